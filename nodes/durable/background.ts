@@ -10,7 +10,7 @@ import { startModeField, whenDoneField, workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
 import { readLedgerScope } from '../run/ledgerScope';
-import { keyInBackground, type Background, type Run } from '../run/run';
+import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
@@ -115,14 +115,15 @@ const STARTED =
 export async function startInBackground(
 	run: Run,
 	orders: Order[],
-	{ workflowId, name, eachItem, executions }: Background,
+	background: Background,
 ): Promise<INodeExecutionData[]> {
+	const { workflowId, name, eachItem, executions } = background;
 	const { context } = run;
 	const onError = onErrorOf(context);
 	const node = context.getNode();
 	const errorContext = { node, operation: 'generate', isTool: isTool(node) };
 	const { store } = readLedgerScope(context);
-	const left = orders.filter((order) => !hasEnded(order) && executions[keyInBackground(run, order)] === undefined);
+	const left = orders.filter((order) => !hasEnded(order) && executionOf(run, background, order) === undefined);
 	const groups = eachItem ? left.map((order) => [withOwnName(order)]) : [left].filter(({ length }) => length > 0);
 	// Each of them reports what all of them have used until then.
 	if (groups.length > 1 && run.credits !== undefined) run.credits.shared = true;
@@ -132,7 +133,7 @@ export async function startInBackground(
 	});
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;
-		const executionId = executions[keyInBackground(run, order)];
+		const executionId = executionOf(run, background, order);
 		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, errorContext);
 		if (executionId !== undefined) return startedItem(context, order, executionId);
 		const words = failure instanceof Error ? failure.message : String(failure);

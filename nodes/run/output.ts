@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { isDeeperThan, withinLevels, type JsonObject } from '../../core/json';
+import { pricesIn } from '../../core/records/prices';
 
 /** Removes fields without a value: an empty column in the editor says less than none. */
 export function withoutEmpty(fields: IDataObject): IDataObject {
@@ -27,8 +28,11 @@ const OF_A_RESULT = ['url', 'urls', 'download_url', 'download_urls'];
 const OF_A_TASK = [
 	...['task_id', 'record'],
 	...['status', 'reason', 'progress', 'timed_out', 'waited_seconds', 'created_at', 'expires_at', 'model'],
-	...['reused', 'earlier_task_ids', 'execution_id'],
+	...['reused', 'earlier_task_ids', 'execution_id', 'run_credits', 'run_credits_shared'],
 ];
+
+/** Of the fields that name a price, those that hardly anything but a task has: the `price` of a product stays. */
+const isOfATask = (name: string) => /cost|credit|usage|bill|charge/i.test(name);
 
 /**
  * The fields of an input item that the output passes on. Not an error of an earlier try, with its code: a workflow that
@@ -39,7 +43,7 @@ export function toPassOn(input: IDataObject, describesTask = false): IDataObject
 	const left = new Set([
 		...('error' in input ? OF_AN_ERROR : []),
 		...(describesTask ? OF_A_RESULT : []),
-		...(describesTask && 'task_id' in input ? OF_A_TASK : []),
+		...(describesTask && 'task_id' in input ? [...OF_A_TASK, ...Object.keys(pricesIn(input)).filter(isOfATask)] : []),
 	]);
 	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.has(name)));
 }

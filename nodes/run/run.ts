@@ -33,9 +33,17 @@ export interface Background {
 	executions: Record<string, string>;
 }
 
-/** An order among all that the tries of a node have handed over: by its task, or by its item before it has one. */
+/**
+ * An order among all that the tries of a node have handed over: by its item, and by its task once it has one. With a Purchase
+ * Key, several items may have the same task, and each wants its result.
+ */
 export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }: Order): string {
-	return task?.taskId ?? `${ledger.scope.runIndex}.${item}`;
+	return [`${ledger.scope.runIndex}.${item}`, ...(task === undefined ? [] : [task.taskId])].join(' ');
+}
+
+/** The execution that waits for an order of an earlier try. Earlier versions of the package have kept it by task alone. */
+export function executionOf(run: Pick<Run, 'ledger'>, { executions }: Background, order: Order): string | undefined {
+	return executions[keyInBackground(run, order)] ?? executions[order.task?.taskId ?? ''];
 }
 
 /** All that the items of a run share. */

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
 import { GatewayError } from '../../core/errors';
 import type { Ports } from '../../core/orders/advance';
@@ -13,7 +13,7 @@ import { includeInputOption } from '../form/options';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
-import { keyInBackground, type Run } from './run';
+import { executionOf, type Run } from './run';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
 export interface ItemsToRun {
@@ -37,6 +37,8 @@ interface Prepared {
 	 * must not cost a result.
 	 */
 	input?: IDataObject;
+	/** Its files, where the work only reads something else than a task: nothing of its own could be taken for them. */
+	inputFiles?: IBinaryKeyData;
 }
 
 /**
@@ -63,7 +65,8 @@ export async function runItems(
 	const { batch, purchases } = run;
 	if (batch !== undefined && purchases?.lastSeenRow !== undefined) batch.lastSeenRow = purchases.lastSeenRow;
 	for (const order of orders) order.batch = batch;
-	const isElsewhere = (order: Order) => run.background?.executions[keyInBackground(run, order)] !== undefined;
+	const isElsewhere = (order: Order) =>
+		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
 	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.firstWave?.signal };
@@ -154,8 +157,8 @@ async function prepareItem(
 	try {
 		if (item.options.flag(includeInputOption)) input = toPassOn(item.input.json, describesTask);
 		const work = await prepare(item);
-		if (isOrder(work)) input = (work.input ??= input) as IDataObject | undefined;
-		return { index, input, work };
+		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, work };
+		return { index, input, inputFiles: input === undefined || describesTask ? undefined : item.input.binary, work };
 	} catch (thrown) {
 		return { index, input, work: unreadable(thrown) };
 	}
@@ -171,13 +174,13 @@ function toJob(work: Work | GatewayError): Job<JobOutput | undefined> {
 	return isOrder(work) ? { run: async () => await Promise.resolve(undefined) } : { run: work.read };
 }
 
-function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: Prepared): Worked {
+function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input, inputFiles }: Prepared): Worked {
 	const order = isOrder(work) ? work : undefined;
 	const { task } = work;
 	if (!outcome.ok) {
 		// The first wave is over: it is submitted elsewhere.
 		const isLater = order?.state === 'planned' && outcome.error.kind === 'stopped';
-		return isLater ? { order, input } : { order, input, task, error: outcome.error };
+		return isLater ? { order, input } : { order, input, inputFiles, task, error: outcome.error };
 	}
-	return { order, input, task, output: order === undefined ? outcome.value : order.end?.output };
+	return { order, input, inputFiles, task, output: order === undefined ? outcome.value : order.end?.output };
 }

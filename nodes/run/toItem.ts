@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { codeOf, type GatewayError, type TaskReference } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import type { Output } from '../../core/orders/product';
@@ -23,6 +23,8 @@ export interface Outcome {
 	task?: TaskReference;
 	/** Fields of the input item that are passed on. */
 	input?: IDataObject;
+	/** Files of the input item that are passed on, where the operation makes none. */
+	inputFiles?: IBinaryKeyData;
 	/** Tasks that have failed and were created again. */
 	earlierTaskIds?: string[];
 }
@@ -40,30 +42,33 @@ export function outcomeOf(order: Order): Outcome {
 
 /** The only place where an outcome becomes an item, wherever the order was worked on and whatever On Error says. */
 export function toItem(
-	{ output, error, task, input = {}, earlierTaskIds }: Outcome,
+	outcome: Outcome,
 	item: number,
 	onError: OnError,
 	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): INodeExecutionData {
+	const binary = (outcome.output?.binary as IBinaryKeyData | undefined) ?? outcome.inputFiles;
+	const made = { json: toJson(outcome, onError, errorContext), pairedItem: { item } };
+	return binary === undefined ? made : { ...made, binary };
+}
+
+function toJson(
+	{ output, error, task, input = {}, earlierTaskIds }: Outcome,
+	onError: OnError,
+	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
+): IDataObject {
 	const earlier = withoutEmpty({ earlier_task_ids: earlierTaskIds });
 	if (error === undefined) {
-		const { json = {}, binary } = output ?? {};
+		const json = output?.json ?? {};
 		// The fields of the node come first, because they are what the user looks for.
-		const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item } };
-		return binary === undefined ? made : { ...made, binary: binary as INodeExecutionData['binary'] };
+		return { ...json, ...input, ...json, ...earlier } as IDataObject;
 	}
 	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, errorContext);
 	const fields = { ...about, ...earlier };
-	if (onError === 'continueErrorOutput') return forErrorOutput(message, advice, { ...input, code, ...fields }, item);
-	return {
-		json: { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields },
-		pairedItem: { item },
-	};
-}
-
-/** The item for the error output. n8n sends it there with all its fields only when it has no others than these. */
-function forErrorOutput(error: string, message = '', details: IDataObject, item: number): INodeExecutionData {
-	return { json: { error, message, details }, pairedItem: { item } };
+	// n8n sends an item to the error output with all its fields only when it has no others than these.
+	if (onError === 'continueErrorOutput')
+		return { error: message, message: advice ?? '', details: { ...input, code, ...fields } };
+	return { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields };
 }
 
 /**

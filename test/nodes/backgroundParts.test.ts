@@ -244,7 +244,7 @@ describe('the start in the background', () => {
 		expect(items.map(({ json }) => json.execution_id)).toEqual(['sub-1', 'sub-2']);
 		expect(credits).toEqual({ shared: true });
 		expect(batch.name).toBe('run');
-		expect(executions).toEqual({ 'known-0': 'sub-1', 'known-1': 'sub-2' });
+		expect(executions).toEqual({ '4.0 known-0': 'sub-1', '4.1 known-1': 'sub-2' });
 	});
 
 	test.each([
@@ -258,10 +258,38 @@ describe('the start in the background', () => {
 
 	test('the start in the background starts nothing for what has ended, or is waited for by an earlier try', async () => {
 		const { executed, items } = await startAll([acceptedOrder(0), plannedOrder(1), done(2)], {
-			background: { executions: { 'known-0': 'early', '4.1': 'earlier' } },
+			background: { executions: { '4.0 known-0': 'early', '4.1': 'earlier' } },
 		});
 		expect(executed).toEqual([]);
 		expect(items.map(({ json }) => json.execution_id)).toEqual(['early', 'earlier', undefined]);
+		const old = await startAll([acceptedOrder(0)], { background: { executions: { 'known-0': 'as 0.1.0 kept it' } } });
+		expect(old.items.map(({ json }) => json.execution_id)).toEqual(['as 0.1.0 kept it']);
+	});
+
+	/** Two items whose Purchase Key has bought the same task. */
+	const twins = () => [0, 1].map((item) => ({ ...acceptedOrder(item), task: { taskId: 'same', elapsedMs: 0 } }));
+
+	test('the start in the background gives two items of one Purchase Key an execution each', async () => {
+		const { items, groups } = await startAll(twins(), { background: { eachItem: true } });
+		expect(groups.map((group) => group.map(({ item }) => item))).toEqual([[0], [1]]);
+		expect(items.map(({ json }) => json.execution_id)).toEqual(['sub-1', 'sub-2']);
+	});
+
+	test('the start in the background tells of the second of two items of one Purchase Key that n8n did not start', async () => {
+		const { items } = await startAll(twins(), {
+			...continuing('continueRegularOutput'),
+			execute: fails(2),
+			background: { eachItem: true },
+		});
+		expect(items.map(({ json }) => [json.execution_id, json.code])).toEqual([
+			['sub-1', undefined],
+			[undefined, 'waiting_not_started'],
+		]);
+	});
+
+	test('the start in the background hands over the same task again in another round of a loop', async () => {
+		const { items } = await startAll([acceptedOrder(0)], { background: { executions: { '3.0 known-0': 'early' } } });
+		expect(items.map(({ json }) => json.execution_id)).toEqual(['sub-1']);
 	});
 
 	test('the start in the background tells an agent that it must not wait', async () => {
@@ -288,7 +316,7 @@ describe('the start in the background', () => {
 			description: expect.stringMatching(/"the database is locked".*IDs: see Error details\.$/) as string,
 		});
 		expect(error?.messages.join()).toMatch(/: known-0 \(queued\), known-2 \(queued\)$/);
-		expect([executed.length, executions, ledger.ids.length]).toEqual([2, { 'known-0': 'sub-1' }, 3]);
+		expect([executed.length, executions, ledger.ids.length]).toEqual([2, { '4.0 known-0': 'sub-1' }, 3]);
 	});
 
 	test('what n8n did not start is an error without other tasks where there are none', async () => {

@@ -52,6 +52,24 @@ describe('Balance', () => {
 		expect(sandbox.requests).toHaveLength(1);
 	});
 
+	test.each(['getUserBalance', 'getTokenBalance'])(
+		'the files of the items pass through %s with their fields, also where it fails',
+		async (operation) => {
+			const binary = { data: { data: 'YQ==', mimeType: 'image/png', fileName: 'a.png' } };
+			const items = [{ json: { prompt: 'a' }, binary }, { json: { prompt: 'b' } }];
+			const passesOn = async (includeInputFields: boolean, more: object = {}) => {
+				const form = { operation, options: { includeInputFields } };
+				const { task } = await runGateway('balance', sandbox, form, { items, ...more });
+				return (task?.data?.main ?? []).flatMap((output) => output ?? []).map((item) => item.binary);
+			};
+			expect(await passesOn(true)).toEqual([binary, undefined]);
+			expect(await passesOn(false)).toEqual([undefined, undefined]);
+			const credential = { apiKey: 'sk-not-a-key-of-the-sandbox' };
+			for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const)
+				expect(await passesOn(true, { credential, settings: { onError } })).toEqual([binary, undefined]);
+		},
+	);
+
 	test('the balance of an API key begins with its credits, and with what they are in USD', async () => {
 		const { json } = await runGateway('balance', sandbox, { operation: 'getTokenBalance' });
 		expect(sandbox.requests[0].path).toBe('/v1/balance');

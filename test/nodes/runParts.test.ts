@@ -172,7 +172,18 @@ describe('the fields of an answer', () => {
 	const urls = ['url', 'urls', 'download_url', 'download_urls'];
 	const withoutUrls = Object.fromEntries(Object.entries(ofTask).filter(([name]) => !urls.includes(name)));
 
+	const costs = { cost: 0.04, creditsUsed: 8, usage: { total_cost: 1 }, run_credits: 8, run_credits_shared: true };
+
 	test.each<[string, IDataObject, boolean | undefined, IDataObject]>([
+		['about costs go with another task', { task_id: 't', a: 1, ...costs }, true, { a: 1 }],
+		['about costs stay where there is none', { a: 1, ...costs }, true, { a: 1, ...costs }],
+		['about costs stay where the output describes none', { task_id: 't', ...costs }, false, { task_id: 't', ...costs }],
+		[
+			'that name a price of something else stay',
+			{ task_id: 't', price: 9.99, fee: 1, costly: 'yes', cost: { list: ['a'] } },
+			true,
+			{ price: 9.99, fee: 1, costly: 'yes', cost: { list: ['a'] } },
+		],
 		['of an error go with it', { a: 1, error: 'x', $error: 'x', ...ofError }, undefined, { a: 1 }],
 		['that are called so stay without an error', { a: 1, ...ofError }, true, { a: 1, ...ofError }],
 		['of another task go where the output describes one', { a: 1, task_id: 't', ...ofTask }, true, { a: 1 }],
@@ -280,10 +291,10 @@ test('what several items ask for at the same time or later is asked once', async
 	expect(get).toHaveBeenCalledTimes(1);
 });
 
-test('an order that was handed over is known by its task, or by run and item before it has one', () => {
+test('an order that was handed over is known by run and item, and by its task once it has one', () => {
 	const run = { ledger: { scope: { runIndex: 2 } } } as never;
 	expect(keyInBackground(run, { item: 3 } as never)).toBe('2.3');
-	expect(keyInBackground(run, { item: 3, task: { taskId: 'a' } } as never)).toBe('a');
+	expect(keyInBackground(run, { item: 3, task: { taskId: 'a' } } as never)).toBe('2.3 a');
 });
 
 test('the verifications of a workflow are in its own memory', () => {
