@@ -9,6 +9,7 @@ import { mapError } from './http/serviceErrors';
 import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
+import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
 import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
@@ -123,9 +124,12 @@ export class GatewayClient {
 		return await this.requests.withRetries(async () => await this.fetchTask(kind, taskId));
 	}
 
-	/** Uploads an image (contract 4.8) and returns its URL. Costs nothing, so it may be sent again. */
+	/**
+	 * Uploads an image (contract 4.8) and returns its URL. Costs nothing, so it may be sent again; it waits as long as a
+	 * creating request, because the rest of its batch depends on it.
+	 */
 	async uploadImage(file: ImageFile): Promise<string> {
-		return await this.requests.withRetries(async () => {
+		const upload = async () => {
 			const request = this.requests.fetch({
 				method: 'POST',
 				url: this.requests.url(this.context.settings.imageUploadPath),
@@ -138,7 +142,8 @@ export class GatewayClient {
 			const url = parseUploadUrl(parseBody(response));
 			if (url === undefined) throw gatewayError('noUploadUrl', {});
 			return url;
-		});
+		};
+		return await this.requests.withRetries(upload, { longestPauseMs: REPEAT_FOR_MS });
 	}
 
 	/** The balance of the account (contract 4.1), every field as it came. */

@@ -65,7 +65,7 @@ export class AvatarClient {
 	): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
-		const session = await mapError(this.requests.withRetries(read, passes), {
+		const session = await mapError(this.requests.withRetries(read, { also: passes }), {
 			notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details),
 		});
 		return { taskId, ...session };

@@ -41,7 +41,7 @@ const CONNECTION_TRIES = 4;
 const READ_TRIES = 4;
 /** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
 const SHORTEST_PAUSE_MS = 500;
-/** The longest pause of a single read before another try, whatever the service asks for. */
+/** The longest pause before another try of a read that stands alone. One that the service asks for and that is longer ends it. */
 const LONGEST_READ_PAUSE_MS = 30_000;
 
 export interface RequestContext {
@@ -62,6 +62,11 @@ export interface RequestContext {
 	readTries?: number;
 	/** The timeout of a read, if another one than usual. */
 	readTimeoutMs?: number;
+}
+
+interface RetryOptions {
+	also?: (error: GatewayError) => boolean;
+	longestPauseMs?: number;
 }
 
 /** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
@@ -182,8 +187,16 @@ export class GatewayRequests {
 		}
 	}
 
-	/** Repeats a read while its error may pass. `also` names more errors that are worth another try. */
-	async withRetries<T>(read: () => Promise<T>, also?: (error: GatewayError) => boolean): Promise<T> {
+	/**
+	 * Repeats a request that costs nothing while its error may pass.
+	 *
+	 * @param also names more errors that are worth another try
+	 * @param longestPauseMs a longer pause, as the service asks for it, ends the request
+	 */
+	async withRetries<T>(
+		read: () => Promise<T>,
+		{ also, longestPauseMs = LONGEST_READ_PAUSE_MS }: RetryOptions = {},
+	): Promise<T> {
 		const { clock, signal, readTries = READ_TRIES } = this.context;
 		for (let attempt = 1; ; attempt++) {
 			try {
@@ -192,7 +205,7 @@ export class GatewayRequests {
 				const error = asGatewayError(thrown);
 				if (!(isTransient(error) || also?.(error)) || attempt >= readTries) throw error;
 				const waitMs = Math.max(SHORTEST_PAUSE_MS, error.details.retryAfterMs ?? backoffMs(attempt, clock.random));
-				if (waitMs > LONGEST_READ_PAUSE_MS) throw error;
+				if (waitMs > longestPauseMs) throw error;
 				this.context.onRetry?.(error, waitMs);
 				await clock.sleep(waitMs, signal);
 				if (signal?.aborted) throw stoppedError();

@@ -10,6 +10,9 @@ import { SubmissionGate, UPLOADS } from './submissionGate';
  */
 export const DELIVERIES_IN_PARALLEL = 6;
 
+/** The number of uploads in parallel: each holds its whole file in memory, twice while it is sent. */
+export const UPLOADS_IN_PARALLEL = 6;
+
 /**
  * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
  * the slowest one. What a job is made of (submit, wait, download) is the caller's; this file only decides what
@@ -37,7 +40,10 @@ export interface JobControls {
 	submitting: <R>(submit: Submission<R>) => Promise<R>;
 	/** The error of a job that another one holds back; undefined while nothing does. */
 	heldBack: () => GatewayError | undefined;
-	/** Wraps an upload. Refuses when nothing may be submitted or uploaded any more. */
+	/**
+	 * Wraps an upload, with the reading of its file: only a few run in parallel. Refuses when nothing may be submitted or
+	 * uploaded any more.
+	 */
 	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
 	/**
 	 * Wraps the work after the end of the task, such as the download of its files. The job is not in flight any more, so
@@ -104,6 +110,8 @@ class RunningJobs {
 
 	private readonly limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
 
+	private readonly limitUploads = pLimit(UPLOADS_IN_PARALLEL);
+
 	constructor(private readonly options: JobsOptions) {}
 
 	/** Rejects when the batch ends. Made when something is raced against it: a rejection that nobody awaits would end n8n. */
@@ -160,12 +168,15 @@ class RunningJobs {
 	}
 
 	private async upload<R>(upload: () => Promise<R>, scope?: string): Promise<R> {
-		this.gate.assertOpen(scope, UPLOADS);
-		try {
-			return await upload();
-		} catch (thrown) {
-			throw this.notice(thrown, UPLOADS);
-		}
+		return await this.limitUploads(async () => {
+			// Its turn may come after another one was refused.
+			this.gate.assertOpen(scope, UPLOADS);
+			try {
+				return await upload();
+			} catch (thrown) {
+				throw this.notice(thrown, UPLOADS);
+			}
+		});
 	}
 
 	private async deliver<R>(deliver: () => Promise<R>): Promise<R> {

@@ -20,6 +20,9 @@ export class AddressNotAllowed extends Error {
 	}
 }
 
+/** An answer of the file host, from the address that the redirects have led to. */
+export type OpenedFile = IN8nHttpFullResponse & { url: string };
+
 /** The rules of the credential that the task was created with. */
 export async function fileRules(context: IExecuteFunctions): Promise<FileRules> {
 	const credential = await context.getCredentials(CREDENTIAL);
@@ -37,7 +40,7 @@ export async function openResultFile(
 	url: string,
 	rules: FileRules,
 	abortSignal: AbortSignal,
-): Promise<IN8nHttpFullResponse> {
+): Promise<OpenedFile> {
 	let next = allowedUrl(url, undefined, rules);
 	for (let redirects = 0; ; redirects++) {
 		const hop = new AbortController();
@@ -54,7 +57,7 @@ export async function openResultFile(
 		})) as IN8nHttpFullResponse;
 		const { location } = response.headers;
 		const leadsOn = [301, 302, 303, 307, 308].includes(response.statusCode) && typeof location === 'string';
-		if (!leadsOn || redirects >= MOST_REDIRECTS) return response;
+		if (!leadsOn || redirects >= MOST_REDIRECTS) return { ...response, url: next.href };
 		forget();
 		discard(response.body, hop);
 		next = allowedUrl(location, next, rules);

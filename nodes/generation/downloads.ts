@@ -2,7 +2,7 @@ import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullRespon
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
 import { backoffMs, retryAfterMs } from '../../core/http/retry';
-import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resultFile';
+import { AddressNotAllowed, fileRules, openResultFile, type OpenedFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
@@ -108,9 +108,10 @@ class TaskDownload {
 
 	private async once(file: ResultUrl, arrival: Arrival): Promise<IBinaryData> {
 		const { task, kind } = this.options;
-		const { statusCode, headers, body } = await this.open(file.url, arrival);
+		const { statusCode, headers, body, url } = await this.open(file.url, arrival);
 		const contentType = headerOf(headers, 'content-type');
-		const mimeType = resultMimeType(contentType, file.url, kind);
+		const about = { disposition: headerOf(headers, 'content-disposition'), urls: [file.url, url] };
+		const mimeType = resultMimeType(contentType, about, kind);
 		if (statusCode !== 200 || mimeType === undefined) {
 			arrival.cancel(body);
 			const what =
@@ -130,14 +131,13 @@ class TaskDownload {
 			const cutOffAt = await exceededBy(bytes);
 			return cutOffAt && tooLarge(task, cutOffAt, `larger than ${formatSize(cutOffAt.bytes)}`, file.which);
 		};
-		const disposition = headerOf(headers, 'content-disposition');
-		const fileName = this.names.nameOf({ disposition, url: file.url, mimeType }, file.fallbackName);
+		const fileName = this.names.nameOf({ ...about, mimeType }, file.fallbackName);
 		const stored = await store(this.context, arrival, arrival.follow(body, check), { fileName, mimeType, task });
 		this.names.use(fileName);
 		return stored;
 	}
 
-	private async open(url: string, arrival: Arrival): Promise<IN8nHttpFullResponse> {
+	private async open(url: string, arrival: Arrival): Promise<OpenedFile> {
 		const { task } = this.options;
 		try {
 			return await openResultFile(this.context, url, this.rules, arrival.signal);

@@ -28,12 +28,17 @@ export function describeNoFile(contentType: string): string | undefined {
 	return isMedia(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
 }
 
-/** Undefined for what is no result file. */
-export function resultMimeType(contentType: string, url: string, kind: 'image' | 'video'): string | undefined {
+/** Undefined for what is no result file. Where the host names no type of a medium, the names of the file tell. */
+export function resultMimeType(
+	contentType: string,
+	file: Pick<ResultFile, 'disposition' | 'urls'>,
+	kind: 'image' | 'video',
+): string | undefined {
 	if (describeNoFile(contentType) !== undefined) return undefined;
 	const type = plainType(contentType);
 	if (isMedia(type)) return type;
-	return typeByName(new URL(url).pathname) ?? (kind === 'image' ? 'image/png' : 'video/mp4');
+	const names = [...namesInHeader(file), ...pathsOf(file)];
+	return names.map(typeByName).find((known) => known !== undefined) ?? (kind === 'image' ? 'image/png' : 'video/mp4');
 }
 
 /** Without the parameters behind a semicolon. */
@@ -57,7 +62,8 @@ const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d
 export interface ResultFile {
 	/** The header Content-Disposition; empty where there is none. */
 	disposition: string;
-	url: string;
+	/** The address in the record, then the one that redirects led to. */
+	urls: string[];
 	mimeType: string;
 }
 
@@ -97,17 +103,19 @@ export class FileNames {
 	}
 }
 
-function nameOfService({ disposition, url }: ResultFile): string | undefined {
+function nameOfService(file: ResultFile): string | undefined {
+	const ofAddress = pathsOf(file).filter((path) => typeByName(path) !== undefined);
+	const candidates = [...namesInHeader(file), ...ofAddress.map(decode)].map(clean);
+	return candidates.find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
+}
+
+function namesInHeader({ disposition }: Pick<ResultFile, 'disposition'>): string[] {
 	const extended = /filename\*\s*=\s*(?:UTF-8'[^']*')?([^;]+)/i.exec(disposition)?.[1];
 	const plain = /filename\s*=\s*(?:"([^"]*)"|([^;]+))/i.exec(disposition);
-	const { pathname } = new URL(url);
-	const candidates = [
-		extended === undefined ? '' : decode(extended),
-		plain?.[1] ?? plain?.[2] ?? '',
-		typeByName(pathname) === undefined ? '' : decode(pathname),
-	];
-	return candidates.map(clean).find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
+	return [extended === undefined ? '' : decode(extended), (plain?.[1] ?? plain?.[2] ?? '').trim()];
 }
+
+const pathsOf = ({ urls }: Pick<ResultFile, 'urls'>) => urls.map((url) => new URL(url).pathname);
 
 /** Adds the extension. One that means the same type stays; one that means another type is replaced. */
 function withExtension(name: string, mimeType: string, extension: string): string {

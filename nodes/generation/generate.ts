@@ -1,8 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
+import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences } from '../../core/models/images';
+import { allFields, type ModelSpec } from '../../core/models/spec';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
+import { FILE_LIMITS } from '../connection/fileLimits';
 import { passAlongField, whenDoneField } from '../form/fields';
 import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
 import { hashOf } from '../run/hashOf';
@@ -72,6 +75,21 @@ function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: str
 	return { keyHash: hashOfKey(key, columns) };
 }
 
+/**
+ * Reads how the result is wanted. Throws where it would be more files than the node downloads, which would be found out after they
+ * have been paid for.
+ *
+ * @param models absent where nobody waits for the result
+ */
+function readResult(item: Item, { model, n, response_format: format }: JsonObject, models?: readonly ModelSpec[]) {
+	const result = { ...readResultOptions(item), urlExpected: format === undefined || format === 'url' };
+	const max = FILE_LIMITS.files;
+	if (models === undefined || !result.downloadResult || !(Number(n) > max)) return result;
+	const spec = models.find(({ id }) => id === model);
+	const field = spec && allFields(spec).find(({ bodyPath }) => bodyPath === 'n');
+	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
+}
+
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	const key = readPurchaseKey(item, run);
@@ -82,6 +100,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
+	const result = readResult(item, planned.body, waits ? models : undefined);
 	const isDeferred = waits && run.batch !== undefined;
 	const wait = readWaitOptions(item.options, isDeferred ? durable(timeoutOption) : timeoutOption);
 	if (isDeferred) assertCanBeDeferred(item, run, planned.body);
@@ -99,10 +118,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		},
 		then: waits ? 'poll' : 'nothing',
 		wait,
-		result: {
-			...readResultOptions(item),
-			urlExpected: body.response_format === undefined || body.response_format === 'url',
-		},
+		result,
 		input: run.background ? passAlong(item) : undefined,
 	});
 	run.files.set(order, files);

@@ -202,6 +202,21 @@ describe('reading', () => {
 		expect(sent).toHaveLength(0);
 	});
 
+	test.each([
+		[429, '60'],
+		[503, '120'],
+	])('an upload waits as long as the service asks for with %d, two minutes at most: %s s', async (status, seconds) => {
+		const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
+		const asks = (retryAfter: string) => json(status, { message: 'slow down' }, { 'retry-after': retryAfter });
+		const { client, sent, clock } = scriptedClient([asks(seconds), json(200, { url: 'https://files.example/a.png' })]);
+		const beganMs = clock.now();
+		expect(await client.uploadImage(file)).toBe('https://files.example/a.png');
+		expect([sent.length, clock.now() - beganMs]).toEqual([2, Number(seconds) * 1000]);
+		const impatient = scriptedClient([asks('121')]);
+		await expect(impatient.client.uploadImage(file)).rejects.toBeInstanceOf(GatewayError);
+		expect(impatient.sent).toHaveLength(1);
+	});
+
 	test('an upload is sent again, and its URL is read flat or wrapped', async () => {
 		const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
 		const { client, sent } = scriptedClient([

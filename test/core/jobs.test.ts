@@ -336,6 +336,41 @@ describe('what one refusal holds back', () => {
 		]);
 	});
 
+	test('a few files are uploaded in parallel, with the reading of each; the next ones follow in turn', async () => {
+		const begun: number[] = [];
+		const answers = Array.from({ length: 20 }, () => deferred<string>());
+		const running = runJobs(
+			answers.map(({ promise }, index) =>
+				uploads(async () => {
+					begun.push(index);
+					return await promise;
+				}),
+			),
+			{ concurrency: 50, continueOnError: true },
+		);
+		await flushPromises();
+		expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
+		answers[3]?.resolve('url');
+		await flushPromises();
+		expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6]);
+		answers.forEach(({ resolve }) => resolve('url'));
+		expect((await running).every(({ ok }) => ok)).toBe(true);
+		expect(begun).toHaveLength(20);
+	});
+
+	test('an upload that waits for its turn is not sent where one before it was refused', async () => {
+		const refused = deferred<string>();
+		const later = jest.fn(async () => 'url');
+		const running = ended([
+			...Array.from({ length: 6 }, () => uploads(async () => await refused.promise)),
+			uploads(later),
+		]);
+		await flushPromises();
+		refused.reject(trouble('permission'));
+		expect((await running)[6]).toBe('notSubmitted');
+		expect(later).not.toHaveBeenCalled();
+	});
+
 	test('403 for an upload holds back uploads, not the model', async () => {
 		const second = jest.fn(async () => 'url');
 		expect(

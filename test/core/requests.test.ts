@@ -389,18 +389,16 @@ describe('a read that is repeated', () => {
 
 	test('a read repeats what its caller names', async () => {
 		const { requests, sent, waited } = service([json(404, {}), json(404, {}), done]);
-		const work = requests.withRetries(
-			async () => await requests.get('/x'),
-			({ kind }) => kind === 'notFound',
-		);
+		const work = requests.withRetries(async () => await requests.get('/x'), {
+			also: ({ kind }) => kind === 'notFound',
+		});
 		expect(await work).toBe(done);
 		expect([sent.length, waited()]).toEqual([3, [750, 1_500]]);
 		expect(
 			await failure(
-				service([json(404, {}), done]).requests.withRetries(
-					async () => await Promise.reject(trouble('notFound')),
-					() => false,
-				),
+				service([json(404, {}), done]).requests.withRetries(async () => await Promise.reject(trouble('notFound')), {
+					also: () => false,
+				}),
 			),
 		).toMatchObject({ kind: 'notFound' });
 	});

@@ -42,7 +42,8 @@ describe('the type of a file', () => {
 		['', undefined],
 	])('%s is no result: %p', (type, words) => {
 		expect(describeNoFile(type)).toBe(words);
-		if (words !== undefined) expect(resultMimeType(type, 'https://a.example/a.png', 'image')).toBeUndefined();
+		if (words !== undefined)
+			expect(resultMimeType(type, { disposition: '', urls: ['https://a.example/a.png'] }, 'image')).toBeUndefined();
 	});
 
 	test.each<[string, string, 'image' | 'video', string]>([
@@ -60,13 +61,27 @@ describe('the type of a file', () => {
 		['', 'https://a.example/a', 'video', 'video/mp4'],
 		['', 'https://a.example/a.exe', 'video', 'video/mp4'],
 	])('%j at %s of a %s is %s', (type, url, kind, expected) => {
-		expect(resultMimeType(type, url, kind)).toBe(expected);
+		expect(resultMimeType(type, { disposition: '', urls: [url] }, kind)).toBe(expected);
+	});
+
+	test.each<[string, string[], string]>([
+		['attachment; filename="cat.jpg"', ['/a.png', '/a.gif'], 'image/jpeg'],
+		['attachment; filename=cat.jpg ; x=y', ['/download'], 'image/jpeg'],
+		["attachment; filename*=UTF-8''cat.webp; filename=cat.jpg", ['/download'], 'image/webp'],
+		['attachment; filename="cat"', ['/a.gif', '/a.png'], 'image/gif'],
+		['', ['/files/1', '/bucket/x.webp'], 'image/webp'],
+		['', ['/files/1', '/files/1'], 'image/png'],
+	])('without a type, a file is what its names say: %j at %j is %s', (disposition, paths, expected) => {
+		const urls = paths.map((path) => `https://a.example${path}`);
+		for (const type of ['', 'application/octet-stream', 'binary/octet-stream'])
+			expect(resultMimeType(type, { disposition, urls }, 'image')).toBe(expected);
+		expect(resultMimeType('image/avif', { disposition, urls }, 'image')).toBe('image/avif');
 	});
 });
 
 describe('the name of a file', () => {
 	const nameOf = (disposition: string, url = 'https://a.example/0.png', wanted = '', mimeType = 'image/png') =>
-		new FileNames(wanted).nameOf({ disposition, url, mimeType }, 'task/1');
+		new FileNames(wanted).nameOf({ disposition, urls: [url], mimeType }, 'task/1');
 
 	test.each([
 		['attachment; filename="cat.png"', 'cat.png'],
@@ -101,6 +116,15 @@ describe('the name of a file', () => {
 		expect(nameOf('', url)).toBe(expected);
 	});
 
+	test('the name of a file is that of the address that redirects have led to, where the record names none', () => {
+		const at = (...urls: string[]) =>
+			new FileNames('').nameOf({ disposition: '', urls, mimeType: 'image/webp' }, 'task_1');
+		expect(at('https://a.example/files/1', 'https://b.example/x/cat.webp')).toBe('cat.webp');
+		expect(at('https://a.example/dog.webp', 'https://b.example/x/cat.webp')).toBe('dog.webp');
+		expect(at('https://a.example/0.webp', 'https://b.example/x/cat.webp')).toBe('cat.webp');
+		expect(at('https://a.example/files/1', 'https://b.example/x/cat')).toBe('task_1.webp');
+	});
+
 	test.each([
 		['cat', 'image/png', 'cat.png'],
 		['cat.png', 'image/png', 'cat.png'],
@@ -116,7 +140,7 @@ describe('the name of a file', () => {
 
 	test('no two of an item are the same, whatever the case of their letters', () => {
 		const names = new FileNames('Cat.PNG');
-		const file = { disposition: '', url: 'https://a.example/a.png', mimeType: 'image/png' };
+		const file = { disposition: '', urls: ['https://a.example/a.png'], mimeType: 'image/png' };
 		const taken = Array.from({ length: 3 }, () => {
 			const name = names.nameOf(file, 'x');
 			names.use(name);
@@ -141,7 +165,7 @@ describe('the name of a file', () => {
 
 	test('the name of an arrived file is taken only when it has arrived', () => {
 		const names = new FileNames('cat');
-		const file = { disposition: '', url: 'https://a.example/a.png', mimeType: 'image/png' };
+		const file = { disposition: '', urls: ['https://a.example/a.png'], mimeType: 'image/png' };
 		expect([names.nameOf(file, 'x'), names.nameOf(file, 'x')]).toEqual(['cat.png', 'cat.png']);
 	});
 

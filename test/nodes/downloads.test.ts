@@ -192,7 +192,7 @@ describe('names of files', () => {
 
 	test('the hundred files that a task may have get a hundred names, and one that did not arrive keeps its name', () => {
 		const names = new FileNames('Cat');
-		const file = { disposition: '', url: 'https://files.example/0.png', mimeType: 'image/png' };
+		const file = { disposition: '', urls: ['https://files.example/0.png'], mimeType: 'image/png' };
 		const given = Array.from({ length: FILE_LIMITS.files }, () => {
 			const name = names.nameOf(file, 'task_1');
 			names.use(name);

@@ -460,6 +460,22 @@ describe('Generate', () => {
 		expect(sandbox.tasks).toHaveLength(0);
 	});
 
+	test.each<[string, IDataObject, string]>([
+		['of the form', { model: 'gamma-image-2', options: { n: 101 } }, 'Number of Images is 101'],
+		['of Other Model', { model: 'custom', customModelId: 'x', customBody: '{"n": 101}' }, 'n is 101'],
+	])(
+		'more images than the node downloads are not bought, unless it downloads none: a number %s',
+		async (_, parameters, message) => {
+			const form = { operation: 'generate', prompt: 'a', ...parameters };
+			const { error } = await runGateway('image', sandbox, { ...form, downloadResult: true });
+			expect(error?.message).toBe(`${message}: with Download Result, it must be 100 or less`);
+			expect(error?.description).toContain('turn off Download Result');
+			expect(sandbox.tasks).toHaveLength(0);
+			await runGateway('image', sandbox, { ...form, downloadResult: false, whenDone: 'return' });
+			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);
+		},
+	);
+
 	test('a value that the model does not have is not sent, and a hint says so', async () => {
 		const { task } = await runGateway('video', sandbox, {
 			operation: 'generate',

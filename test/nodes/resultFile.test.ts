@@ -48,7 +48,7 @@ test('a switch of the credential for files that is neither on nor off is refused
 
 test('a file is asked for as a stream, and each redirect is left to us', async () => {
 	const { opened, requests } = opening([{ statusCode: 200 }]);
-	expect(await opened).toEqual({ statusCode: 200, headers: {}, body: 'a body' });
+	expect(await opened).toEqual({ statusCode: 200, headers: {}, body: 'a body', url: START });
 	expect(requests).toEqual([
 		{
 			method: 'GET',

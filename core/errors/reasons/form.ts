@@ -38,6 +38,12 @@ export const FORM = {
 		message: ({ label, value, max }: FieldValue & { max: number }) => `${label} is ${value}: it must be ${max} or less`,
 		advice: ({ label, max }: Field & { max: number }) => `Change ${label} to a number, ${max} or less.`,
 	},
+	tooManyToDownload: {
+		message: ({ label, value, max }: FieldValue & { max: number }) =>
+			`${label} is ${value}: with Download Result, it must be ${max} or less`,
+		advice: ({ label, max }: Field & { max: number }) =>
+			`Change ${label} to ${max} or less, in several items if you need more, or turn off Download Result to get all URLs.`,
+	},
 	textTooLong: {
 		message: ({ label, length, max, model }: Field & { length: number; max: number; model?: string }) =>
 			`${label} has ${length} characters: ${model === undefined ? `at most ${max} are allowed` : `${model} allows at most ${max}`}`,

@@ -28,9 +28,12 @@ export const uploadImage: Operation = {
 		const image = readBinaryImage(item, item.value(binaryField));
 		await image.check();
 		const read = async ({ uploading }: JobControls) => {
-			const file = await image.read();
-			const url = await uploading(async () => await client.uploadImage(file));
-			return { json: { url, file_name: file.fileName, mime_type: file.mimeType } };
+			const upload = async () => {
+				const file = await image.read();
+				const url = await client.uploadImage(file);
+				return { url, file_name: file.fileName, mime_type: file.mimeType };
+			};
+			return { json: await uploading(upload) };
 		};
 		return { read };
 	},
