@@ -38,10 +38,17 @@ export async function createInSlot<Answer extends { id: string }>(
 	{ create, record = async (steps) => await steps.create() }: Creation<Answer>,
 ): Promise<Answer | Bought> {
 	const { signal } = tries;
+	let hasWaited = false;
+	const waits = () => {
+		// Once is enough: the first wave of a run does not wait for it, and n8n saves the orders each time.
+		if (!hasWaited) tries.putOff?.(Infinity);
+		hasWaited = true;
+	};
 	if (slots === undefined || order.thing !== 'task')
 		return await record({
 			ready: async () => {},
 			create: async () => await create(tries),
+			waits,
 			timeLeftMs: () => Infinity,
 			signal,
 		});
@@ -70,6 +77,7 @@ export async function createInSlot<Answer extends { id: string }>(
 				leave ??= await slots.ready(slotRequest).finally(() => goOn?.());
 			},
 			create: async () => await createOnceTaken(order, slots, tries, { create, take }),
+			waits,
 			timeLeftMs,
 			signal,
 		});

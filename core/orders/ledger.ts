@@ -21,6 +21,10 @@ const ledgerEntry = z.object({
 	uploads: z.array(z.string()).optional(),
 	/** Another execution goes on with it, and may have created another one. */
 	handedOver: z.boolean().optional(),
+	/** The attempt in the purchase log: its end is noted there, whoever sees it. */
+	attempt: z.string().optional(),
+	/** Another order has bought it, with this Purchase Key (its hash). */
+	reusedKey: z.string().optional(),
 	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
 	lost: z.boolean().optional(),
 	/** The execution that submitted it. */
@@ -56,9 +60,10 @@ export class OrderLedger {
 		return entry;
 	}
 
-	accepted(itemIndex: number, { uploads = [], ...entry }: Omit<LedgerEntry, 'executionId'>): void {
+	accepted(itemIndex: number, { uploads = [], attempt, ...entry }: Omit<LedgerEntry, 'executionId'>): void {
 		const { executionId } = this.scope;
-		this.write(itemIndex, { ...entry, executionId, ...(uploads.length > 0 ? { uploads } : {}) });
+		const more = { ...(uploads.length > 0 ? { uploads } : {}), ...(attempt === undefined ? {} : { attempt }) };
+		this.write(itemIndex, { ...entry, executionId, ...more });
 	}
 
 	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {

@@ -40,6 +40,8 @@ export interface PurchaseSteps<Answer> {
 	ready: () => Promise<void>;
 	/** Sends the creating request as soon as the account has a slot. */
 	create: () => Promise<Answer>;
+	/** Called when it waits for another order before its request is near. */
+	waits: () => void;
 	/** The milliseconds that it may still wait before the request. */
 	timeLeftMs: () => number;
 	/** Aborts when nothing is to be bought any more. */

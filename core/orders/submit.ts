@@ -101,7 +101,10 @@ function createdBefore<Answer extends { id: string }>(
 	const known = ledger.find(order.item, request.hash);
 	const doubt = known && doubtAbout(order, known, request.hash);
 	if (doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') throw doubt;
-	return doubt === undefined && isCreated(known) && (isReusable?.(order, known) ?? true) ? known : undefined;
+	if (doubt !== undefined || !isCreated(known)) return undefined;
+	// Nothing was bought for this item. Another key is the way to buy it.
+	if (known.reusedKey !== undefined && known.reusedKey !== request.keyHash) return undefined;
+	return (isReusable?.(order, known) ?? true) ? known : undefined;
 }
 
 /** Uploads the files of an order, which costs nothing, and puts their URLs into its request. Not called where the thing exists. */
@@ -147,10 +150,13 @@ function doubtAbout({ thing }: Order, { taskId, ...known }: LedgerEntry, hash: s
 /** Continues with what an earlier try has created. */
 function continueWith(
 	order: Order,
-	{ taskId, acceptedAtMs, handedOver }: CreatedEntry,
+	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey }: CreatedEntry,
 	status: string,
 	ports: SubmitPorts,
 ): undefined {
+	const { keyHash } = order.request ?? {};
+	if (attempt !== undefined) order.purchase = { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
+	if (reusedKey !== undefined) order.reused = true;
 	accept(order, { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 }, acceptedAtMs);
 	// Another execution may have created the next one already, where this one fails.
 	if (handedOver) delete order.request;
@@ -172,7 +178,8 @@ async function send<Answer extends { id: string }>(
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-		ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads });
+		const { attempt } = order.purchase ?? {};
+		ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads, attempt });
 		noteRequestUrls(order, [body, uploads]);
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.
@@ -227,7 +234,8 @@ function reuse(
 	{ ledger, events }: Pick<SubmitPorts, 'ledger' | 'events'>,
 ): undefined {
 	const { item, request } = order;
-	ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });
+	const about = { attempt: order.purchase?.attempt, reusedKey: request?.keyHash };
+	ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs, ...about });
 	noteRequestUrls(order, [request?.body]);
 	accept(order, { taskId: id, status: 'in_progress', elapsedMs: 0 }, boughtAtMs);
 	order.reused = true;

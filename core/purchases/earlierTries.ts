@@ -25,33 +25,98 @@ export class EarlierTries {
 	}
 
 	/**
-	 * Gives the ledger back what it has lost: what this request has created goes on. A request of an unknown outcome, or
-	 * another request that has created something, leaves it to the user. The other orders may be submitted. Returns the
-	 * rows of the orders that go on.
+	 * Gives the ledger back what it has lost: what this request has created goes on, also where it was that of another item,
+	 * because a node before returns other items now. A request of an unknown outcome, or another request that has created
+	 * something, leaves it to the user. The other orders may be submitted. Returns the rows of the orders that go on.
 	 */
 	restoreLedger(ledger: OrderLedger, orders: readonly Order[]): Map<Order, StoredRow> {
-		const goOn = new Map<Order, StoredRow>();
-		for (const order of orders) {
-			const { item, state, request } = order;
-			if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;
-			const ofItem = this.requests.get(item) ?? [];
-			const unknown = ofItem.find((row) => isUnknown(row, order));
-			const created = ofItem.filter((row) => meaningOf(row) === 'created' && !isUnknown(row, order));
-			const goesOn = created.filter((row) => row.request_hash === request.hash).at(-1);
-			// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
-			const knownUntil = created.findIndex((row) => row.task_id === ledger.idOf(item));
-			const other = created.slice(knownUntil + 1).at(-1);
-			if (goesOn !== undefined) {
-				goOn.set(order, goesOn);
-				ledger.accepted(item, toEntry(goesOn));
-			} else if (unknown !== undefined) {
-				ledger.lost(item, { ...toEntry(unknown), taskId: undefined });
-			} else if (other !== undefined) {
-				ledger.lost(item, toEntry(other));
-			}
-		}
-		return goOn;
+		const lost = new LostPurchases(this.requests, ledger);
+		let open = orders.filter((order) => lost.isOpen(order));
+		// In turn for all: a row that belongs to one order says nothing about the others.
+		open = open.filter((order) => !lost.findOfItem(order));
+		open = open.filter((order) => !lost.findAnywhere(order));
+		for (const order of open) lost.leaveToUser(order);
+		return lost.goOn;
 	}
+}
+
+/** Finds what orders have bought, whose ledger was lost: each row is the purchase of one of them. */
+class LostPurchases {
+	/** The orders that go on, with the rows that say so. */
+	readonly goOn = new Map<Order, StoredRow>();
+
+	private readonly claimed = new Set<StoredRow>();
+
+	constructor(
+		private readonly requests: ReadonlyMap<number, StoredRow[]>,
+		private readonly ledger: OrderLedger,
+	) {}
+
+	/** True where the ledger does not know the order. Where it does, the rows of its item are explained. */
+	isOpen({ item, state, request }: Order): boolean {
+		if (request === undefined || state !== 'planned') return false;
+		if (this.ledger.find(item, request.hash) === undefined) return true;
+		this.claimItem(item);
+		return false;
+	}
+
+	/** Takes the last purchase of the item that was made with this request, or may have been. */
+	findOfItem(order: Order): boolean {
+		const same = this.unclaimed(order.item).filter((row) => isSameRequest(row, order));
+		const row = same.filter((each) => isCreated(each, order)).at(-1) ?? same.find((each) => isUnknown(each, order));
+		if (row === undefined) return false;
+		this.claimItem(order.item);
+		return this.take(order, row);
+	}
+
+	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
+	findAnywhere(order: Order): boolean {
+		if (order.request?.keyHash !== undefined) return false;
+		const all = [...this.requests.keys()].flatMap((item) => this.unclaimed(item));
+		const same = all.filter((row) => row.key_hash === '' && isSameRequest(row, order));
+		const row = same.find((each) => isCreated(each, order)) ?? same.find((each) => isUnknown(each, order));
+		if (row === undefined) return false;
+		this.claimed.add(row);
+		return this.take(order, row);
+	}
+
+	/** Leaves an order to the user whose item has bought something with another request, or may have. */
+	leaveToUser(order: Order): void {
+		const { item } = order;
+		const rows = this.unclaimed(item);
+		const unknown = rows.find((row) => isUnknown(row, order));
+		if (unknown !== undefined) return void this.take(order, unknown);
+		const created = rows.filter((row) => isCreated(row, order));
+		// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
+		const knownUntil = created.findIndex((row) => row.task_id === this.ledger.idOf(item));
+		const other = created.slice(knownUntil + 1).at(-1);
+		if (other !== undefined) this.ledger.lost(item, toEntry(other));
+	}
+
+	private unclaimed(item: number): StoredRow[] {
+		return (this.requests.get(item) ?? []).filter((row) => !this.claimed.has(row));
+	}
+
+	private claimItem(item: number): void {
+		for (const row of this.requests.get(item) ?? []) this.claimed.add(row);
+	}
+
+	private take(order: Order, row: StoredRow): true {
+		if (isUnknown(row, order)) this.ledger.lost(order.item, { ...toEntry(row), taskId: undefined });
+		else {
+			this.goOn.set(order, row);
+			this.ledger.accepted(order.item, toEntry(row));
+		}
+		return true;
+	}
+}
+
+function isSameRequest({ request_hash: hash }: StoredRow, { request }: Order): boolean {
+	return hash === request?.hash;
+}
+
+function isCreated(row: StoredRow, order: Order): boolean {
+	return meaningOf(row) === 'created' && !isUnknown(row, order);
 }
 
 /** Hardly a request takes longer, with all that is repeated after a 429. The outcome of one that does counts as unknown. */
@@ -72,8 +137,8 @@ function isUnknown(row: StoredRow, { thing }: Order): boolean {
 	return meaning === 'unknown' || (meaning === 'created' && row.task_id === '' && thing !== 'token');
 }
 
-function toEntry({ task_id: taskId, request_hash: hash, time }: StoredRow) {
-	return { taskId, hash, acceptedAtMs: Date.parse(time) };
+function toEntry({ task_id: taskId, request_hash: hash, attempt, time }: StoredRow) {
+	return { taskId, hash, attempt, acceptedAtMs: Date.parse(time) };
 }
 
 /** The last row of each attempt, with the ID that one of its rows has, by attempt in the sequence in which they were sent. */

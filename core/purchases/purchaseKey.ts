@@ -28,6 +28,8 @@ interface Buyer {
 	log: PurchaseLog;
 	/** Resolves when its request is near. */
 	ready: () => Promise<void>;
+	/** Called when it waits for another order. */
+	waits: () => void;
 	/** The milliseconds that it may still wait for others. */
 	timeLeftMs: () => number;
 	/** Aborts when nothing is to be bought any more. */
@@ -57,6 +59,7 @@ export async function buyOnce<Answer extends { id: string }>(
 		assertNotStopped(buyer);
 		const other = keysUnderWay.get(key);
 		if (other === undefined) return await inTurn(key, buyer, create);
+		buyer.waits();
 		const settled = await waitFor(other as Promise<Settled | undefined>, buyer);
 		const bought = takeOver(settled, order);
 		if (bought !== undefined) return bought;
@@ -134,6 +137,7 @@ async function claim(buyer: Buyer): Promise<Bought | undefined> {
 			own.add(String(order.purchase?.attempt));
 			if (await isAlone(buyer, watch)) return undefined;
 		}
+		buyer.waits();
 		await pause(buyer);
 	}
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock';
+import { getPath } from '../json';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { SentOrders } from '../orders/waveLog';
@@ -225,7 +226,7 @@ export class PurchaseLog {
 			.catch((thrown: unknown) => {
 				throw notRecorded(thrown);
 			});
-		const rows = values.map(parseRow);
+		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
 		if (!rows.every((row) => row !== undefined)) throw notRecorded('a row of this run cannot be read');
 		const other = [...lastOfAttempts(rows).values()].find(
 			(row) => row.item === order.item && meaningOf(row) !== 'free',

@@ -120,6 +120,7 @@ const storedRow = z.object({
 	item: z.number().int().nonnegative(),
 	attempt: exact,
 	request_hash: exact,
+	key_hash: exact.nullish().transform((hash) => hash ?? ''),
 });
 
 export type StoredRow = z.infer<typeof storedRow>;

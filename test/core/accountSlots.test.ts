@@ -426,6 +426,23 @@ describe('a creating request', () => {
 		expect(record.mock.calls[0]?.[0].timeLeftMs()).toBe(Infinity);
 	});
 
+	test.each([
+		['of an account with limits', true],
+		['of an account of which nothing is known', false],
+	])('a creating request that waits for another order first is put off, once: one %s', async (_, isKnown) => {
+		const { slots } = world(() => 1, { tasksAtOnce: 1 });
+		const putOff = jest.fn();
+		const record = async ({ waits, create }: PurchaseSteps<{ id: string }>) => {
+			expect(putOff).not.toHaveBeenCalled();
+			waits();
+			waits();
+			return await create();
+		};
+		const creation = { create: async () => ({ id: 'task' }), record };
+		await createInSlot(order(), isKnown ? { slots: slots.ofRun() } : {}, { putOff }, creation);
+		expect(putOff.mock.calls).toEqual([[Infinity]]);
+	});
+
 	test('a creating request that nobody waits for gives up its wait for a slot as other requests are given up', async () => {
 		const { clock, slots } = world(() => 1, { tasksAtOnce: 1 });
 		slots.ofRun().occupy('task');

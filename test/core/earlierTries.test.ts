@@ -40,7 +40,9 @@ function tell(rows: unknown[], orders = [order(0)], ledger = emptyLedger()) {
 }
 
 test('a row without an ID is an unknown outcome, whatever the request is now', () => {
-	expect(tell([row()]).entry).toEqual({ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME), lost: true });
+	expect(tell([row()]).entry).toEqual({
+		...{ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME), attempt: '7-a-0', lost: true },
+	});
 	expect(tell([row({ request_hash: 'other' })]).entry?.taskId).toBeUndefined();
 	expect(tell([row({ request_hash: 'other' })]).entry).toBeDefined();
 });
@@ -58,8 +60,137 @@ test('the row about the whole run is not about a purchase', () => {
 });
 
 test('an item without a row may be submitted', () => {
-	expect(tell([row({ item: 1 })]).entry).toBeUndefined();
-	expect(tell([row({ item: 1 })]).tries).toBeDefined();
+	expect(tell([row({ item: 1, request_hash: 'other' })]).entry).toBeUndefined();
+	expect(tell([row({ item: 1, request_hash: 'other' })]).tries).toBeDefined();
+});
+
+describe('a node before returns other items in the retry', () => {
+	/** One letter for each request. Rows: the item, its request, and whether its ID is known. */
+	const retried = (items: string, rows: Array<[number, string, PurchaseState?]>, more: object = {}) => {
+		const stored = rows.map(([item, request_hash, state = 'accepted'], id) =>
+			row({
+				id,
+				item,
+				request_hash,
+				state,
+				attempt: `7-a-${id}`,
+				task_id: state === 'accepted' ? `t${id}` : '',
+				...more,
+			}),
+		);
+		const orders = [...items].map((hash, item) => ({
+			...order(item),
+			request: { body: {}, hash, submitAgain: false },
+		}));
+		const { ledger, goOn } = tell(stored, orders);
+		const became = orders.map(({ item, request: { hash } }) => {
+			const entry = ledger.find(item, hash);
+			if (entry === undefined) return 'submits';
+			return entry.taskId === undefined
+				? 'unknown'
+				: entry.hash === hash
+					? entry.taskId
+					: `left to the user: ${entry.taskId}`;
+		});
+		return { became, goOn };
+	};
+
+	test('a new first item: the others go on with what they have bought at another place, and only the new one is submitted', () => {
+		const { became, goOn } = retried('nabc', [
+			[0, 'a'],
+			[1, 'b'],
+			[2, 'c'],
+		]);
+		expect(became).toEqual(['submits', 't0', 't1', 't2']);
+		expect(goOn.sort()).toEqual([1, 2, 3]);
+	});
+
+	test.each<[string, string, Parameters<typeof retried>[1], string[]]>([
+		[
+			'another order',
+			'acb',
+			[
+				[0, 'a'],
+				[1, 'b'],
+			],
+			['t0', 'submits', 't1'],
+		],
+		[
+			'two that have changed places',
+			'ba',
+			[
+				[0, 'a'],
+				[1, 'b'],
+			],
+			['t1', 't0'],
+		],
+		[
+			'one that is gone',
+			'b',
+			[
+				[0, 'a'],
+				[1, 'b'],
+			],
+			['t1'],
+		],
+		['an unknown outcome that has moved', 'na', [[0, 'a', 'submitting']], ['submits', 'unknown']],
+		['equal items: each purchase is of one of them', 'aaa', [[1, 'a']], ['submits', 't0', 'submits']],
+		[
+			'equal items of which one has moved',
+			'naa',
+			[
+				[0, 'a'],
+				[1, 'a'],
+			],
+			['submits', 't1', 't0'],
+		],
+		[
+			'an unknown outcome of its own, beside a purchase of an equal one',
+			'aa',
+			[
+				[0, 'a', 'unknown'],
+				[1, 'a'],
+			],
+			['unknown', 't1'],
+		],
+		[
+			'a purchase before an unknown outcome',
+			'na',
+			[
+				[5, 'a', 'unknown'],
+				[6, 'a'],
+			],
+			['submits', 't1'],
+		],
+		['a request that nobody has now', 'n', [[0, 'a']], ['left to the user: t0']],
+		['what was refused, at another place', 'na', [[0, 'a', 'not_accepted']], ['submits', 'submits']],
+		[
+			'what an item has bought twice',
+			'aba',
+			[
+				[0, 'a'],
+				[0, 'a'],
+				[1, 'b'],
+			],
+			['t1', 't2', 'submits'],
+		],
+	])('%s: %s', (_, items, rows, expected) => {
+		expect(retried(items, rows).became).toEqual(expected);
+	});
+
+	test('what was bought with a Purchase Key is found by the key', () => {
+		expect(retried('na', [[0, 'a']], { key_hash: 'k' }).became).toEqual(['left to the user: t0', 'submits']);
+		const [mine] = [{ ...order(1), request: { body: {}, hash: 'a', submitAgain: false, keyHash: 'k' } }];
+		const { ledger } = tell([row({ state: 'accepted', task_id: 't', request_hash: 'a' })], [mine]);
+		expect(ledger.find(1, 'a')).toBeUndefined();
+	});
+
+	test('what the ledger knows of an item is not found by another one', () => {
+		const ledger = emptyLedger();
+		ledger.accepted(0, { taskId: 't', hash: 'hash', acceptedAtMs: 1 });
+		const { goOn } = tell([row({ state: 'accepted', task_id: 't' })], [order(0), order(1)], ledger);
+		expect([goOn, ledger.find(1, 'hash')]).toEqual([[], undefined]);
+	});
 });
 
 test.each<[PurchaseState, 'submitted' | 'continued' | 'unknown']>([

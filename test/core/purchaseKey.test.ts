@@ -33,6 +33,27 @@ test('another request under the key is refused, and names the purchase; nothing 
 	expect(world.created).toHaveLength(1);
 });
 
+test.each([
+	['of the same process', 'one'],
+	['of another process', 'two'],
+])('an order that waits for one %s says so, and who buys does not', async (_, name) => {
+	const world = makeWorld();
+	const one = world.process('one');
+	const [first, second] = [jest.fn(), jest.fn()];
+	const slowly = async () => await world.clock.sleep(5_000).then(() => 'task 9');
+	const buying = one.buy(orderOf(), slowly, undefined, Infinity, first);
+	const waiting = world.clock
+		.sleep(2_000)
+		.then(
+			async () =>
+				await (name === 'one' ? one : world.process(name)).buy(orderOf(), undefined, undefined, Infinity, second),
+		);
+	await world.run(world.clock.sleep(2_500));
+	expect(second).toHaveBeenCalled();
+	expect((await world.run(Promise.all([buying, waiting]))).map(({ id }) => id)).toEqual(['task 9', 'task 9']);
+	expect(first).not.toHaveBeenCalled();
+});
+
 const refused = async () => await Promise.reject(gatewayError('keyRefused', {}));
 const lost = async () => await Promise.reject(unknownOutcome('task', 'The connection was lost'));
 

@@ -186,7 +186,14 @@ describe('a request', () => {
 		const { log, rows, clock } = makeLog();
 		const product = { status: 'queued', create, output: () => ({ json: {} }) };
 		const ready = async () => await Promise.resolve();
-		const recorded = logPurchases(product, log).record(order(0), { ready, create, timeLeftMs: () => Infinity, signal });
+		const waits = () => {};
+		const recorded = logPurchases(product, log).record(order(0), {
+			ready,
+			create,
+			waits,
+			timeLeftMs: () => Infinity,
+			signal,
+		});
 		const outcome = await recorded.catch(
 			(error: GatewayError) => `${error.kind}: ${JSON.stringify(error.details.reason?.data ?? error.message)}`,
 		);
@@ -293,6 +300,12 @@ describe('a retry', () => {
 			expect(rowsOfOthers.mock.calls).toEqual([[{ ...columns, retry: true }, 1]]);
 		});
 
+		test('a retry submits beside the row of a run, which is about no purchase', async () => {
+			const ofRun = { ...row2, state: 'run', thing: 'run', attempt: '', request_hash: '', credits: 5 };
+			expect((await beside([ofRun])).end).toBeUndefined();
+			expect((await beside([ofRun, row2])).end).toMatchObject({ name: 'submittedByOtherRetry' });
+		});
+
 		test.each([
 			['submits', 'submitting', ''],
 			['has bought', 'accepted', 'img_9'],
@@ -345,7 +358,8 @@ describe('a retry', () => {
 				const { log, rows, clock, table } = makeLog({ retry: isRetry });
 				const create = async () => await clock.sleep(65_000).then(() => ({ id: 't' }));
 				const product = logPurchases({ status: 'queued', create, output: () => ({ json: {} }) }, log);
-				const steps = { create, ready: async () => await Promise.resolve(), timeLeftMs: () => Infinity };
+				const ready = async () => await Promise.resolve();
+				const steps = { create, ready, waits: () => {}, timeLeftMs: () => Infinity };
 				await clock.run(product.record(order(0), steps).then(async () => await clock.sleep(90_000)));
 				await clock.run(table.flush());
 				expect(rows.map(({ state }) => state)).toEqual(states);

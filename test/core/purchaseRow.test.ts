@@ -26,7 +26,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
 	['without an ID', { task_id: null }, { task_id: '' }],
 	['without a number of its own', { id: null }, { id: 0 }],
 ])('a row is read: %s', (_, given, expected) => {
-	expect(parseRow({ ...stored, ...given })).toEqual({ ...stored, ...expected });
+	expect(parseRow({ ...stored, ...given })).toEqual({ ...stored, key_hash: '', ...expected });
 });
 
 test.each<[string, Record<string, unknown>]>([

@@ -89,7 +89,13 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 		return {
 			log,
 			kill: () => (isDead = true),
-			buy: async (order: Order, work?: () => Promise<string>, signal?: AbortSignal, timeoutMs = Infinity) => {
+			buy: async (
+				order: Order,
+				work?: () => Promise<string>,
+				signal?: AbortSignal,
+				timeoutMs = Infinity,
+				waits = () => {},
+			) => {
 				const endsAtMs = clock.now() + timeoutMs;
 				const create = async () => {
 					await takes();
@@ -102,7 +108,7 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 				const ready = async () => await Promise.resolve();
 				const send = async () => await bought.create(order, {}, { signal });
 				const timeLeftMs = () => endsAtMs - clock.now();
-				return await logPurchases(bought, log).record(order, { ready, create: send, timeLeftMs, signal });
+				return await logPurchases(bought, log).record(order, { ready, create: send, waits, timeLeftMs, signal });
 			},
 		};
 	};

@@ -2,7 +2,7 @@
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import { PendingUpload } from '../../core/models/images';
 import type { Order, OrderDraft } from '../../core/orders/order';
-import type { Product } from '../../core/orders/product';
+import type { Product, PurchaseSteps } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
 import { submit, uploadForLater, type SubmitPorts } from '../../core/orders/submit';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
@@ -27,6 +27,7 @@ interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' |
 	model?: string;
 	request?: Record<string, unknown>;
 	submitAgain?: boolean;
+	keyHash?: string;
 	/** Uploads of the files of the order: none, if nothing is said. */
 	upload?: () => Promise<string>;
 	wait?: OrderDraft['wait'];
@@ -89,7 +90,7 @@ function attempt(
 	const order = makeOrder({
 		...{ item: 3, thing, kind: 'image', model, then: 'nothing', wait: wanted.wait, result: wanted.result },
 		batch: wanted.batch,
-		request: { body, hash: hashOf(thing, request), submitAgain },
+		request: { body, hash: hashOf(thing, request), submitAgain, keyHash: wanted.keyHash },
 	});
 	const product = {
 		status,
@@ -410,7 +411,11 @@ describe('a purchase that another order has made under the same Purchase Key', (
 		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 	};
 	const request = { image_urls: ['https://in.example/b.png'] };
-	const record = async () => ({ id: 'task-7', boughtAtMs: 55 });
+	const record = async (order: Order) => {
+		order.purchase = { attempt: '6-a-0', hash: 'hash', keyHash: 'key' };
+		if (order.request !== undefined) order.request.keyHash = 'key';
+		return await Promise.resolve({ id: 'task-7', boughtAtMs: 55 });
+	};
 
 	test('a purchase that another order has made under the same Purchase Key is continued, and nothing is sent', async () => {
 		const { outcome, create, order, seen } = attempt(fresh(), { record, request, result: { ...result } });
@@ -429,12 +434,52 @@ describe('a purchase that another order has made under the same Purchase Key', (
 		await attempt(execution, { record }).outcome;
 		expect(execution.store).toEqual({
 			generationGatewayTasks: expect.objectContaining({
-				'0.3': { taskId: 'task-7', hash: hashOf('task', { prompt: 'a cat' }), executionId: '1', acceptedAtMs: 55 },
+				'0.3': {
+					...{ taskId: 'task-7', hash: hashOf('task', { prompt: 'a cat' }), executionId: '1', acceptedAtMs: 55 },
+					...{ attempt: '6-a-0', reusedKey: 'key' },
+				},
 			}) as unknown,
 		});
-		const { outcome, create } = attempt(execution, {}, { executionId: '2' });
+		const { outcome, create, order } = attempt(execution, { keyHash: 'key' }, { executionId: '2' });
 		expect((await outcome).id).toBe('task-7');
 		expect(create).not.toHaveBeenCalled();
+		expect(order).toMatchObject({ reused: true, purchase: { attempt: '6-a-0', keyHash: 'key' } });
+	});
+
+	test.each(['another key', undefined])(
+		'a retry with %p buys, because the other order has bought nothing for it',
+		async (keyHash) => {
+			const execution = fresh();
+			await attempt(execution, { record }).outcome;
+			const { outcome, create, order } = attempt(execution, { keyHash }, { executionId: '2' });
+			expect((await outcome).id).toBe('task-1');
+			expect([create.mock.calls.length, order.reused]).toEqual([1, undefined]);
+		},
+	);
+
+	test('a retry with another key continues what was bought for the item itself', async () => {
+		const execution = fresh();
+		await attempt(execution, { keyHash: 'key' }).outcome;
+		const { outcome, create } = attempt(execution, { keyHash: 'another key' }, { executionId: '2' });
+		expect([(await outcome).id, create.mock.calls.length]).toEqual(['task-1', 0]);
+	});
+
+	test('a retry notes the end of a task in the rows of the attempt that has bought it', async () => {
+		const execution = fresh();
+		const bought = async (order: Order, { create }: PurchaseSteps<{ id: string }>) => {
+			order.purchase = { attempt: '1-a-0', hash: 'as in the row' };
+			return await create();
+		};
+		await attempt(execution, { record: bought }).outcome;
+		const { order, outcome } = attempt(execution, {}, { executionId: '2' });
+		await outcome;
+		expect(order.purchase).toStrictEqual({ attempt: '1-a-0', hash: hashOf('task', { prompt: 'a cat' }) });
+		expect(order.reused).toBeUndefined();
+		const without = fresh();
+		await attempt(without).outcome;
+		const other = attempt(without);
+		await other.outcome;
+		expect(other.order).not.toHaveProperty('purchase');
 	});
 });
 

@@ -72,7 +72,7 @@ export const breakages = [
 	{
 		promise: 'an accepted task is in the ledger',
 		file: 'core/orders/submit.ts',
-		find: 'ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads });',
+		find: 'ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads, attempt });',
 		becomes: '',
 	},
 	{
@@ -210,8 +210,8 @@ export const breakages = [
 	{
 		promise: 'a retry after a crash goes on with what the log has',
 		file: 'core/purchases/earlierTries.ts',
-		find: 'ledger.accepted(item, toEntry(goesOn));',
-		becomes: 'ledger.lost(item, { ...toEntry(goesOn), taskId: undefined });',
+		find: 'this.ledger.accepted(order.item, toEntry(row));',
+		becomes: 'this.ledger.lost(order.item, { ...toEntry(row), taskId: undefined });',
 	},
 	{
 		promise: 'rows of the log are written again when the database did not take them',
@@ -411,9 +411,8 @@ export const breakages = [
 	{
 		promise: 'each output item is paired with its input item',
 		file: 'nodes/run/toItem.ts',
-		find: 'const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item } };',
-		becomes:
-			'const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item: 0 } };',
+		find: 'errorContext), pairedItem: { item } };',
+		becomes: 'errorContext), pairedItem: { item: 0 } };',
 	},
 	{
 		promise: 'error items name the task',
