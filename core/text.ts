@@ -101,3 +101,8 @@ export function toRanges(numbers: number[]): string {
 		)
 		.join(', ');
 }
+
+/** The reason why n8n did not read or write, in its own words. */
+export function wordsOf(thrown: unknown): string {
+	return (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 200);
+}

@@ -11,7 +11,7 @@ import { SubmissionGate, UPLOADS } from './submissionGate';
 export const DELIVERIES_IN_PARALLEL = 6;
 
 /** The number of uploads in parallel: each holds its whole file in memory, twice while it is sent. */
-export const UPLOADS_IN_PARALLEL = 6;
+const UPLOADS_IN_PARALLEL = 6;
 
 /**
  * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as

@@ -52,11 +52,19 @@ class LostPurchases {
 		private readonly ledger: OrderLedger,
 	) {}
 
-	/** True where the ledger does not know the order. Where it does, the rows of its item are explained. */
+	/** True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them. */
 	isOpen({ item, state, request }: Order): boolean {
 		if (request === undefined || state !== 'planned') return false;
-		if (this.ledger.find(item, request.hash) === undefined) return true;
-		this.claimItem(item);
+		const known = this.ledger.find(item, request.hash);
+		if (known === undefined) return true;
+		const { hash, attempt, taskId = '' } = known;
+		for (const row of this.unclaimed())
+			if (
+				row.attempt === attempt ||
+				(taskId !== '' && row.task_id === taskId) ||
+				(row.item === item && [request.hash, hash].includes(row.request_hash))
+			)
+				this.claimed.add(row);
 		return false;
 	}
 
@@ -65,15 +73,15 @@ class LostPurchases {
 		const same = this.unclaimed(order.item).filter((row) => isSameRequest(row, order));
 		const row = same.filter((each) => isCreated(each, order)).at(-1) ?? same.find((each) => isUnknown(each, order));
 		if (row === undefined) return false;
-		this.claimItem(order.item);
+		// An item may have bought the same more than once.
+		for (const each of same) this.claimed.add(each);
 		return this.take(order, row);
 	}
 
 	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
 	findAnywhere(order: Order): boolean {
 		if (order.request?.keyHash !== undefined) return false;
-		const all = [...this.requests.keys()].flatMap((item) => this.unclaimed(item));
-		const same = all.filter((row) => row.key_hash === '' && isSameRequest(row, order));
+		const same = this.unclaimed().filter((row) => row.key_hash === '' && isSameRequest(row, order));
 		const row = same.find((each) => isCreated(each, order)) ?? same.find((each) => isUnknown(each, order));
 		if (row === undefined) return false;
 		this.claimed.add(row);
@@ -93,12 +101,10 @@ class LostPurchases {
 		if (other !== undefined) this.ledger.lost(item, toEntry(other));
 	}
 
-	private unclaimed(item: number): StoredRow[] {
-		return (this.requests.get(item) ?? []).filter((row) => !this.claimed.has(row));
-	}
-
-	private claimItem(item: number): void {
-		for (const row of this.requests.get(item) ?? []) this.claimed.add(row);
+	/** @param item all, if absent */
+	private unclaimed(item?: number): StoredRow[] {
+		const rows = item === undefined ? [...this.requests.values()].flat() : (this.requests.get(item) ?? []);
+		return rows.filter((row) => !this.claimed.has(row));
 	}
 
 	private take(order: Order, row: StoredRow): true {
@@ -117,18 +123,6 @@ function isSameRequest({ request_hash: hash }: StoredRow, { request }: Order): b
 
 function isCreated(row: StoredRow, order: Order): boolean {
 	return meaningOf(row) === 'created' && !isUnknown(row, order);
-}
-
-/** Hardly a request takes longer, with all that is repeated after a 429. The outcome of one that does counts as unknown. */
-const LONGEST_REQUEST_MS = 120_000;
-
-/** The rows of requests that another retry has sent just now, and whose outcome is not there yet. */
-export function requestsUnderWay(rows: ReadonlyArray<StoredRow | undefined>, nowMs: number): StoredRow[] {
-	const known = rows.filter((row) => row !== undefined);
-	return [...lastOfAttempts(known).values()].filter(
-		({ state, retry, time }) =>
-			state === 'submitting' && retry && Math.abs(nowMs - Date.parse(time)) < LONGEST_REQUEST_MS,
-	);
 }
 
 /** Nobody knows the outcome, or its ID was lost. The service gives a token no ID that is needed. */

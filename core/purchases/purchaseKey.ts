@@ -5,9 +5,9 @@ import { REPEAT_FOR_MS } from '../limits';
 import type { Order } from '../orders/order';
 import type { Bought, PurchaseSteps } from '../orders/product';
 import { keysUnderWay } from '../processMemory';
-import { roughDuration } from '../text';
+import { roughDuration, wordsOf } from '../text';
 import { KeyWatch, type Attempt } from './keyWatch';
-import { wordsOf, type PurchaseLog } from './purchaseLog';
+import type { PurchaseLog } from './purchaseLog';
 import type { StoredRow } from './purchaseRow';
 
 /** An attempt that takes long writes its row again after this time. */

@@ -1,14 +1,16 @@
 import type { Clock } from '../clock';
-import { getPath } from '../json';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { SentOrders } from '../orders/waveLog';
 import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
+import { wordsOf } from '../text';
 import { nameAttempt, purchaseOf } from './attempts';
-import { EarlierTries, lastOfAttempts, meaningOf, requestsUnderWay } from './earlierTries';
-import { parseRow, purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
+import { EarlierTries } from './earlierTries';
+import { OtherRetries, requestsUnderWay } from './otherRetries';
+import { parseRow, purchaseRow, RUN } from './purchaseRow';
+import type { PurchaseRow, PurchaseState, RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 import { SentRequests } from './sentRequests';
 
@@ -45,6 +47,8 @@ export class PurchaseLog {
 
 	private earlier?: Promise<EarlierTries | undefined>;
 
+	private readonly otherRetries = new OtherRetries();
+
 	/** The number of attempts, which tells them apart. */
 	private attempts = 0;
 
@@ -64,7 +68,10 @@ export class PurchaseLog {
 	/** Lets a retry go on with what the tries before a crash have created. */
 	async continueEarlierTries(orders: readonly Order[], ledger: OrderLedger): Promise<void> {
 		if (!this.ports.columns.retry || orders.every(({ state }) => state !== 'planned')) return;
+		this.otherRetries.know(orders);
 		const tries = await this.readEarlierTries();
+		// A later try of the same execution looks from there, too: it may not get to know what another retry has bought since.
+		this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);
 		for (const [order, { attempt }] of tries?.restoreLedger(ledger, orders) ?? [])
 			order.purchase = purchaseOf(order, attempt);
 	}
@@ -226,18 +233,9 @@ export class PurchaseLog {
 			.catch((thrown: unknown) => {
 				throw notRecorded(thrown);
 			});
-		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
-		if (!rows.every((row) => row !== undefined)) throw notRecorded('a row of this run cannot be read');
-		const other = [...lastOfAttempts(rows).values()].find(
-			(row) => row.item === order.item && meaningOf(row) !== 'free',
-		);
+		const other = this.otherRetries.find(values, order);
 		if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 	}
-}
-
-/** The reason why n8n did not read or write, in its own words. */
-export function wordsOf(thrown: unknown): string {
-	return (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 200);
 }
 
 /** Refused and unknown ones are noted when the request ends. */

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { cleanedTables } from '../../core/processMemory';
-import { wordsOf } from '../../core/purchases/purchaseLog';
+import { wordsOf } from '../../core/text';
 import { RUN, TABLE_NAME, type PurchaseState } from '../../core/purchases/purchaseRow';
 import { runDataTableNode } from './dataTableNode';
 import { inSequence, matching, onRows } from './table';

@@ -1,5 +1,5 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
-import { wordsOf } from '../../core/purchases/purchaseLog';
+import { wordsOf } from '../../core/text';
 import { TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
 import type { PurchaseTable, RunOfNode } from '../../core/purchases/purchaseTable';
 import { realClock } from '../connection/transport';

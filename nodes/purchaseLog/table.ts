@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { purchaseTables } from '../../core/processMemory';
-import { wordsOf } from '../../core/purchases/purchaseLog';
+import { wordsOf } from '../../core/text';
 import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { runDataTableNode } from './dataTableNode';
 

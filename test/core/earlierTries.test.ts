@@ -2,7 +2,8 @@
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
-import { EarlierTries, lastOfAttempts, requestsUnderWay } from '../../core/purchases/earlierTries';
+import { EarlierTries, lastOfAttempts } from '../../core/purchases/earlierTries';
+import { requestsUnderWay } from '../../core/purchases/otherRetries';
 import { parseRow, purchaseRow, type PurchaseState, type StoredRow } from '../../core/purchases/purchaseRow';
 
 const TIME = '2026-11-23T12:00:00.000Z';
@@ -163,6 +164,15 @@ describe('a node before returns other items in the retry', () => {
 			['submits', 't1'],
 		],
 		['a request that nobody has now', 'n', [[0, 'a']], ['left to the user: t0']],
+		[
+			'a second retry, beside what the first one has bought at its places',
+			'ba',
+			[
+				[0, 'a'],
+				[0, 'b'],
+			],
+			['t1', 't0'],
+		],
 		['what was refused, at another place', 'na', [[0, 'a', 'not_accepted']], ['submits', 'submits']],
 		[
 			'what an item has bought twice',
@@ -183,6 +193,23 @@ describe('a node before returns other items in the retry', () => {
 		const [mine] = [{ ...order(1), request: { body: {}, hash: 'a', submitAgain: false, keyHash: 'k' } }];
 		const { ledger } = tell([row({ state: 'accepted', task_id: 't', request_hash: 'a' })], [mine]);
 		expect(ledger.find(1, 'a')).toBeUndefined();
+	});
+
+	test('a row that an order has found at another item is still its own in the next try', () => {
+		const ledger = emptyLedger();
+		const rows = [row({ state: 'accepted', task_id: 't', request_hash: 'a' })];
+		const orders = ['b', 'a'].map((hash, item) => ({
+			...order(item),
+			request: { body: {}, hash, submitAgain: false },
+		}));
+		for (let tries = 0; tries < 2; tries++) {
+			tell(rows, orders, ledger);
+			expect([ledger.find(0, 'b'), ledger.find(1, 'a')?.taskId]).toEqual([undefined, 't']);
+		}
+		const unsaved = emptyLedger();
+		unsaved.accepted(1, { taskId: 't', hash: 'a', acceptedAtMs: 1 });
+		tell(rows, orders, unsaved);
+		expect(unsaved.find(0, 'b')).toBeUndefined();
 	});
 
 	test('what the ledger knows of an item is not found by another one', () => {

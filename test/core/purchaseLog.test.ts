@@ -279,6 +279,25 @@ describe('a retry', () => {
 		expect([ledger.find(0, 'hash'), log.lastSeenRow, told]).toEqual([undefined, 1, []]);
 	});
 
+	test('a later try of a retry looks from where the first one has looked, whatever it can read', async () => {
+		const ledger = new OrderLedger({ store: {}, executionId: '7', runIndex: 0 });
+		const lastSeen = async (rows: () => Promise<unknown[]>, of = ledger) => {
+			const { log, table } = makeLog({ retry: true });
+			table.rowsOfRun = rows as never;
+			await log.continueEarlierTries([order(5)], of);
+			return log.lastSeenRow;
+		};
+		expect(await lastSeen(full)).toBeUndefined();
+		expect(await lastSeen(async () => [stored])).toBe(1);
+		expect(await lastSeen(async () => [stored, { ...stored, id: 9 }])).toBe(1);
+		expect(await lastSeen(full)).toBe(1);
+		const ofRetry = new OrderLedger({ ...ledger.scope, executionId: '8' });
+		expect(await lastSeen(async () => [stored, { ...stored, id: 9 }], ofRetry)).toBe(9);
+		expect(await lastSeen(full, new OrderLedger({ ...ledger.scope, runIndex: 1 }))).toBeUndefined();
+		ofRetry.clearRun();
+		expect(ofRetry.scope.store).toEqual({});
+	});
+
 	describe('beside another one of the same execution', () => {
 		const row2 = { ...stored, id: 2, execution: '8', attempt: '8-a-0', item: 1, state: 'submitting', task_id: '' };
 
@@ -298,6 +317,14 @@ describe('a retry', () => {
 			expect([end, log.lastSeenRow]).toEqual([undefined, 1]);
 			expect(other.purchase).toBeDefined();
 			expect(rowsOfOthers.mock.calls).toEqual([[{ ...columns, retry: true }, 1]]);
+		});
+
+		test('a retry leaves a request to the other one that has it at another place, but not where that place has it here, too', async () => {
+			const elsewhere = { ...row2, item: 4 };
+			expect((await beside([elsewhere])).end).toMatchObject({ name: 'submittedByOtherRetry' });
+			expect((await beside([{ ...elsewhere, state: 'not_accepted' }])).end).toBeUndefined();
+			expect((await beside([{ ...elsewhere, request_hash: 'other' }])).end).toBeUndefined();
+			expect((await beside([{ ...elsewhere, item: 2 }])).end).toBeUndefined();
 		});
 
 		test('a retry submits beside the row of a run, which is about no purchase', async () => {

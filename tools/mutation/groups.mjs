@@ -85,6 +85,7 @@ const purchases = [
 	},
 	{ files: ['core/purchases/purchaseRow.ts'], tests: ['core/purchaseRow', 'core/earlierTries'] },
 	{ files: ['core/purchases/purchaseLog.ts'], tests: ['core/purchaseLog'] },
+	{ files: ['core/purchases/otherRetries.ts'], tests: ['core/purchaseLog', 'core/earlierTries'] },
 	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey'] },
 	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
 	{ files: inFolder('nodes/run', 'hashOf toItem retryOnFail'), tests: ['nodes/runParts'] },

@@ -214,6 +214,18 @@ export const breakages = [
 		becomes: 'this.ledger.lost(order.item, { ...toEntry(row), taskId: undefined });',
 	},
 	{
+		promise: 'a retry after a crash finds what has moved to another item',
+		file: 'core/purchases/earlierTries.ts',
+		find: 'if (order.request?.keyHash !== undefined) return false;',
+		becomes: 'if (order.item >= 0) return false;',
+	},
+	{
+		promise: 'a later try of a retry looks from where the first one has looked',
+		file: 'core/purchases/purchaseLog.ts',
+		find: 'this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);',
+		becomes: '',
+	},
+	{
 		promise: 'rows of the log are written again when the database did not take them',
 		file: 'nodes/purchaseLog/purchaseTable.ts',
 		find: 'const PAUSES_MS = [500, 2000];',

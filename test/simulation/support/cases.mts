@@ -22,6 +22,8 @@ export interface Case {
 	retryOf: 'latest' | 'first';
 	/** Both retries begin within a second. */
 	retriesAtOnce?: boolean;
+	/** In a retry after a crash, the nodes before return the same items in another sequence. Needs the log. */
+	itemsMove?: true;
 	/** `later`: turned on for the retries of the execution. */
 	submitAgain: 'off' | 'on' | 'later';
 	concurrentTasks: number;
@@ -289,6 +291,7 @@ export function drawCase(random: () => number): Case {
 	if (drawn.purchaseLog !== undefined && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(2))
 		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
 	if (isInWaves && draw.oneIn(8)) return { ...drawn, ...drawGivenUp(draw) };
+	if (mayMove(drawn) && draw.oneIn(2)) return { ...drawn, ...drawMoved(draw, drawn) };
 	return hasTrouble(drawn)
 		? drawn
 		: {
@@ -348,6 +351,22 @@ function drawGivenUp(draw: Draw): Partial<Case> {
 		...{ stopAtMs: undefined, stopDuring: undefined, clockSetBack: undefined, accountSlots: undefined },
 	};
 }
+
+/** A crash of several items, and retries that get them at other places. */
+function drawMoved(draw: Draw, { items: [first, ...others], crashes }: Case): Partial<Case> {
+	const more = others.length > 0 ? [] : draw.list(draw.from(1, 2), () => ({ copies: 1, plan: drawItem(draw, false) }));
+	return {
+		items: [...(first === undefined ? [] : [first]), ...others, ...more],
+		itemsMove: true,
+		savesProgress: false,
+		retryExecutions: 2,
+		crashes: crashes.length > 0 ? crashes : [drawCrash(draw, [...ANYWHERE, ...WITH_LOG])],
+	};
+}
+
+/** Where the prompt differs, too, nothing tells which item was bought. */
+const mayMove = ({ purchaseLog, purchaseKey, surviveRestarts, volatilePrompt }: Case) =>
+	purchaseLog !== undefined && !purchaseKey && !surviveRestarts && !volatilePrompt;
 
 /** Mostly a stop; then the same execution is retried once or twice. */
 function drawClicks(draw: Draw): Click[] {

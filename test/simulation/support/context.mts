@@ -12,7 +12,7 @@ import { NEEDED_NODES } from '../../../nodes/durable/subWorkflow';
 import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/purchaseLog/dataTableNode';
 import type { Case } from './cases.mts';
 import { copyOf } from './copyOf.mts';
-import type { Execution, Origin } from './executions.mts';
+import { namesIn, type Execution, type Origin } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { RunLog } from './runLog.mts';
 import { API_KEY } from './service.mts';
@@ -21,8 +21,8 @@ import type { SubExecution } from './subExecutions.mts';
 /** Our node in the workflow of the user. */
 export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecuteFunctions {
 	const { origin, live, mode, id, number } = execution;
-	const { drawn, names } = origin;
-	const ofRound = names[live.round];
+	const { drawn } = origin;
+	const ofRound = namesIn(execution, live.round);
 	const values = parametersOf(drawn, number);
 	const prompt = (item: number) => `${ofRound[item]} ${drawn.volatilePrompt ? n8n.time.elapsedMs : 'a cat'}`;
 	const isFirstRunMadeUp = live.isFirstRunMadeUp;

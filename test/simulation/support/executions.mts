@@ -66,6 +66,8 @@ export interface Execution {
 	mode: 'trigger' | 'retry';
 	/** A retry: the end of what it repeats. */
 	repeats?: Execution['status'];
+	/** The number of places by which the items have moved since the first execution. */
+	moved: number;
 	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' | 'canceled' | 'lost';
 	process: Process;
 	saved: State;
@@ -75,4 +77,10 @@ export interface Execution {
 	wasHandedOn: boolean;
 	/** It has put itself to sleep, with the sub-execution that it waits for. */
 	sleepsFor?: SubExecution;
+}
+
+/** The names of the items of a round, in the sequence in which the execution has them. */
+export function namesIn({ origin, moved }: Pick<Execution, 'origin' | 'moved'>, round: number): string[] {
+	const names = origin.names[round] ?? [];
+	return names.map((_, index) => names[(index + moved) % names.length] as string);
 }

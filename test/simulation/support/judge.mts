@@ -4,7 +4,7 @@ import { parseOrderItems } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { FINAL_POLLS } from './cases.mts';
 import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
-import type { Origin, Process } from './executions.mts';
+import { namesIn, type Execution, type Origin, type Process } from './executions.mts';
 import { keptClaims } from './keptForEver.mts';
 import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
@@ -269,8 +269,8 @@ function textOf({ items, error }: Try): string {
 }
 
 /** Each output belongs to its input item, and says of its task what is true. */
-function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTask[]): string[] {
-	const { drawn, names } = origin;
+function wrongItems({ origin, execution, round, items, error, atMs }: Try, tasks: SandboxTask[]): string[] {
+	const { drawn, executions } = origin;
 	const problems: string[] = [];
 	const messages = [error ?? '', ...(items ?? []).map(({ json }) => String(json.error ?? ''))].join('\n');
 	for (const task of tasks) {
@@ -282,7 +282,7 @@ function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTa
 	}
 	if (messages.includes('ran into something unexpected')) problems.push(`the product has stumbled: ${messages}`);
 	if (items === undefined || items.length === 0) return problems;
-	const ofRound = names[round];
+	const ofRound = namesIn(executions[execution] as Execution, round);
 	if (items.length !== ofRound.length) problems.push(`${items.length} outputs for ${ofRound.length} items`);
 	items.forEach(({ json: raw, binary, pairedItem, error: mark }, index) => {
 		const json = flattened(raw);

@@ -1,5 +1,5 @@
 /** Moments at which a kill or a stop is worst. A case may ask for one, and each that is hit is counted. */
-import type { Origin } from './executions.mts';
+import { namesIn, type Origin } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { Post } from './service.mts';
 import type { Owner } from './time.mts';
@@ -10,15 +10,15 @@ type IsNow = (n8n: N8n, origin: Origin, process: Owner) => boolean;
 export const MOMENTS = {
 	'while n8n saves': ({ isSaving }) => isSaving,
 	'between POST and answer': (n8n, origin, process) => isSending(n8n, origin, process),
-	'between row and POST': ({ tables, service }, { executions, names }) =>
+	'between row and POST': ({ tables, service }, { executions }) =>
 		executions.some(
-			({ id, status, live }) =>
+			({ id, status, live, ...own }) =>
 				status === 'running' &&
 				tables.rows.some(
 					({ execution, state, item }) =>
 						execution === id &&
 						state === 'submitting' &&
-						!service.posts.some(({ name }) => name === names[live.round]?.[Number(item)]),
+						!service.posts.some(({ name }) => name === namesIn(own, live.round)[Number(item)]),
 				),
 		),
 	'while parking': ({ subs }, { executions }) =>

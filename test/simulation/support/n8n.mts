@@ -96,22 +96,28 @@ export class N8n {
 			executions: [],
 		};
 		this.origins.push(origin);
-		this.start(origin, fresh());
+		this.start(origin);
 		if (drawn.stopAtMs !== undefined && drawn.stopDuring === undefined)
 			this.time.after(drawn.stopAtMs, () => this.stop(origin), WORLD);
 		for (const click of drawn.clicks ?? []) this.time.after(click.atMs, () => this.subs.click(origin, click), WORLD);
 	}
 
-	private start(origin: Origin, from: State, repeats?: Execution['status']): void {
+	/** @param repeated the execution that a retry repeats, and as what it had ended when its user asked for that */
+	private start(origin: Origin, repeated?: Pick<Execution, 'saved' | 'moved'>, repeats?: Execution['status']): void {
 		const process = this.livingProcess();
-		if (process === undefined) return void this.time.after(1000, () => this.start(origin, from, repeats), WORLD);
-		const saved = copyOf(from);
+		if (process === undefined) return void this.time.after(1000, () => this.start(origin, repeated, repeats), WORLD);
+		const saved = copyOf(repeated?.saved ?? fresh());
+		// n8n has saved nothing of it: the nodes before run again.
+		const isFromTrigger = (saved.runs === 0 || saved.isFirstRunMadeUp) && Object.keys(saved.store).length === 0;
+		const moves = origin.drawn.itemsMove === true && (repeats === 'crashed' || repeats === 'lost') && isFromTrigger;
+		if (moves) this.story.visit('a retry with items at other places');
 		const execution: Execution = {
 			origin,
 			id: this.nextId(),
 			number: origin.executions.length,
 			mode: repeats === undefined ? 'trigger' : 'retry',
 			repeats,
+			moved: (repeated?.moved ?? 0) + (moves ? 1 : 0),
 			status: 'running',
 			process,
 			saved,
@@ -248,10 +254,10 @@ export class N8n {
 		const { executions } = origin;
 		const from = origin.drawn.retryOf === 'first' ? executions[0] : executions.at(-1);
 		if (from === undefined) return;
-		this.time.after(RETRY_AFTER_MS, () => this.start(origin, from.saved, from.status), WORLD);
+		this.time.after(RETRY_AFTER_MS, () => this.start(origin, from, from.status), WORLD);
 		if (!origin.drawn.retriesAtOnce || origin.retriesLeft-- <= 0) return;
 		const secondMs = RETRY_AFTER_MS + this.time.random() * 1000;
-		this.time.after(secondMs, () => this.start(origin, from.saved, from.status), WORLD);
+		this.time.after(secondMs, () => this.start(origin, from, from.status), WORLD);
 	}
 
 	/** A sub-execution has ended, and the execution is asleep. */

@@ -534,4 +534,40 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 634030293,
 		},
 	},
+	{
+		name: 'Retry On Fail in a retry does not buy what another retry has bought since, although it cannot read the log',
+		drawn: {
+			...PLAIN,
+			items: [
+				...[item(), item()],
+				{ copies: 1, plan: { posts: [{ answer: 'ok', task: { directives: 'hidden=12s', polls: [] } }], files: [] } },
+				{ copies: 1, plan: { posts: [{ answer: 'ok', task: { directives: 'duration=45s', polls: [] } }], files: [] } },
+			],
+			onError: 'continueErrorOutput',
+			maxTries: 5,
+			retryExecutions: 2,
+			retriesAtOnce: true,
+			concurrentTasks: 1,
+			crashes: [{ afterSteps: 2, during: 'between row and POST', downMs: 1000 }],
+			purchaseLog: {},
+			randomness: 636895636,
+		},
+	},
+	{
+		name: 'a second retry with items at other places finds what the first one has bought beside the rows of other items',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 1, plan: { posts: [], files: ['html', '404', 'reset', '503'] } },
+				{ copies: 1, plan: { posts: [], files: [] } },
+			],
+			retryExecutions: 2,
+			retryOf: 'first',
+			itemsMove: true,
+			downloadResult: true,
+			crashes: [{ afterSteps: 35, downMs: 1000 }],
+			purchaseLog: {},
+			randomness: 1172249762,
+		},
+	},
 ];

@@ -39,6 +39,7 @@ const PLAIN: Partial<Case> = {
 	submitAgain: 'off',
 	retryOf: 'latest',
 	retriesAtOnce: undefined,
+	itemsMove: undefined,
 	onError: 'stopWorkflow',
 	onTimeout: 'error',
 	concurrentTasks: 50,

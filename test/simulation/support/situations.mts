@@ -34,6 +34,7 @@ const OTHERS: Record<string, CountIn> = {
 	'a task that another execution has bought under the same key': ({ story }) =>
 		story.tries.filter(({ items }) => items?.some(({ json }) => json.reused === true)).length,
 	'a retry with the log continues': continuedByLog,
+	'a retry with items at other places': visited('a retry with items at other places'),
 	'a full purchase log': visited('a full purchase log'),
 	'a purchase log that does not answer': visited('a purchase log that does not answer'),
 	'a name that cannot be written': visited('a name that cannot be written'),

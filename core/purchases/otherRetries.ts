@@ -1,0 +1,44 @@
+import { getPath } from '../json';
+import type { Order } from '../orders/order';
+import { notRecorded } from '../orders/writeAheadLog';
+import { lastOfAttempts, meaningOf } from './earlierTries';
+import { parseRow, RUN, type StoredRow } from './purchaseRow';
+
+/** Hardly a request takes longer, with all that is repeated after a 429. The outcome of one that does counts as unknown. */
+const LONGEST_REQUEST_MS = 120_000;
+
+/** The rows of requests that another retry has sent just now, and whose outcome is not there yet. */
+export function requestsUnderWay(rows: ReadonlyArray<StoredRow | undefined>, nowMs: number): StoredRow[] {
+	const known = rows.filter((row) => row !== undefined);
+	return [...lastOfAttempts(known).values()].filter(
+		({ state, retry, time }) =>
+			state === 'submitting' && retry && Math.abs(nowMs - Date.parse(time)) < LONGEST_REQUEST_MS,
+	);
+}
+
+/** The requests that another retry of the same execution sends at the same time, beside the orders of this one. */
+export class OtherRetries {
+	/** The requests of this retry, by item. */
+	private readonly hashes = new Map<number, string | undefined>();
+
+	know(orders: readonly Order[]): void {
+		for (const { item, request } of orders) this.hashes.set(item, request?.hash);
+	}
+
+	/**
+	 * The request among those of others that is about the same as the order. Throws `submissionNotRecorded` where nobody can say.
+	 *
+	 * @param values the rows that others have written since this retry began
+	 */
+	find(values: readonly unknown[], order: Order): StoredRow | undefined {
+		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
+		if (!rows.every((row) => row !== undefined)) throw notRecorded('a row of this run cannot be read');
+		const isAbout = (row: StoredRow) => row.item === order.item || this.hasMoved(row, order);
+		return [...lastOfAttempts(rows).values()].find((row) => isAbout(row) && meaningOf(row) !== 'free');
+	}
+
+	/** True where the other one has sent this request for an item that has another one here. */
+	private hasMoved({ item, request_hash: hash }: StoredRow, { request }: Order): boolean {
+		return hash === request?.hash && this.hashes.get(item) !== hash;
+	}
+}
