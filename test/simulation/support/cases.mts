@@ -364,7 +364,7 @@ function drawMoved(draw: Draw, { items: [first, ...others], crashes }: Case): Pa
 	};
 }
 
-/** Where the prompt differs, too, nothing tells which item was bought. */
+/** Not with a prompt that differs each time: nothing would tell which item was bought. */
 const mayMove = ({ purchaseLog, purchaseKey, surviveRestarts, volatilePrompt }: Case) =>
 	purchaseLog !== undefined && !purchaseKey && !surviveRestarts && !volatilePrompt;
 
