@@ -119,10 +119,11 @@ export class PurchaseLog {
 		await table.insert(purchaseRow.parse(this.toRow(order, 'submitting')));
 	}
 
-	/** Notes what has come of an order. Nobody waits for these rows. */
+	/** Notes what has come of an order, unless its row is from when there was a log. Nobody waits for these rows. */
 	note(order: Order, state: PurchaseState, news: News = {}): void {
 		const row = purchaseRow.safeParse(this.toRow(order, state, news)).data;
-		if (order.purchase !== undefined && row !== undefined) this.ports.table.insertLater(row);
+		const isKept = order.purchase !== undefined && this.ports.obstacle === undefined;
+		if (isKept && row !== undefined) this.ports.table.insertLater(row);
 	}
 
 	/** Notes what the account has used during the run. Nobody waits for this row. */

@@ -170,6 +170,14 @@ describe('what has come of an order', () => {
 		]);
 	});
 
+	test('what has come of an order is not noted where the log was turned off meanwhile', async () => {
+		const { log, rows, clock } = makeLog({ obstacle: 'Purchase Log is turned off' });
+		const continued = { ...order(0), purchase: { attempt: '6-a-0', hash: 'hash' } };
+		log.note(continued, 'failed');
+		await clock.run(log.ports.table.flush());
+		expect(rows).toEqual([]);
+	});
+
 	test('what has come of an order is not noted where no row was begun, or where it would be no row', async () => {
 		const { log, table } = makeLog();
 		const insertLater = jest.spyOn(table, 'insertLater');
