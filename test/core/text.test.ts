@@ -13,7 +13,7 @@ import {
 	toRanges,
 } from '../../core/text';
 import { manyFields } from './support';
-import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl } from '../../core/urls';
+import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl, parseHttpUrl } from '../../core/urls';
 
 /** As expressions can give it. */
 function containingItself(): object {
@@ -168,6 +168,29 @@ describe('addresses', () => {
 		[['myapp://verified'], false, false],
 	])('%p: of the web %p, of any kind %p', (value, isOfWeb, isAny) => {
 		expect([isHttpUrl(value), isUrl(value)]).toEqual([isOfWeb, isAny]);
+	});
+
+	test.each<[unknown, string | undefined]>([
+		['https://a.example/A b', 'https://a.example/A%20b'],
+		['https://A.example/as it', 'https://a.example/as%20it'],
+		['https://A.example/as_it', 'https://A.example/as_it'],
+		['  http://a.example\n', 'http://a.example/'],
+		['\nHTTP://a.example/b ', 'http://a.example/b'],
+		['x https://a.example/b', undefined],
+		['https://a.example/a https://a.example/b', undefined],
+		['https://a.example/a ftp://a.example/b c', undefined],
+		['https://a.example/a b://c', undefined],
+		['https://a.example/a: b', 'https://a.example/a:%20b'],
+		['https://a.example/a\nb', undefined],
+		['https://a.example/a\u00a0b', undefined],
+		['https:// a.example', undefined],
+		['https:///a', undefined],
+		['https://a b.example/', undefined],
+		['', undefined],
+		[['https://a.example/A b'], undefined],
+		[undefined, undefined],
+	])('%p is the one address %p', (value, address) => {
+		expect(parseHttpUrl(value)).toBe(address);
 	});
 
 	test.each<[unknown, boolean]>([

@@ -101,6 +101,39 @@ describe('Generate', () => {
 		expect(planned).toMatchObject({ then: 'nothing', request: { submitAgain: true }, wait: USUAL });
 	});
 
+	test.each<[string, IDataObject, object | undefined]>([
+		['of the form', { n: 101 }, { label: 'N', value: '101', max: 100 }],
+		['in Additional Fields', { options: { additionalFields: '{"n": 250}' } }, { label: 'N', value: '250', max: 100 }],
+		['that can be downloaded', { n: 100 }, undefined],
+		['that nobody downloads', { n: 101, downloadResult: false }, undefined],
+		[
+			'of a link to each',
+			{ n: 101, downloadResult: false, options: { downloadLink: true } },
+			{ label: 'N', value: '101', max: 100 },
+		],
+		['that nobody waits for', { n: 101, whenDone: 'return' }, undefined],
+		[
+			'of another model',
+			{ model: 'custom', customModelId: 'x', customBody: '{"n": "101"}' },
+			{ label: 'n', value: '101', max: 100 },
+		],
+		[
+			'of a model without such a field',
+			{ model: 'other', options: { additionalFields: '{"n": 101}' } },
+			{ label: 'n', value: '101', max: 100 },
+		],
+	])(
+		'more files than can be downloaded are refused before they are bought: a number %s',
+		async (_, parameters, data) => {
+			const counting: Media = {
+				...MEDIA,
+				models: [{ ...MODEL, fields: [...MODEL.fields, field('n', { type: 'number' })] }, OTHER],
+			};
+			const reason = await reasonOf(generate(counting), { parameters: { ...form, ...parameters } });
+			expect(reason).toEqual(data && { name: 'tooManyToDownload', data });
+		},
+	);
+
 	test('the files of an order are beside it, with references to them in its body', async () => {
 		const rows = {
 			image: [

@@ -207,6 +207,18 @@ describe('fields of the input item', () => {
 		expect(orders.map((order) => order.input)).toEqual([{ a: 1 }, { kept: true }]);
 	});
 
+	test('files of the input are passed on with its fields by what only reads something else than a task', async () => {
+		const binary = { data: { data: 'YQ==', mimeType: 'image/png' } };
+		const filesOf = async (given: Omit<Given, 'input'>) =>
+			(await run({ ...given, input: [{ json: { a: 1 }, binary }] })).worked?.[0]?.inputFiles;
+		const fails: Work = { read: async () => await Promise.reject(trouble('unavailable')) };
+		expect(await filesOf({ works: [read({ b: 2 })], parameters })).toBe(binary);
+		expect(await filesOf({ works: [fails], parameters, continues: true })).toBe(binary);
+		expect(await filesOf({ works: [read({ b: 2 })] })).toBeUndefined();
+		expect(await filesOf({ works: [read({ b: 2 })], parameters, describesTask: true })).toBeUndefined();
+		expect(await filesOf({ works: [bought(0)], parameters })).toBeUndefined();
+	});
+
 	test('fields of the input are there for an item whose form has a mistake', async () => {
 		const { worked } = await run({ works: [noPrompt()], input, parameters, continues: true });
 		expect(worked?.[0]?.input).toMatchObject({ a: 1 });

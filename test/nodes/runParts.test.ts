@@ -53,6 +53,17 @@ describe('an item', () => {
 		expect(Object.keys(item.json)).toEqual(['task_id', 'status', 'name', 'earlier_task_ids']);
 	});
 
+	test('an item has the files of the input where there are none of the output, also beside an error', () => {
+		const inputFiles = { data: { data: 'YQ==', mimeType: 'image/png' } };
+		const own = { json: {}, binary: { other: {} } };
+		expect(toItem({ output: { json: { a: 1 } }, inputFiles }, 0, 'stopWorkflow', place)).toEqual({
+			...{ json: { a: 1 }, binary: inputFiles, pairedItem: { item: 0 } },
+		});
+		expect(toItem({ output: own, inputFiles }, 0, 'stopWorkflow', place).binary).toEqual({ other: {} });
+		for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const)
+			expect(toItem({ error, inputFiles }, 0, onError, place).binary).toBe(inputFiles);
+	});
+
 	test('an item has no more than there is', () => {
 		expect(toItem({}, 0, 'stopWorkflow', place)).toStrictEqual({ json: {}, pairedItem: { item: 0 } });
 	});
