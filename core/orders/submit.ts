@@ -233,10 +233,10 @@ function reuse(
 	{ id, boughtAtMs }: Bought,
 	{ ledger, events }: Pick<SubmitPorts, 'ledger' | 'events'>,
 ): undefined {
-	const { item, request } = order;
-	const about = { attempt: order.purchase?.attempt, reusedKey: request?.keyHash };
-	ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs, ...about });
-	noteRequestUrls(order, [request?.body]);
+	const { item, purchase } = order;
+	const { body, hash, keyHash: reusedKey } = requestOf(order);
+	ledger.accepted(item, { taskId: id, hash, acceptedAtMs: boughtAtMs, attempt: purchase?.attempt, reusedKey });
+	noteRequestUrls(order, [body]);
 	accept(order, { taskId: id, status: 'in_progress', elapsedMs: 0 }, boughtAtMs);
 	order.reused = true;
 	events.continued(order);

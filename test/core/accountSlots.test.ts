@@ -435,11 +435,15 @@ describe('a creating request', () => {
 		const record = async ({ waits, create }: PurchaseSteps<{ id: string }>) => {
 			expect(putOff).not.toHaveBeenCalled();
 			waits();
+			expect(putOff).toHaveBeenCalledTimes(1);
 			waits();
 			return await create();
 		};
 		const creation = { create: async () => ({ id: 'task' }), record };
-		await createInSlot(order(), isKnown ? { slots: slots.ofRun() } : {}, { putOff }, creation);
+		const ports = isKnown ? { slots: slots.ofRun() } : {};
+		await createInSlot(order(), ports, { putOff }, creation);
+		const alone = async ({ waits, create }: PurchaseSteps<{ id: string }>) => (waits(), await create());
+		expect(await createInSlot(order(), {}, {}, { ...creation, record: alone })).toEqual({ id: 'task' });
 		expect(putOff.mock.calls).toEqual([[Infinity]]);
 	});
 

@@ -22,6 +22,24 @@ describe('the ledger of orders', () => {
 		expect(open(store).find(1, 'h')).toBeUndefined();
 	});
 
+	test('the ledger keeps the row of the purchase log that the first try of an execution has seen', () => {
+		const store: Record<string, unknown> = {};
+		const open = (executionId = '1', runIndex = 0) => new OrderLedger({ store, executionId, runIndex });
+		expect(open().firstSeenRow(undefined)).toBeUndefined();
+		expect(store).toEqual({ generationGatewayTasks: {} });
+		expect([open().firstSeenRow(0), open().firstSeenRow(9), open().firstSeenRow(undefined)]).toEqual([0, 0, 0]);
+		expect(store).toEqual({ generationGatewayTasks: { '0.seen': { executionId: '1', row: 0 } } });
+		expect(open('1', 1).firstSeenRow(undefined)).toBeUndefined();
+		expect([open('2').firstSeenRow(9), open('2').firstSeenRow(12), open().firstSeenRow(20)]).toEqual([9, 9, 20]);
+		expect(open().ids).toEqual([]);
+		for (const damaged of [{ row: 3 }, { executionId: '1' }, 'x', { executionId: '1', row: '3' }]) {
+			store.generationGatewayTasks = { '0.seen': damaged };
+			expect(open().firstSeenRow(7)).toBe(7);
+		}
+		open().clearRun();
+		expect(store).toEqual({});
+	});
+
 	test('the ledger remembers an unknown outcome, forgets on demand, and leaves nothing behind', () => {
 		const store = {};
 		const ledger = open(store);

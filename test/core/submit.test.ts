@@ -457,6 +457,13 @@ describe('a purchase that another order has made under the same Purchase Key', (
 		},
 	);
 
+	test('a retry knows a purchase of another order also where nobody has noted its attempt', async () => {
+		const execution = fresh();
+		await attempt(execution, { record: async () => ({ id: 'task-7', boughtAtMs: 55 }), keyHash: 'key' }).outcome;
+		const { outcome, order } = attempt(execution, { keyHash: 'key' });
+		expect([(await outcome).id, order.reused, 'purchase' in order]).toEqual(['task-7', true, false]);
+	});
+
 	test('a retry with another key continues what was bought for the item itself', async () => {
 		const execution = fresh();
 		await attempt(execution, { keyHash: 'key' }).outcome;

@@ -16,19 +16,6 @@ export const inPurchases = {
 			why: 'there is no reference in it, either',
 		},
 	],
-	'core/orders/submit.ts': [
-		{
-			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
-			becomes: 'request.hash',
-			why: 'an order that is sent has a request; only the compiler asks',
-		},
-		{
-			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
-			becomes: '"Stryker was here!"',
-			why: 'the same',
-		},
-		{ line: 'noteRequestUrls(order, [request?.body]);', becomes: 'request.body', why: 'the same' },
-	],
 	'core/orders/writeAheadLog.ts': [
 		{
 			line: "return this.scope.isRetry ? 'unreadable' : 'submit';",
