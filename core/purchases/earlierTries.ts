@@ -57,14 +57,12 @@ class LostPurchases {
 		if (request === undefined || state !== 'planned') return false;
 		const known = this.ledger.find(item, request.hash);
 		if (known === undefined) return true;
-		const { hash, attempt, taskId = '' } = known;
-		for (const row of this.unclaimed())
-			if (
-				row.attempt === attempt ||
-				(taskId !== '' && row.task_id === taskId) ||
-				(row.item === item && [request.hash, hash].includes(row.request_hash))
-			)
-				this.claimed.add(row);
+		const { hash, attempt, taskId } = known;
+		const isExplained = (row: StoredRow) =>
+			row.attempt === attempt ||
+			(row.item === item && row.request_hash === hash) ||
+			(row.task_id !== '' && row.task_id === taskId);
+		for (const row of this.unclaimed().filter(isExplained)) this.claimed.add(row);
 		return false;
 	}
 

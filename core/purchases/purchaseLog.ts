@@ -122,8 +122,8 @@ export class PurchaseLog {
 	/** Notes what has come of an order, unless its row is from when there was a log. Nobody waits for these rows. */
 	note(order: Order, state: PurchaseState, news: News = {}): void {
 		const row = purchaseRow.safeParse(this.toRow(order, state, news)).data;
-		const isKept = order.purchase !== undefined && this.ports.obstacle === undefined;
-		if (isKept && row !== undefined) this.ports.table.insertLater(row);
+		// Without a purchase there is no attempt, and so no row.
+		if (row !== undefined && this.ports.obstacle === undefined) this.ports.table.insertLater(row);
 	}
 
 	/** Notes what the account has used during the run. Nobody waits for this row. */

@@ -165,6 +165,15 @@ describe('a node before returns other items in the retry', () => {
 		],
 		['a request that nobody has now', 'n', [[0, 'a']], ['left to the user: t0']],
 		[
+			'its own unknown outcome, beside a purchase of an equal item that is gone',
+			'a',
+			[
+				[0, 'a', 'unknown'],
+				[5, 'a'],
+			],
+			['unknown'],
+		],
+		[
 			'a second retry, beside what the first one has bought at its places',
 			'ba',
 			[
@@ -210,6 +219,56 @@ describe('a node before returns other items in the retry', () => {
 		unsaved.accepted(1, { taskId: 't', hash: 'a', acceptedAtMs: 1 });
 		tell(rows, orders, unsaved);
 		expect(unsaved.find(0, 'b')).toBeUndefined();
+	});
+
+	describe('rows that the ledger explains', () => {
+		const asked = (...hashes: string[]) =>
+			hashes.map((hash, item) => ({ ...order(item), request: { body: {}, hash, submitAgain: false } }));
+		const of = (item: number, hash: string, attempt: string, state: PurchaseState = 'accepted') =>
+			row({ item, request_hash: hash, attempt, state, task_id: state === 'accepted' ? `task of ${attempt}` : '' });
+
+		test('rows of an attempt that the ledger knows belong to its item, also where the ID is unknown, and no others', () => {
+			const ledger = emptyLedger();
+			ledger.lost(1, { hash: 'a', attempt: '7-a-0', acceptedAtMs: 1 });
+			tell([of(0, 'a', '7-a-0', 'unknown'), of(2, 'z', '7-a-1')], asked('b', 'a', 'c'), ledger);
+			expect([ledger.find(0, 'b'), ledger.find(2, 'c')]).toMatchObject([undefined, { hash: 'z', lost: true }]);
+		});
+
+		test('rows without an ID do not belong to a token without one', () => {
+			const ledger = emptyLedger();
+			ledger.accepted(1, { taskId: '', hash: 'z', acceptedAtMs: 1 });
+			tell([of(0, 'a', '7-a-0', 'unknown')], asked('a', 'z'), ledger);
+			expect(ledger.find(0, 'a')).toMatchObject({ lost: true });
+		});
+
+		test('rows of a request whose outcome the ledger does not know belong to its item: an equal one may be submitted', () => {
+			const ledger = emptyLedger();
+			ledger.outcomeUnknown(0, 'a', 1);
+			tell([of(0, 'a', '7-a-0', 'unknown')], asked('a', 'a'), ledger);
+			expect(ledger.find(1, 'a')).toBeUndefined();
+		});
+
+		test('rows of the same request at another place, and of another one at the same, are found by others', () => {
+			const ledger = emptyLedger();
+			ledger.outcomeUnknown(0, 'a', 1);
+			const { goOn } = tell([of(0, 'b', '7-a-0'), of(5, 'a', '7-a-1')], asked('a', 'b', 'a'), ledger);
+			expect(goOn.sort()).toEqual([1, 2]);
+			expect(ledger.find(2, 'a')?.taskId).toBe('task of 7-a-1');
+		});
+
+		test('rows beside those that the ledger explains change nothing of what it knows', () => {
+			const ledger = emptyLedger();
+			ledger.accepted(0, { taskId: 'task of 7-a-0', hash: 'a', acceptedAtMs: 1 });
+			tell([of(0, 'a', '7-a-0'), of(0, 'b', '7-a-1')], asked('a'), ledger);
+			expect(ledger.find(0, 'a')).toMatchObject({ taskId: 'task of 7-a-0', hash: 'a' });
+		});
+
+		test('rows of another request leave an item with a Purchase Key to the user, too', () => {
+			const [mine] = asked('a');
+			const keyed = { ...(mine as Order), request: { body: {}, hash: 'a', submitAgain: false, keyHash: 'k' } };
+			const { ledger } = tell([of(0, 'b', '7-a-0')], [keyed]);
+			expect(ledger.find(0, 'a')).toMatchObject({ hash: 'b', lost: true });
+		});
 	});
 
 	test('what the ledger knows of an item is not found by another one', () => {

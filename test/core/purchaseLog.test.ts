@@ -253,7 +253,7 @@ describe('a retry', () => {
 		table.rowsOfRun = jest.fn(rows) as never;
 		const ledger = new OrderLedger({ store: {}, executionId: '7', runIndex: 0 });
 		const [mine, other] = [order(0), order(1)];
-		await log.continueEarlierTries([mine, other, { ...order(2), state: 'accepted' }], ledger);
+		await log.continueEarlierTries([mine, other, { ...order(2), state: 'accepted', request: undefined }], ledger);
 		return { log, told, ledger, mine, other, reads: jest.mocked(table.rowsOfRun).mock.calls };
 	}
 
@@ -332,7 +332,8 @@ describe('a retry', () => {
 			expect((await beside([elsewhere])).end).toMatchObject({ name: 'submittedByOtherRetry' });
 			expect((await beside([{ ...elsewhere, state: 'not_accepted' }])).end).toBeUndefined();
 			expect((await beside([{ ...elsewhere, request_hash: 'other' }])).end).toBeUndefined();
-			expect((await beside([{ ...elsewhere, item: 2 }])).end).toBeUndefined();
+			expect((await beside([{ ...elsewhere, item: 0 }])).end).toBeUndefined();
+			expect((await beside([{ ...elsewhere, item: 2 }])).end).toMatchObject({ name: 'submittedByOtherRetry' });
 		});
 
 		test('a retry submits beside the row of a run, which is about no purchase', async () => {

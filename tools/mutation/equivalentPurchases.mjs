@@ -157,11 +157,6 @@ export const inPurchases = {
 	],
 	'core/purchases/purchaseLog.ts': [
 		{
-			line: 'if (order.purchase !== undefined && row !== undefined) this.ports.table.insertLater(row);',
-			becomes: 'true',
-			why: 'without its attempt, it is no row',
-		},
-		{
 			line: "const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');",
 			becomes: 'end.output.json',
 			why: 'what has ended well has an output; only the compiler asks',
@@ -178,11 +173,28 @@ export const inPurchases = {
 			becomes: '["Stryker was here"]',
 			why: 'what is no row has no state, and so no meaning',
 		},
-		{ line: 'const ofItem = this.requests.get(item) ?? [];', becomes: '["Stryker was here"]', why: 'the same' },
 		{
-			line: "if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;",
+			line: 'const rows = item === undefined ? [...this.requests.values()].flat() : (this.requests.get(item) ?? []);',
+			becomes: '["Stryker was here"]',
+			why: 'the same',
+		},
+		{
+			line: "if (request === undefined || state !== 'planned') return false;",
 			becomes: 'false',
 			why: 'an order that is planned has a request; only the compiler asks',
+		},
+		{
+			line: 'if (order.request?.keyHash !== undefined) return false;',
+			becomes: 'order.request.keyHash',
+			why: 'the same',
+		},
+		{ line: 'return hash === request?.hash;', becomes: 'request.hash', why: 'the same' },
+	],
+	'core/purchases/otherRetries.ts': [
+		{
+			line: 'return hash === request?.hash && this.hashes.get(item) !== hash;',
+			becomes: 'request.hash',
+			why: 'an order that is sent has a request; only the compiler asks',
 		},
 	],
 	'core/purchases/sentRequests.ts': [
