@@ -139,7 +139,8 @@ const SHORTEST_KEY = 8;
  */
 export function hidingKey(send: Send, apiKey: string): Send {
 	if (apiKey.length < SHORTEST_KEY) return send;
-	const [, prefix = '', bare = ''] = /^(sk-)?(.*)$/s.exec(apiKey) ?? [];
+	const prefix = apiKey.startsWith('sk-') ? 'sk-' : '';
+	const bare = apiKey.slice(prefix.length);
 	const optional = bare.length < SHORTEST_KEY ? '' : '?';
 	const key = new RegExp(`(?:${toPattern(prefix)})${optional}${toPattern(bare)}`, 'g');
 	return async (request) => {
