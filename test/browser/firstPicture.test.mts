@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { newEditorPage } from '../../tools/browser/editor.mjs';
 import { sandboxKey, startInstance, type Instance } from '../n8n/support/instance.mts';
-import { addNodeBySearch } from './support/creator.mts';
+import { addNodeBehind } from './support/creator.mts';
 import { executeStep, viewFile } from './support/run.mts';
 import { browser, screenshot } from './support/session.mts';
 
@@ -32,10 +32,11 @@ describe('a first picture', () => {
 		await page.getByTestId('canvas-add-button').getByRole('button').click();
 		await page.getByText('Trigger manually', { exact: true }).click();
 
-		await page.getByTestId('canvas-handle-plus').click();
-		await addNodeBySearch(page, 'gateway', 'Gateway Image', 'Generate image');
+		await addNodeBehind(page, 'gateway', 'Gateway Image', 'Generate image');
 
 		await page.getByText('Connect to Generation Gateway').click();
+		// n8n asks its server for the name, and does not save one without.
+		await page.getByTestId('credential-name').and(page.getByTitle('Generation Gateway account')).waitFor();
 		await type('baseUrl', sandbox.baseUrl);
 		await type('apiKey', sandboxKey);
 		// The notice about it is gone again after a few seconds.
