@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pLimit from 'p-limit';
 import { isSwitchedOn } from '../../tools/suite.mjs';
-import { deactivate } from '../n8n/support/production.mts';
+import { asleepWorkflows, deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
 import { executionsOfBatch, prepareBatch, startBatch, tasksOf, type Batch, type Order } from './support/batch.mts';
-import { answeredAtMs, ON_ITS_WAY_MS, outcomeOf } from './support/outcome.mts';
+import { outcomeOf } from './support/outcome.mts';
 import { startTarget, type Target } from './support/target.mts';
 
 const seed = Number(process.env.CRASH_SEED ?? 188_367);
@@ -21,6 +21,8 @@ const LANES = isSwitchedOn('full') ? 2 : 1;
 const executions = isSwitchedOn('full') ? 28 : 36;
 /** Until the last of those has started that sleep. */
 const SLEEPERS_START_WITHIN_MS = isSwitchedOn('full') ? 20_000 : 6_000;
+/** At what sleeps. */
+const LOOK_EVERY_MS = 1_000;
 /** A round takes long because each execution is retried twice. */
 const roundTimeoutMs = 420_000;
 /** As little as n8n sleeps in its database. */
@@ -97,13 +99,16 @@ async function playRound(
 	const batches: Array<Batch & { startMs: number }> = [];
 	for (const order of orders) batches.push({ ...(await prepareBatch(target, order)), startMs: order.startMs });
 	const beganAtMs = Date.now();
-	await Promise.all(
-		batches.map(async (batch) => {
-			await pause(batch.startMs);
-			await startBatch(batch);
-		}),
-	);
-	await pause(beganAtMs + killMs - Date.now());
+	const starting = batches.map(async (batch) => {
+		await pause(batch.startMs);
+		await startBatch(batch);
+	});
+	const asleep = new Set<string>();
+	for (let leftMs = killMs; leftMs > 0; leftMs = beganAtMs + killMs - Date.now()) {
+		await pause(Math.min(LOOK_EVERY_MS, leftMs));
+		for (const workflowId of await asleepWorkflows(target)) asleep.add(workflowId);
+	}
+	await Promise.all(starting);
 	const killedAtMs = Date.now();
 	await target.end('SIGKILL');
 	await target.restart();
@@ -111,21 +116,16 @@ async function playRound(
 	const settled = await Promise.allSettled(
 		batches.map((batch) =>
 			inTurn(async () => {
-				const outcome = await outcomeOf(target, batch, killedAtMs);
+				const outcome = await outcomeOf(target, batch, killedAtMs, asleep);
 				await deactivate(target, batch.workflowId);
 				const [parent] = await executionsOfBatch(target, batch);
-				// For one that has crashed, n8n notes when its last node had begun.
-				// What the service had accepted well before needs nobody: at most n8n's own retry, when a later node was hit.
-				const last = Math.max(...tasksOf(target, batch).map(answeredAtMs));
-				if (
-					batch.survives &&
-					tasksOf(target, batch).length === batch.prompts.length &&
-					last < killedAtMs - ON_ITS_WAY_MS
-				)
+				// What slept with all its tasks needs nobody: at most n8n's own retry, when a later node was hit.
+				if (outcome.mustArrive && outcome.accepted === batch.prompts.length)
 					assert.ok(
 						[outcome.alone, ...outcome.retries].includes('results') || wasPassedOn(outcome),
 						`${batch.name}: ${JSON.stringify(outcome)}`,
 					);
+				// For one that has crashed, n8n notes when its last node had begun.
 				const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
 				return { ...outcome, survives: batch.survives, wasHit };
 			}),

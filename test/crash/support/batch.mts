@@ -133,6 +133,11 @@ export async function startBatch({ url, prompts }: Batch): Promise<void> {
 export const tasksOf = ({ sandbox }: Target, { prompts }: Pick<Batch, 'prompts'>) =>
 	sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 
+/** True once the execution sleeps in the database. */
+export async function isAsleep(target: Target, { workflowId }: Batch): Promise<boolean> {
+	return (await listExecutions(target, workflowId))[0]?.status === 'waiting';
+}
+
 /** The execution that the webhook has started first, and after it those that it has started itself. */
 export async function executionsOfBatch(target: Target, { workflowId }: Batch): Promise<Execution[]> {
 	return await Promise.all(

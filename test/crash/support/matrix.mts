@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import type { Signal } from '../../n8n/support/instance.mts';
+import { asleepWorkflows } from '../../n8n/support/production.mts';
 import { withPurchaseLog } from '../../n8n/support/purchaseLog.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../../n8n/support/workflow.mts';
 import { prepareBatch, startBatch, type Batch } from './batch.mts';
 import { momentsOf, type Moment } from './moments.mts';
-import { outcomeOf, type Outcome } from './outcome.mts';
+import { NOTHING, outcomeOf, type Outcome } from './outcome.mts';
 import { checkPage, type TableRow } from './table.mts';
 import { startTarget, type Target, type Victim } from './target.mts';
 
@@ -85,6 +86,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 			await areHeld(early);
 			await areHeld(await startAll('awake'));
 			await areHeld(await startAll('last'));
+			const asleep = new Set(await asleepWorkflows(target));
 			endedAtMs = Date.now();
 			await target.end(signal);
 			// The files that arrived slowly have held a download until now. Nobody has to wait for them any more.
@@ -94,7 +96,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 				held.map(async ({ batch }) =>
 					outcomes.set(
 						batch.name,
-						await outcomeOf(target, batch, endedAtMs).catch((error: unknown) => failed(batch, error)),
+						await outcomeOf(target, batch, endedAtMs, asleep).catch((error: unknown) => failed(batch, error)),
 					),
 				),
 			);
@@ -107,7 +109,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	const failures = new Map<string, unknown>();
 	function failed({ name }: Batch, error: unknown): Outcome {
 		failures.set(name, new Error(String(error), { cause: error }));
-		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0, later: 0 };
+		return NOTHING;
 	}
 
 	for (const { key, words } of moments) {

@@ -1,6 +1,5 @@
 /** The moments at which n8n ends, and how an execution is brought to each and held there. */
-import type { SandboxTask } from '../../../sandbox/index.mts';
-import { executionsOfBatch, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
+import { isAsleep, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
 import type { Target, Victim } from './target.mts';
 
 export interface Moment {
@@ -52,8 +51,10 @@ const isKnown = (target: Target, batch: Batch) => {
 	return tasksOf(target, batch).every(({ id }) => log.includes(id));
 };
 const areLogged = (target: Target, batch: Batch) => areAccepted(target, batch) && isKnown(target, batch);
-/** A second is enough, but not where five n8n share two processors. */
-const isOld = ({ acceptedAt }: SandboxTask) => acceptedAt < Date.now() - 3_000;
+/** What survives sleeps by then, but not where five n8n share two processors. */
+const areOld = async (target: Target, batch: Batch) =>
+	tasksOf(target, batch).every(({ acceptedAt }) => acceptedAt < Date.now() - 3_000) &&
+	(!batch.survives || (await isAsleep(target, batch)));
 
 const all: Moment[] = [
 	{
@@ -94,7 +95,7 @@ const all: Moment[] = [
 		words: 'three seconds after the service has accepted all tasks',
 		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
-		isReached: (target, batch) => areLogged(target, batch) && tasksOf(target, batch).every(isOld),
+		isReached: async (target, batch) => areLogged(target, batch) && (await areOld(target, batch)),
 	},
 	{
 		key: 'parked',
@@ -113,8 +114,8 @@ const all: Moment[] = [
 		places: 3,
 		isLoggedInQueue: true,
 		start: 'last',
-		isReached: (target, batch) =>
-			tasksOf(target, batch).length === 3 && tasksOf(target, batch).every(isOld) && isKnown(target, batch),
+		isReached: async (target, batch) =>
+			tasksOf(target, batch).length === 3 && isKnown(target, batch) && (await areOld(target, batch)),
 	},
 	{
 		key: 'inWave',
@@ -126,10 +127,8 @@ const all: Moment[] = [
 		places: 3,
 		isLoggedInQueue: true,
 		start: 'awake',
-		isReached: (target, batch) =>
-			creations(target, batch).length === 6 &&
-			tasksOf(target, batch).length === 5 &&
-			tasksOf(target, batch).every(isOld),
+		isReached: async (target, batch) =>
+			creations(target, batch).length === 6 && tasksOf(target, batch).length === 5 && (await areOld(target, batch)),
 	},
 	{
 		key: 'secondFifty',
@@ -157,8 +156,7 @@ const all: Moment[] = [
 		prompts: (name) => [`${name} 1`, `${name} 2`],
 		options: { pollIntervalSeconds: ASLEEP_SECONDS },
 		start: 'early',
-		isReached: async (target, batch) =>
-			!batch.survives || (await executionsOfBatch(target, batch))[0]?.status === 'waiting',
+		isReached: async (target, batch) => !batch.survives || (await isAsleep(target, batch)),
 	},
 	{
 		key: 'checking',

@@ -9,6 +9,9 @@ import type { Target } from './target.mts';
 /** An answer that left the service this short before the end may not have arrived. */
 export const ON_ITS_WAY_MS = 2_000;
 
+/** By then an execution with Survive Restarts sleeps in the database, also where other things keep the machine busy. */
+const ASLEEP_WITHIN_MS = 10_000;
+
 /** An ID is in the purchase log within a second; later where other things keep the machine busy. */
 const LOGGED_WITHIN_MS = 4_000;
 
@@ -31,20 +34,43 @@ export interface Outcome {
 	later: number;
 	/** From the last answer to the first wave until the end; undefined where one was missing. */
 	firstWaveMs?: number;
+	/** With Survive Restarts: it slept in the database before the end, or had the time to, so what was accepted arrives by itself. */
+	mustArrive: boolean;
 }
 
 const EARLIER_TRY = /may or may not have accepted this task in an earlier try/;
 
 type Place = 'execution' | 'sub-execution' | 'dataTable' | 'log' | 'nowhere';
 
-/** Reads what is left, retries it in both ways, and asserts that nothing is bought twice, lost, or taken for finished. */
-export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number): Promise<Outcome> {
+/** The outcome of an execution of which nothing is left. */
+export const NOTHING: Outcome = {
+	alone: 'nothing',
+	ids: [],
+	retries: [],
+	open: [],
+	accepted: 0,
+	arrived: 0,
+	later: 0,
+	mustArrive: false,
+};
+
+/**
+ * Reads what is left, retries it in both ways, and asserts that nothing is bought twice, lost, or taken for finished.
+ *
+ * @param asleep the workflows of which an execution was seen to sleep before the end
+ */
+export async function outcomeOf(
+	target: Target,
+	batch: Batch,
+	endedAtMs: number,
+	asleep: ReadonlySet<string>,
+): Promise<Outcome> {
 	const { name } = batch;
 	const accepted = tasksOf(target, batch).filter(({ acceptedAt }) => acceptedAt <= endedAtMs);
 	const [parent, ...others] = await untilSettled(target, batch);
 	if (parent === undefined) {
 		assert.deepEqual(accepted, [], `${name}: n8n knows nothing of an execution that has bought`);
-		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0, later: 0 };
+		return NOTHING;
 	}
 	const alone = await readResult(target, batch, parent, endedAtMs);
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
@@ -81,10 +107,12 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 	const firstWaveMs = sinceFirstWave(target, batch, endedAtMs);
 	const ids = [...new Set(places)].sort();
 	const later = tasksOf(target, batch).length - accepted.length;
-	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, later, firstWaveMs };
 	// Of an execution that n8n gives up with its worker nothing is left, whatever it had already.
 	const hadArrived = alone === 'workerLost' && batch.hangs === 'behind';
-	if (batch.survives && !hadArrived && firstWaveMs !== undefined && firstWaveMs > ON_ITS_WAY_MS)
+	const isAsleep = asleep.has(batch.workflowId) || (firstWaveMs !== undefined && firstWaveMs > ASLEEP_WITHIN_MS);
+	const mustArrive = batch.survives && !hadArrived && isAsleep;
+	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, later, firstWaveMs, mustArrive };
+	if (mustArrive)
 		assert.ok(
 			hasResults || alone === 'doubtful' || (alone === 'errors' && arrived === 0),
 			`${name}: what was accepted well before has not arrived by itself, ${JSON.stringify(outcome)}`,

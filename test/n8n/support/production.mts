@@ -42,6 +42,7 @@ export async function deactivate({ rest }: Pick<Signed, 'rest'>, workflowId: str
 /** As n8n lists an execution. */
 export interface Listed {
 	id: string;
+	workflowId: string;
 	status: string;
 	/** `trigger`, `webhook`, `retry`, `integrated` … */
 	mode: string;
@@ -51,8 +52,21 @@ export interface Listed {
 }
 
 /** The executions of a workflow, oldest first. */
-export async function listExecutions({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<Listed[]> {
-	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+export async function listExecutions(signed: Pick<Signed, 'rest'>, workflowId: string): Promise<Listed[]> {
+	return await findExecutions(signed, { workflowId });
+}
+
+/** The workflows of which an execution sleeps in the database. */
+export async function asleepWorkflows(signed: Pick<Signed, 'rest'>): Promise<string[]> {
+	return (await findExecutions(signed, { status: ['waiting'] })).map(({ workflowId }) => workflowId);
+}
+
+/** As n8n's list of executions filters them. Oldest first. */
+async function findExecutions(
+	{ rest }: Pick<Signed, 'rest'>,
+	by: { workflowId: string } | { status: string[] },
+): Promise<Listed[]> {
+	const filter = encodeURIComponent(JSON.stringify(by));
 	const found = new Map<string, Listed>();
 	let cursor: string | undefined = '';
 	while (cursor !== undefined) {
