@@ -1,11 +1,15 @@
 /** kill -9 of n8n in the middle of a wait, and a restart: what n8n recovers, what it cannot, and which pattern protects. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
+import { activate, listExecutions, saveWorkflow } from './support/production.mts';
+import { readPurchases, withPurchaseLog } from './support/purchaseLog.mts';
 import { pause, until } from './support/until.mts';
-import { createWaitLoop, createWorkflow, oneStep, twoSteps, waitForTasks } from './support/workflow.mts';
+import { createWaitLoop, createWorkflow, oneStep, packageType, twoSteps, waitForTasks } from './support/workflow.mts';
 
 const saved = { saveExecutionProgress: true };
 
@@ -134,3 +138,73 @@ test('a loop with a Wait node goes on by itself, as if nothing had happened', { 
 	for (const { binary } of items) assert.equal(binary?.data.mimeType, 'image/png');
 	assert.equal(items.length, 2);
 });
+
+test(
+	'with the purchase log, a production retry reads a sheet whose rows have moved: each row is bought once, and gets its own task',
+	{ timeout: 180_000 },
+	async () => {
+		const { rest, sandbox } = instance;
+		const row = (name: string) => ({ prompt: `sheet ${name} [[sandbox duration=8s]]` });
+		let sheet = ['a', 'b', 'c'].map(row);
+		const server = createServer((_, answer) => {
+			answer.setHeader('content-type', 'application/json').end(JSON.stringify(sheet));
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		try {
+			const nodes = [
+				{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, parameters: { path: 'sheet' } },
+				{
+					name: 'Rows',
+					type: 'n8n-nodes-base.httpRequest',
+					typeVersion: 4.2,
+					parameters: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, options: {} },
+				},
+				{
+					name: 'Generate',
+					type: packageType('imageGeneration'),
+					parameters: {
+						prompt: '={{ $json.prompt }}',
+						options: { pollIntervalSeconds: 1, concurrentTasks: 2 },
+					},
+				},
+			];
+			const workflowId = await saveWorkflow(await withPurchaseLog(instance), {
+				name: 'Sheet',
+				settings: { executionOrder: 'v1' },
+				nodes: nodes.map((node, index) => ({
+					id: `${index}`,
+					webhookId: 'sheet',
+					typeVersion: 1,
+					position: [0, 0],
+					...node,
+				})),
+				connections: {
+					Webhook: { main: [[{ node: 'Rows', type: 'main', index: 0 }]] },
+					Rows: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] },
+				},
+			});
+			await activate(instance, workflowId);
+			await fetch(`${instance.n8n.url}/webhook/sheet`);
+			const ofWorkflow = async () =>
+				(await readPurchases(instance)).filter(
+					({ workflow_id: id, state }) => id === workflowId && state === 'accepted',
+				);
+			await until('two are in the log', async () => (await ofWorkflow()).length === 2);
+			await instance.kill();
+			await instance.restart();
+			sheet = ['new', 'b', 'c', 'a'].map(row);
+			const [crashed] = await listExecutions(instance, workflowId);
+			assert.equal(crashed?.status, 'crashed');
+			const retried = await retry(String(crashed?.id));
+			assert.equal(retried.status, 'success', JSON.stringify(retried.error));
+			const bought = sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('sheet'));
+			assert.equal(bought.length, 4, 'each row once');
+			assert.deepEqual(
+				itemsOf(retried, 'Generate').map(({ json }) => json.task_id),
+				sheet.map(({ prompt }) => bought.find(({ body }) => body.prompt === prompt)?.id),
+			);
+		} finally {
+			server.close();
+		}
+	},
+);
