@@ -38,5 +38,10 @@ function creditsFirst({ remain_credits, used_credits, ...rest }: JsonObject): Js
 function remainUsd(balance: Record<string, unknown>): number | null {
 	const { remain_credits: credits, credits_per_usd: rate, unlimited_quota: unlimited } = balance;
 	if (unlimited === true || typeof credits !== 'number') return null;
-	return credits / (typeof rate === 'number' && rate > 0 ? rate : CREDITS_PER_USD);
+	return rounded(credits / (typeof rate === 'number' && rate > 0 ? rate : CREDITS_PER_USD));
+}
+
+/** Without the noise of binary fractions. */
+export function rounded(amount: number): number {
+	return Math.round(amount * 1e6) / 1e6;
 }

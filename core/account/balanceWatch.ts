@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREDITS_PER_USD } from './balance';
+import { CREDITS_PER_USD, rounded } from './balance';
 import { usedCreditsOf } from './runCredits';
 import { gatewayError } from '../errors';
 
@@ -21,7 +21,12 @@ const watchState = z.object({
 	 * those of the event.
 	 */
 	usedCredits: z.number().optional().catch(undefined),
+	/** The most credits that the account has had so far, what is used included: more of them were bought since. */
+	grantedCredits: z.number().optional().catch(undefined),
 });
+
+/** Where n8n keeps the state. */
+export const watchStateKeys = Object.keys(watchState.shape);
 
 /** The state that n8n has kept; anything else counts as none. */
 export function parseWatchState(stored: unknown): BalanceWatchState {
@@ -44,12 +49,30 @@ export function watchBalance(
 	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
 	if (unlimited === true) return { fires: false, state: {} };
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
-	const used = usedCreditsOf(balance);
-	const usedSince = Math.max(0, (used ?? 0) - (state.usedCredits ?? used ?? 0));
-	// What was used since the last check may have been there on top of what is left: after a recovery that nobody has seen.
-	const hasRecovered = credits + usedSince >= threshold.credits + threshold.marginCredits;
+	const use = useSince(credits, usedCreditsOf(balance), state);
+	const hasRecovered = credits + use.regained >= threshold.credits + threshold.marginCredits;
 	const hasFired = state.firedBelowCredits === threshold.credits && !hasRecovered;
 	const fires = !hasFired && credits < threshold.credits;
-	const staysFired = hasFired || fires;
-	return { fires, state: staysFired ? { firedBelowCredits: threshold.credits, usedCredits: used } : {} };
+	return { fires, state: { ...((hasFired || fires) && { firedBelowCredits: threshold.credits }), ...use.state } };
+}
+
+/**
+ * What was used since the last check may have been there on top of what is left: after a recovery that nobody has seen.
+ * But a service may take credits away first and book them as used when a task ends: so only where the account has been
+ * given more than it ever had.
+ */
+function useSince(
+	credits: number,
+	used: number | undefined,
+	{ usedCredits: usedBefore, grantedCredits: grantedBefore = -Infinity }: BalanceWatchState,
+): { regained: number; state: BalanceWatchState } {
+	if (used === undefined) return { regained: 0, state: {} };
+	const granted = rounded(credits + used);
+	// The service has begun to count anew.
+	if (usedBefore === undefined || used < usedBefore)
+		return { regained: 0, state: { usedCredits: used, grantedCredits: granted } };
+	return {
+		regained: granted > grantedBefore ? used - usedBefore : 0,
+		state: { usedCredits: used, grantedCredits: Math.max(granted, grantedBefore) },
+	};
 }

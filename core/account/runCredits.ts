@@ -1,6 +1,6 @@
 import { spendingRuns } from '../processMemory';
 import type { JsonObject } from '../json';
-import { CREDITS_PER_USD } from './balance';
+import { CREDITS_PER_USD, rounded } from './balance';
 import type { CreditsNote, SpendingRun } from './spendingRun';
 
 /**
@@ -42,5 +42,3 @@ export function creditsBetween(usedBefore: number, balance: JsonObject): { credi
 	const credits = rounded(usedAfter - usedBefore);
 	return { credits, usd: rounded(credits / (typeof rate === 'number' && rate > 0 ? rate : CREDITS_PER_USD)) };
 }
-
-const rounded = (amount: number) => Math.round(amount * 1e6) / 1e6;

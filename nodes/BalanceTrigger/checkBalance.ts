@@ -1,6 +1,12 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { toAccountBalance } from '../../core/account/balance';
-import { parseWatchState, toCredits, watchBalance, type BalanceThreshold } from '../../core/account/balanceWatch';
+import {
+	parseWatchState,
+	toCredits,
+	watchBalance,
+	watchStateKeys,
+	type BalanceThreshold,
+} from '../../core/account/balanceWatch';
 import type { GatewayClient } from '../../core/client';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
@@ -27,9 +33,8 @@ export async function checkBalance(context: IPollFunctions): Promise<INodeExecut
 
 		const memory = context.getWorkflowStaticData('node');
 		const { fires, state } = watchBalance(balance, threshold, parseWatchState(memory));
-		delete memory.firedBelowCredits;
-		delete memory.usedCredits;
-		Object.assign(memory, withoutEmpty(state));
+		for (const key of watchStateKeys) delete memory[key];
+		Object.assign(memory, state);
 		return fires ? items : null;
 	} catch (thrown) {
 		throw inN8n(context, asGatewayError(thrown));

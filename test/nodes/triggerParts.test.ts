@@ -52,14 +52,14 @@ describe('a poll of the balance', () => {
 			],
 		]);
 		expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/user/balance']);
-		expect(kept).toStrictEqual({ of: 'others', firedBelowCredits: 1000, usedCredits: 5 });
+		expect(kept).toStrictEqual({ of: 'others', firedBelowCredits: 1000, usedCredits: 5, grantedCredits: 1004 });
 		expect((await poll(balance, { kept })).items).toBeNull();
 	});
 
 	test('a poll of the balance that has recovered forgets that it has started the workflow', async () => {
 		const { items, kept } = await poll(
 			{ remain_credits: 1000 },
-			{ kept: { of: 'others', firedBelowCredits: 1000, usedCredits: 5 } },
+			{ kept: { of: 'others', firedBelowCredits: 1000, usedCredits: 5, grantedCredits: 1004 } },
 		);
 		expect(items).toBeNull();
 		expect(kept).toStrictEqual({ of: 'others' });
@@ -75,10 +75,10 @@ describe('a poll of the balance', () => {
 	])(
 		'after a poll of the balance by %j, one of %i credits still counts as fallen: %s',
 		async (parameters, left, fallen) => {
-			const kept = { firedBelowCredits: 1000, usedCredits: 0 };
+			const kept = { firedBelowCredits: 1000, usedCredits: 0, grantedCredits: left };
 			const { items, ...after } = await poll({ remain_credits: left, used_credits: 0 }, { kept, parameters });
 			expect(items).toBeNull();
-			expect(after.kept).toStrictEqual(fallen ? kept : {});
+			expect(after.kept).toStrictEqual(fallen ? kept : { usedCredits: 0, grantedCredits: left });
 		},
 	);
 

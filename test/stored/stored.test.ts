@@ -302,6 +302,19 @@ describe('static data of a workflow', () => {
 		},
 	);
 
+	test.each(each('static-data-balance-granted'))(
+		'%s: a trigger that has fired fires again when the account was given more than it ever had',
+		async (_, kept) => {
+			const parameters = { threshold: 1000, unit: 'credits' };
+			const look = async (remain: number, used: number) => {
+				Object.assign(sandbox.users[0], { remainCredits: remain, usedCredits: used });
+				return await poll('balanceTrigger', sandbox, parameters, { staticData: structuredClone(kept) as StaticData });
+			};
+			expect(await look(950, 5150)).toBeNull();
+			expect(await look(951, 5150)).toHaveLength(1);
+		},
+	);
+
 	/** The callback of a stored verification: whether it has started the workflow. */
 	async function callBack(kept: unknown): Promise<boolean> {
 		const { session, staticData } = kept as { session: Record<string, string>; staticData: StaticData };
