@@ -25,7 +25,7 @@ const watchState = z.object({
 	grantedCredits: z.number().optional().catch(undefined),
 });
 
-/** Where n8n keeps the state. */
+/** The names of the fields of the state. */
 export const watchStateKeys = Object.keys(watchState.shape);
 
 /** The state that n8n has kept; anything else counts as none. */
@@ -57,9 +57,9 @@ export function watchBalance(
 }
 
 /**
- * What was used since the last check may have been there on top of what is left: after a recovery that nobody has seen.
- * But a service may take credits away first and book them as used when a task ends: so only where the account has been
- * given more than it ever had.
+ * The credits that were used since the last check may have been there on top of those that are left: after a recovery
+ * that nobody has seen. But a service may take credits away first and book them as used when a task ends: so only where
+ * the account has been given more than it ever had.
  */
 function useSince(
 	credits: number,

@@ -29,14 +29,17 @@ const refusalBody = z.object({
 /** The service's words in an answer: `{message}`, `{error: "…"}` or `{error: {code, message, type}}`. */
 export function parseRefusal(body: unknown): ServiceRefusal {
 	const { error, message, code: outerCode, fail_reason: failReason } = refusalBody.safeParse(body).data ?? {};
-	const said = error?.message || failReason || message || undefined;
-	const codes = [error?.code, error?.type, outerCode].map(toText).filter((text) => text !== '');
+	const said = [error?.message, failReason, message].find((text) => text && !SUCCESS.test(text));
+	const codes = [error?.code, error?.type, outerCode].map(toText).filter((text) => text !== '' && !SUCCESS.test(text));
 	return {
 		// `type` says more than a numeric code such as 401
 		code: codes.find((text) => !/^\d+$/.test(text)) ?? codes[0],
 		message: said && beginningOf(said.replace(API_KEY, 'sk-…'), LONGEST_MESSAGE),
 	};
 }
+
+/** The words of an envelope around a failure: the request itself has succeeded. */
+const SUCCESS = /^(success|succeeded|ok|0|200)$/i;
 
 /** Errors and orders keep these words: an answer may have megabytes of them. */
 const LONGEST_MESSAGE = 2000;

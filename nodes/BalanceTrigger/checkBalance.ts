@@ -13,6 +13,7 @@ import { createClient } from '../connection/createClient';
 import { toNodeError } from '../errors/toNodeError';
 import { unreadable } from '../errors/unreadable';
 import { FieldReader } from '../form/fieldReader';
+import { holdsExpression } from '../run/item';
 import { toFields, withoutEmpty } from '../run/output';
 import { marginOption, thresholdField, unitField } from './fields';
 
@@ -59,10 +60,18 @@ async function prepare(context: IPollFunctions): Promise<{ threshold: BalanceThr
 
 /** An expression that n8n cannot resolve is no bug of this package. */
 function readThreshold(context: IPollFunctions): BalanceThreshold {
-	const form = new FieldReader((name) => context.getNodeParameter(name, null));
-	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, null));
+	const { parameters } = context.getNode();
+	const form = new FieldReader(
+		(name) => context.getNodeParameter(name, null),
+		(name) => holdsExpression(parameters[name]),
+	);
+	const options = new FieldReader(
+		(name) => context.getNodeParameter(`options.${name}`, null),
+		(name) => holdsExpression((parameters.options as IDataObject | undefined)?.[name]),
+	);
 	try {
-		const unit = form.choice(unitField);
+		const unit = form.givenChoice(unitField);
+		options.assertGiven(marginOption);
 		return {
 			credits: toCredits(form.requiredNumber(thresholdField), unit),
 			marginCredits: toCredits(options.number(marginOption), unit),

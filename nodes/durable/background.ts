@@ -138,11 +138,12 @@ export async function startInBackground(
 		if (executionId !== undefined) return startedItem(context, order, executionId);
 		const words = failure instanceof Error ? failure.message : String(failure);
 		const error = gatewayError('waitingNotStarted', { id: task?.taskId, words }, { task });
-		if (onError !== 'stopWorkflow') return toItem({ error }, index, onError, errorContext);
+		if (onError !== 'stopWorkflow') return toItem({ ...outcomeOf(order), error }, index, onError, errorContext);
 		throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
 	};
 	const items = orders.map(toOutput);
-	run.hints.add(HINTS.inBackground({ name }));
+	if (orders.some((order) => executionOf(run, background, order) !== undefined))
+		run.hints.add(HINTS.inBackground({ name }));
 	if (failure === undefined && orders.every(({ end }) => end?.error === undefined)) {
 		run.ledger.clearRun();
 		delete store.handedOver;

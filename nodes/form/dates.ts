@@ -16,7 +16,7 @@ const END_OF_TIME_MS = 8.64e15;
 export function readUnixSeconds(value: unknown, { displayName: label }: INodeProperties, timeZone: string): number {
 	const atMs = toUnixTime(value, label, timeZone);
 	const seconds = Math.floor(atMs / 1000);
-	if (seconds > LATEST_SECONDS) throw gatewayError('notUnixSeconds', { label, value: show(seconds) });
+	if (seconds > LATEST_SECONDS) throw gatewayError('notADate', { label, value: show(value) });
 	if (atMs <= Date.now()) throw gatewayError('expiryInPast', { label, value: new Date(atMs).toISOString() });
 	return seconds;
 }

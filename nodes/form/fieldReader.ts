@@ -38,9 +38,13 @@ export class FieldReader {
 		return this.read(name) ?? undefined;
 	}
 
-	/** True where an expression has no value at all, for example because the item has no such field; null is a value. */
-	gaveNothing({ name }: Pick<INodeProperties, 'name'>): boolean {
-		return this.isExpression(name) && this.read(name) === undefined;
+	/**
+	 * Throws where an expression has no value at all, for example because the item has no such field. Null is a value: the
+	 * item says that it has none.
+	 */
+	assertNotLost({ name, displayName: label }: INodeProperties): void {
+		if (this.isExpression(name) && this.read(name) === undefined)
+			throw gatewayError('expressionGaveNothing', { label });
 	}
 
 	/** Empty when there is none. */

@@ -6,9 +6,7 @@ import { PendingUpload } from '../../core/models/images';
 import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
 import { toText } from '../form/fieldReader';
 import type { Item } from '../run/item';
-
-/** The JSON field of an item that holds its files, in workflows with the setting `binaryMode: 'combined'`. */
-const FILES_IN_JSON = '_files';
+import { FILES_IN_JSON } from '../run/output';
 
 const FIELD_LABEL = 'Input Binary Field';
 

@@ -36,7 +36,7 @@ export function generate(media: Media): Operation {
 		},
 		properties: generateProperties(media),
 		waitsFor: 'task',
-		describesTask: true,
+		describes: 'task',
 		prepare: async (item, run) => await orderGeneration(item, run, media),
 		product: taskProduct,
 	};
@@ -48,7 +48,7 @@ const MOST_BYTES_ALONG = 65_536;
 function passAlong(item: Item): IDataObject {
 	const along = item.json(passAlongField) as IDataObject;
 	const input = {
-		...(item.options.flag(includeInputOption) ? toPassOn(item.input.json, true) : {}),
+		...(item.options.flag(includeInputOption) ? toPassOn(item.input.json, 'task') : {}),
 		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
 	};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
@@ -66,8 +66,7 @@ function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
  */
 function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: string } {
 	const key = options.text(purchaseKeyOption);
-	if (options.gaveNothing(purchaseKeyOption))
-		throw gatewayError('expressionGaveNothing', { label: purchaseKeyOption.displayName });
+	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
 	if (purchases === undefined) throw gatewayError('purchaseLogUnavailable', { why: LOG_IS_OFF });
 	const { obstacle, columns } = purchases.ports;

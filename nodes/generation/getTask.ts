@@ -42,7 +42,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 				simplifyField,
 			]),
 		],
-		describesTask: true,
+		describes: 'task',
 		prepare: (item) =>
 			makeOrder({
 				item: item.index,

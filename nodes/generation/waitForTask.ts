@@ -23,7 +23,7 @@ export function waitForTask(media: Media): Operation {
 		},
 		properties: waitProperties(media),
 		waitsFor: 'task',
-		describesTask: true,
+		describes: 'task',
 		prepare: (item, run) =>
 			makeOrder({
 				item: item.index,

@@ -69,8 +69,10 @@ interface RunRows {
  * others have one.
  */
 async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
-	if (!(await mayHaveSurplus(use))) return;
-	const runs = await readRuns(use, neededSinceMs);
+	const ids = { newest: await idAtEnd(use, 'DESC'), oldest: await idAtEnd(use, 'ASC') };
+	// Rows that were removed leave gaps in the numbers, so there are not more rows than numbers.
+	if (ids.newest - ids.oldest < MOST_ROWS) return;
+	const runs = await readRuns(use, ids.newest, neededSinceMs);
 	let names: string[] = [];
 	let count = 0;
 	const remove = async () => {
@@ -89,10 +91,11 @@ async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
 }
 
 /** Reads from the newest to the oldest, so that an end is read before the rows that it belongs to. */
-async function readRuns(use: Use, neededSinceMs: number): Promise<Map<string, RunRows>> {
+async function readRuns(use: Use, newestId: number, neededSinceMs: number): Promise<Map<string, RunRows>> {
 	const runs = new Map<string, RunRows>();
 	const ended = new Set<unknown>();
-	let [read, before] = [0, Number.MAX_SAFE_INTEGER];
+	// No larger number: PostgreSQL refuses one that its column could not hold.
+	let [read, before] = [0, newestId + 1];
 	for (;;) {
 		const older = matching([{ keyName: 'id', condition: 'lt', keyValue: before }]);
 		const rows = await use('get', { ...older, ...inSequence('DESC'), limit: PIECE });
@@ -111,11 +114,9 @@ async function readRuns(use: Use, neededSinceMs: number): Promise<Map<string, Ru
 	}
 }
 
-/** Rows that were removed leave gaps in the numbers, so there are not more rows than numbers. */
-async function mayHaveSurplus(use: Use): Promise<boolean> {
-	const idAtEnd = async (direction: 'ASC' | 'DESC') =>
-		idOf((await use('get', { ...inSequence(direction), limit: 1 }))[0]);
-	return (await idAtEnd('DESC')) - (await idAtEnd('ASC')) >= MOST_ROWS;
+/** 0 where there is no row. */
+async function idAtEnd(use: Use, direction: 'ASC' | 'DESC'): Promise<number> {
+	return idOf((await use('get', { ...inSequence(direction), limit: 1 }))[0]);
 }
 
 function idOf(row?: IDataObject): number {

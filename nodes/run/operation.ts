@@ -9,6 +9,7 @@ import { toProperty } from '../../core/models/toProperties';
 import type { Unfinished } from './hints';
 import type { Product } from '../../core/orders/product';
 import type { Item, Work } from './item';
+import type { Described } from './output';
 import type { Background, Run } from './run';
 import type { Worked } from './toItem';
 
@@ -18,8 +19,8 @@ export interface Operation {
 	properties: INodeProperties[];
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
-	/** True where its items describe a task, so that fields of another task in the input are not passed on. */
-	describesTask?: boolean;
+	/** The kind of thing that its items describe, so that fields of another one in the input are not passed on. */
+	describes?: Described;
 	/** Reads and checks the form of one item, and makes an order of it. Sends nothing. */
 	prepare: (item: Item, run: Run) => Work | Promise<Work>;
 	/** The kind of thing that its orders are for. Absent where it makes none. */

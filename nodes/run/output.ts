@@ -21,8 +21,14 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 /** The fields that come with an `error` of ours in an item. */
 const OF_AN_ERROR = ['code', 'details', 'http_status'];
 
-/** The fields of an item with the addresses of a result. */
-const OF_A_RESULT = ['url', 'urls', 'download_url', 'download_urls'];
+/** The kind of thing that an output item describes. */
+export type Described = 'task' | 'asset' | 'session' | 'verification' | 'balance' | 'token';
+
+/** The JSON field of an item that holds its files, in workflows with the setting `binaryMode: 'combined'`. */
+export const FILES_IN_JSON = '_files';
+
+/** The fields of an item with the addresses or files of a result. */
+const OF_A_RESULT = ['url', 'urls', 'download_url', 'download_urls', FILES_IN_JSON];
 
 /** The other fields of an item that describes a task. */
 const OF_A_TASK = [
@@ -34,16 +40,47 @@ const OF_A_TASK = [
 /** Of the fields that name a price, those that hardly anything but a task has: the `price` of a product stays. */
 const isOfATask = (name: string) => /cost|credit|usage|bill|charge/i.test(name);
 
+/** The other fields of an asset or verification. */
+const OF_A_WAIT = ['reason', 'progress', 'timed_out', 'waited_seconds', 'status', 'result_code', 'next_step', 'record'];
+
+/** The proof that a person has passed: whatever names it so, it is that of somebody else. */
+const PROOF = ['confirmed', 'verified', 'group_id', 'verify_status'];
+
+const ofVerification = (input: IDataObject) => [
+	...PROOF,
+	...('vendor_token' in input || 'verified' in input ? OF_A_WAIT : []),
+];
+
+/**
+ * The fields of an input item that would pass for those of the thing that the output describes, where it has none itself.
+ * Names that anybody may use only where the item describes a thing of that kind, too.
+ */
+const FIELDS_OF: Record<Described, (input: IDataObject) => string[]> = {
+	task: (input) => [
+		...OF_A_RESULT,
+		...('task_id' in input ? [...OF_A_TASK, ...Object.keys(pricesIn(input)).filter(isOfATask)] : []),
+	],
+	asset: (input) => ('asset_id' in input ? OF_A_WAIT : []),
+	session: (input) => ['h5_link', 'vendor_token', 'expires_at', 'link_expired', ...ofVerification(input)],
+	verification: ofVerification,
+	balance: () => [
+		...['remain_credits', 'remain_usd', 'used_credits', 'credits_per_usd', 'unlimited_quota'],
+		...['remain_balance', 'used_balance', 'balance_unit'],
+	],
+	token: () => [
+		...['api_key', 'remain_credits', 'unlimited_quota', 'daily_credits', 'monthly_credits', 'model_limits'],
+		'expires_at',
+	],
+};
+
 /**
  * The fields of an input item that the output passes on. Not an error of an earlier try, with its code: a workflow that
- * acts on it would buy again. Where the output describes a task, not what the item says of another one, nor a URL of
- * anything: it would pass for that of this task wherever the node has none itself.
+ * acts on it would buy again. Nor what the item says of another thing of the kind that the output describes.
  */
-export function toPassOn(input: IDataObject, describesTask = false): IDataObject {
+export function toPassOn(input: IDataObject, describes?: Described): IDataObject {
 	const left = new Set([
 		...('error' in input ? OF_AN_ERROR : []),
-		...(describesTask ? OF_A_RESULT : []),
-		...(describesTask && 'task_id' in input ? [...OF_A_TASK, ...Object.keys(pricesIn(input)).filter(isOfATask)] : []),
+		...(describes === undefined ? [] : FIELDS_OF[describes](input)),
 	]);
 	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.has(name)));
 }

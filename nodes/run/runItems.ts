@@ -12,14 +12,14 @@ import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toN
 import { includeInputOption } from '../form/options';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { Item, Parameters, type JobOutput, type Work } from './item';
-import { toPassOn } from './output';
+import { toPassOn, type Described } from './output';
 import { executionOf, type Run } from './run';
-import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
+import { markForErrorOutput, onErrorOf, toItem, type ItemContext, type Worked } from './toItem';
 
 export interface ItemsToRun {
-	errorContext: Omit<ErrorContext, 'itemIndex'>;
+	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;
 	/** See `Operation`. */
-	describesTask?: boolean;
+	describes?: Described;
 	/** Checks one item and returns its work. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
 	/** Undefined for an operation that only reads. */
@@ -37,7 +37,7 @@ interface Prepared {
 	 * must not cost a result.
 	 */
 	input?: IDataObject;
-	/** Its files, where the work only reads something else than a task: nothing of its own could be taken for them. */
+	/** Its files, where the work creates nothing and reads no task: nothing of its own could be taken for them. */
 	inputFiles?: IBinaryKeyData;
 }
 
@@ -47,7 +47,7 @@ interface Prepared {
  */
 export async function runItems(
 	run: Run,
-	{ errorContext, describesTask, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
+	{ errorContext, describes, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
 ): Promise<Worked[] | undefined> {
 	const { context, limits, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
@@ -55,7 +55,7 @@ export async function runItems(
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
 		toNodeError(error, { ...errorContext, itemIndex }, summary);
 
-	const prepared = await prepareAll(context, { prepare, describesTask }, signal);
+	const prepared = await prepareAll(context, { prepare, describes }, signal);
 	if (signal?.aborted) return undefined;
 	const [mistake, ...others] = prepared.filter(isMistake);
 	if (mistake !== undefined && !continueOnError)
@@ -104,13 +104,9 @@ export function goesOn({ order, error }: Worked): boolean {
 }
 
 /** The outcomes of a run that could not begin: all items have its error, but for those that have one of their own. */
-export async function refuseAll(
-	context: IExecuteFunctions,
-	thrown: unknown,
-	describesTask?: boolean,
-): Promise<Worked[]> {
+export async function refuseAll(context: IExecuteFunctions, thrown: unknown, describes?: Described): Promise<Worked[]> {
 	const prepare = async () => await Promise.reject(thrown);
-	const prepared = await prepareAll(context, { prepare, describesTask });
+	const prepared = await prepareAll(context, { prepare, describes });
 	return prepared.filter(isMistake).map(({ work, input }) => ({ error: work, input }));
 }
 
@@ -118,7 +114,7 @@ export async function refuseAll(
 export async function toItems(
 	context: IExecuteFunctions,
 	worked: Worked[],
-	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: ItemContext,
 ): Promise<INodeExecutionData[]> {
 	const onError = onErrorOf(context);
 	const breakIfDue = takingBreaks(realClock);
@@ -134,7 +130,7 @@ export async function toItems(
 /** Reads the forms of all items, until the user stops the execution: n8n's Retry On Fail runs a stopped node again. */
 async function prepareAll(
 	context: IExecuteFunctions,
-	work: Pick<ItemsToRun, 'prepare' | 'describesTask'>,
+	work: Pick<ItemsToRun, 'prepare' | 'describes'>,
 	signal?: AbortSignal,
 ): Promise<Prepared[]> {
 	const parameters = new Parameters(context, context.getNode());
@@ -150,15 +146,17 @@ async function prepareAll(
 
 async function prepareItem(
 	item: Item,
-	{ prepare, describesTask }: Pick<ItemsToRun, 'prepare' | 'describesTask'>,
+	{ prepare, describes }: Pick<ItemsToRun, 'prepare' | 'describes'>,
 ): Promise<Prepared> {
 	const { index } = item;
 	let input: IDataObject | undefined;
 	try {
-		if (item.options.flag(includeInputOption)) input = toPassOn(item.input.json, describesTask);
+		if (item.options.flag(includeInputOption)) input = toPassOn(item.input.json, describes);
 		const work = await prepare(item);
-		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, work };
-		return { index, input, inputFiles: input === undefined || describesTask ? undefined : item.input.binary, work };
+		const passesFiles = input !== undefined && describes !== 'task' && !(isOrder(work) && work.request);
+		const inputFiles = passesFiles ? item.input.binary : undefined;
+		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, inputFiles, work };
+		return { index, input, inputFiles, work };
 	} catch (thrown) {
 		return { index, input, work: unreadable(thrown) };
 	}

@@ -7,7 +7,7 @@ import { OrderLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { plain } from '../errors/plain';
-import { toNodeError, type ErrorContext } from '../errors/toNodeError';
+import { toNodeError } from '../errors/toNodeError';
 import { OptionsReader } from '../form/fieldReader';
 import {
 	concurrentTasksOption,
@@ -27,7 +27,7 @@ import { createWriteAheadLog } from './writeAheadStore';
 import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';
 import { portsOf, sharing, type Run, type RunLimits } from './run';
 import { goesOn, refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
-import { onErrorOf, type Worked } from './toItem';
+import { onErrorOf, type ItemContext, type Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
 
@@ -74,6 +74,7 @@ async function runOperation(
 	const errorContext = {
 		node,
 		operation: String(operation.option.value),
+		describes: operation.describes,
 		isTool: isTool(node),
 		subExecution: context.getMode() === 'integrated' ? context.getExecutionId() : undefined,
 	};
@@ -107,11 +108,11 @@ async function runOperation(
 async function refuse(
 	context: IExecuteFunctions,
 	thrown: unknown,
-	{ describesTask }: Operation,
+	{ describes }: Operation,
 	errorContext: ItemsToRun['errorContext'],
 ): Promise<INodeExecutionData[]> {
 	if (context.continueOnFail())
-		return await toItems(context, await refuseAll(context, thrown, describesTask), errorContext);
+		return await toItems(context, await refuseAll(context, thrown, describes), errorContext);
 	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
 }
 
@@ -129,7 +130,7 @@ async function workOn(
 	const telling = progress.reportUntil(end.signal);
 	const worked = await runItems(run, {
 		errorContext,
-		describesTask: operation.describesTask,
+		describes: operation.describes,
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: (orders) => operation.product && portsOf(run, operation.product(run), orders.length),
 		onPrepared: async (orders) => {
@@ -144,10 +145,10 @@ async function workOn(
 	return worked === undefined ? [] : await toOutput(run, worked, errorContext, durable);
 }
 
-function showHints(run: Run, { option, waitsFor, describesTask }: Operation, output: INodeExecutionData[]): void {
+function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
 	for (const message of [
 		// The items of other operations may have the fields of a task from the input.
-		...(waitsFor === undefined && !describesTask ? [] : hintsFor(output, String(option.value), waitsFor)),
+		...(waitsFor === undefined && describes !== 'task' ? [] : hintsFor(output, String(option.value), waitsFor)),
 		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
 		...run.hints,
 	]) {
@@ -167,7 +168,7 @@ async function canSurvive(context: IExecuteFunctions, hints: Set<string>, durabl
 async function toOutput(
 	run: Run,
 	worked: Worked[],
-	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: ItemContext,
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
 	if (durable !== undefined && worked.some(goesOn)) return await durable.startDurableWait(run, worked);

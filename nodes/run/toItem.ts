@@ -6,7 +6,7 @@ import { errorOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
 import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
-import { toSeconds, withoutEmpty } from './output';
+import { toSeconds, withoutEmpty, type Described } from './output';
 
 /** The node's setting On Error. */
 export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
@@ -34,6 +34,9 @@ export interface Worked extends Outcome {
 	order?: Order;
 }
 
+/** The place of an outcome: its words depend on it. */
+export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describes?: Described };
+
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
 	const { task, input, end, earlierTaskIds } = order;
@@ -45,7 +48,7 @@ export function toItem(
 	outcome: Outcome,
 	item: number,
 	onError: OnError,
-	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: ItemContext,
 ): INodeExecutionData {
 	const binary = (outcome.output?.binary as IBinaryKeyData | undefined) ?? outcome.inputFiles;
 	const made = { json: toJson(outcome, onError, errorContext), pairedItem: { item } };
@@ -55,7 +58,7 @@ export function toItem(
 function toJson(
 	{ output, error, task, input = {}, earlierTaskIds }: Outcome,
 	onError: OnError,
-	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: ItemContext,
 ): IDataObject {
 	const earlier = withoutEmpty({ earlier_task_ids: earlierTaskIds });
 	if (error === undefined) {
@@ -92,7 +95,7 @@ interface ErrorFields extends IDataObject {
 function toErrorFields(
 	error: GatewayError,
 	task: TaskReference | undefined,
-	{ operation, isTool }: Pick<ErrorContext, 'operation' | 'isTool'>,
+	{ operation, isTool, describes }: ItemContext,
 ): ErrorFields {
 	const advice = plain(describe(error, { operation, recovery: recoveryOf({ isTool, isItem: true }) }));
 	return {
@@ -101,7 +104,7 @@ function toErrorFields(
 		advice: advice === '' ? undefined : advice,
 		...withoutEmpty({
 			http_status: error.details.httpStatus,
-			task_id: task?.taskId,
+			[describes === 'asset' ? 'asset_id' : 'task_id']: task?.taskId,
 			status: task?.status,
 			progress: task?.progress,
 			waited_seconds: task && toSeconds(task.elapsedMs),

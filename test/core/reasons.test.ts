@@ -82,7 +82,7 @@ const OF_THE_SERVICE = [
 	['notVerified', 'taskFailed', 'service first'],
 	['notVerifiedInTime', 'taskFailed', 'service first'],
 	['groupUnknown', 'notFound', ''],
-	['groupNotAllowed', 'permission', ''],
+	['groupNotAllowed', 'permission', 'service first'],
 	['assetUnknown', 'notFound', ''],
 	['noAssetStatus', 'unavailable', ''],
 	['assetFailed', 'taskFailed', 'service first'],

@@ -80,6 +80,13 @@ test.each<[string, unknown, unknown]>([
 	['blank codes', { error: { code: ' ', type: '' } }, {}],
 	['the reason of a failed task', { fail_reason: 'w', message: 'less' }, { message: 'w' }],
 	['the words of the error before all others', { error: { message: 'w' }, fail_reason: 'less' }, { message: 'w' }],
+	['words of success', { code: 'success', message: 'OK', error: { code: 0, message: 'Succeeded' } }, {}],
+	['words that only begin so', { code: '0x', message: 'ok?' }, { code: '0x', message: 'ok?' }],
+	[
+		'words beside those of success',
+		{ code: 200, message: 'w', error: { code: 'c', message: 'ok' } },
+		{ code: 'c', message: 'w' },
+	],
 	['empty words', { error: { message: '' }, fail_reason: '', message: '' }, {}],
 ])('the words of a refusal are found: %s', (_, body, refusal) => {
 	expect(parseRefusal(body)).toEqual(refusal);

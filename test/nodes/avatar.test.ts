@@ -393,6 +393,20 @@ describe('bad input', () => {
 		],
 		['no asset ID', 'asset', 'get', { assetId: '={{ "" }}' }, /^The expression in Asset ID gave nothing/],
 		['an asset ID that is a list', 'asset', 'wait', { assetId: '={{ ["pa_1"] }}' }, /^Asset ID is \["pa_1"\]/],
+		[
+			'a callback URL that an expression has lost: nothing would come back',
+			'verification',
+			'create',
+			{ callbackUrl: '={{ $json.none }}' },
+			/^The expression in Callback URL gave nothing/,
+		],
+		[
+			'a reference that an expression has lost: nobody would know whose it is',
+			'verification',
+			'create',
+			{ callbackUrl: 'https://example.com', reference: '={{ $json.none }}' },
+			/^The expression in Reference gave nothing/,
+		],
 		['no task ID', 'verification', 'get', { verificationId: '={{ " " }}' }, /^The expression in Task ID gave nothing/],
 		[
 			'no vendor token',
@@ -456,6 +470,47 @@ describe('bad input', () => {
 		);
 		const madeUp = await run('asset', 'upload', { ...asset, groupId: 'pg_made_up' });
 		expect(madeUp.error?.message).toBe('This account has no private avatar group with this ID');
+	});
+
+	test('an upload that is not allowed may be a matter of the key, and holds back those into the same group only', async () => {
+		const [first, second] = [await makeGroup(), await makeGroup()];
+		sandbox.faults.add({ on: 'avatar', do: '403', match: { path: 'assets' } });
+		const upload = async (groups: string[], more: object) =>
+			await run(
+				'asset',
+				'upload',
+				{ ...asset, groupId: '={{ $json.group }}', ...more },
+				{
+					items: groups.map((group) => ({ json: { group } })),
+					settings: { onError: 'continueRegularOutput' },
+				},
+			);
+		const nested = '={{ ({ group_id: null, group: { id: $json.group } }) }}';
+		const options = { ...quick, concurrentItems: 1, additionalFields: nested };
+		const { json } = await upload([first, second, first], { options });
+		expect(json[0]).toMatchObject({
+			error: 'The service does not allow this upload into the group',
+			code: 'group_not_allowed',
+			details: expect.stringMatching(/The key may be limited.*use the group_id that Group → Create returned/) as string,
+		});
+		expect(json[1].code).not.toBe('not_submitted');
+		expect(json[2].details).toContain(`for the group ${first} because of another item`);
+	});
+
+	test('an asset that fails is named by asset_id, and the task of the input item stays', async () => {
+		const items = [{ json: { task_id: 'mine' }, binary: { data: { data: 'YQ==', mimeType: 'image/png' } } }];
+		const options = { ...quick, includeInputFields: true };
+		const { json, items: made } = await run(
+			'asset',
+			'wait',
+			{ avatarKind: 'private', assetId: 'a_1', options },
+			{
+				items,
+				settings: { onError: 'continueRegularOutput' },
+			},
+		);
+		expect(json[0]).toMatchObject({ task_id: 'mine', asset_id: 'a_1', code: 'asset_unknown' });
+		expect(made[0].binary?.data?.mimeType).toBe('image/png');
 	});
 
 	test('the refusal of a vendor token of another verification comes with advice', async () => {

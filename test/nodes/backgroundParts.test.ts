@@ -335,15 +335,16 @@ describe('the start in the background', () => {
 	});
 
 	test.each([
-		['continueRegularOutput', { error: expect.stringContaining('known-0') as string, task_id: 'known-0' }],
-		['continueErrorOutput', { details: expect.objectContaining({ task_id: 'known-0' }) as object }],
+		['continueRegularOutput', { a: 1, error: expect.stringContaining('known-0') as string, task_id: 'known-0' }],
+		['continueErrorOutput', { details: expect.objectContaining({ a: 1, task_id: 'known-0' }) as object }],
 	])('what n8n did not start is an item where the node goes on: %s', async (onError, json) => {
-		const { items, memory, ledger } = await startAll([acceptedOrder(0), done(1)], {
+		const { items, memory, ledger, run } = await startAll([acceptedOrder(0, { input: { a: 1 } }), done(1)], {
 			execute: fails(1),
 			...continuing(onError),
 		});
 		expect(items).toMatchObject([{ json, pairedItem: { item: 0 } }, { json: { task_id: 'done' } }]);
 		expect([ledger.ids.length, 'handedOver' in memory.node]).toEqual([2, true]);
+		expect([...run.hints]).toEqual([]);
 	});
 
 	test('an item that was refused is told at once, and a retry knows the others', async () => {

@@ -30,6 +30,8 @@ class Noted extends DataTables {
 	private before({ filters, limit }: IDataObject): Row[] {
 		const [{ keyName, condition, keyValue }] = (filters as { conditions: [Record<string, unknown>] }).conditions;
 		expect([keyName, condition]).toEqual(['id', 'lt']);
+		// PostgreSQL refuses a number that the column could not hold.
+		expect(keyValue).toBeLessThanOrEqual(this.rows.at(-1)!.id + 1);
 		let [low, high] = [0, this.rows.length];
 		while (low < high) {
 			const middle = (low + high) >> 1;

@@ -267,7 +267,7 @@ describe('Wait for Task', () => {
 
 	test('Wait for Task is an operation about a task, with these fields', () => {
 		const operation = waitForTask(image);
-		expect(operation).toMatchObject({ waitsFor: 'task', describesTask: true, product: taskProduct });
+		expect(operation).toMatchObject({ waitsFor: 'task', describes: 'task', product: taskProduct });
 		expect(operation.option).toMatchObject({ name: 'Wait for Task', value: 'waitForTask' });
 		const waiting = [
 			'concurrentTasks',
@@ -302,7 +302,7 @@ describe('Get Task', () => {
 
 	test('Get Task is an operation about a task, with these fields', () => {
 		const operation = getTask(image);
-		expect(operation).toMatchObject({ describesTask: true, product: taskProduct });
+		expect(operation).toMatchObject({ describes: 'task', product: taskProduct });
 		expect(operation.option).toMatchObject({ name: 'Get Task', value: 'getTask' });
 		expect(ofForm(operation)).toEqual([
 			'taskId',
@@ -317,7 +317,7 @@ test('Generate is an operation about a task', () => {
 	const operation = generate(image);
 	expect(operation).toMatchObject({
 		waitsFor: 'task',
-		describesTask: true,
+		describes: 'task',
 		option: { name: 'Generate', value: 'generate' },
 	});
 	expect(ofForm(operation)).toEqual(expect.arrayContaining(['model', 'whenDone', 'options', 'options.purchaseKey']));

@@ -132,15 +132,16 @@ describe('a field is read by its kind', () => {
 	test.each<[string, unknown, unknown]>([
 		['nothing', undefined, '={{ $json.a }}'],
 		['a list with nothing', ['a', undefined], ['a', '={{ $json.a }}']],
+		['an empty list', [], '={{ $json.a }}'],
 		['empty names', ['', ' '], ['={{ $json.a }}', '={{ $json.b }}']],
 	])('an expression that gives %s in the place of names is refused: nobody would notice', (_title, value, stored) => {
 		const form = { x: value as string };
 		expect(() => read(form, toBodySpec([names]), { x: stored as string })).toThrow(NOTHING_IN_X);
 	});
 
-	test('an expression that gives no names, or one beside an empty one, is taken', () => {
+	test('no names that are no expression, and a name beside an empty one, are taken', () => {
 		const stored = { x: '={{ $json.a }}' };
-		expect(read({ x: [] }, toBodySpec([names]), stored)).toEqual({});
+		expect(read({ x: [] }, toBodySpec([names]), { x: [] })).toEqual({});
 		expect(read({ x: ['a', ''] }, toBodySpec([names]), stored)).toEqual({ x: 'a' });
 	});
 

@@ -22,7 +22,7 @@ const bought = (item: number, more = {}) => plannedOrder(item, { then: 'nothing'
 /** The error of the creating request, by item. */
 type Refusals = Record<number, GatewayError>;
 
-interface Given extends LightOptions, Partial<Pick<ItemsToRun, 'describesTask' | 'onPrepared'>> {
+interface Given extends LightOptions, Partial<Pick<ItemsToRun, 'describes' | 'onPrepared'>> {
 	/** The work of each item, or the error of its form. */
 	works: Array<Work | GatewayError>;
 	refusals?: Refusals;
@@ -36,7 +36,7 @@ interface Given extends LightOptions, Partial<Pick<ItemsToRun, 'describesTask' |
 }
 
 /** A run of these works, and what happened in it. */
-function itemRun({ works, refusals = {}, continues = false, describesTask, sending, ...given }: Given) {
+function itemRun({ works, refusals = {}, continues = false, describes, sending, ...given }: Given) {
 	const { run, happened, ...light } = durableRun({
 		input: works.map((_, index) => ({ json: { index } })),
 		...given,
@@ -60,7 +60,7 @@ function itemRun({ works, refusals = {}, continues = false, describesTask, sendi
 	};
 	const items: ItemsToRun = {
 		errorContext: { node: NODE, operation: 'generate', ...given.errorContext },
-		describesTask,
+		describes,
 		prepare,
 		ports: (orders) => (given.ports ?? ((_, ports) => ports))(orders, portsOf(run, product, orders.length)),
 		onPrepared: given.onPrepared ?? (async () => {}),
@@ -194,7 +194,7 @@ describe('fields of the input item', () => {
 		expect((await run({ works: works(), input, parameters })).worked?.[0]?.input).toEqual({
 			...{ a: 1, task_id: 'other', url: 'u' },
 		});
-		expect((await run({ works: works(), input, parameters, describesTask: true })).worked?.[0]?.input).toEqual({
+		expect((await run({ works: works(), input, parameters, describes: 'task' })).worked?.[0]?.input).toEqual({
 			a: 1,
 		});
 		expect((await run({ works: works(), input })).worked?.[0]?.input).toBeUndefined();
@@ -202,12 +202,12 @@ describe('fields of the input item', () => {
 
 	test('fields of the input go with the order, unless it has some already', async () => {
 		const orders = [bought(0), bought(1, { input: { kept: true } })];
-		const { worked } = await run({ works: orders, input: [...input, ...input], parameters, describesTask: true });
+		const { worked } = await run({ works: orders, input: [...input, ...input], parameters, describes: 'task' });
 		expect(worked?.map((each) => each.input)).toEqual([{ a: 1 }, { kept: true }]);
 		expect(orders.map((order) => order.input)).toEqual([{ a: 1 }, { kept: true }]);
 	});
 
-	test('files of the input are passed on with its fields by what only reads something else than a task', async () => {
+	test('files of the input are passed on with its fields by what creates nothing and reads no task', async () => {
 		const binary = { data: { data: 'YQ==', mimeType: 'image/png' } };
 		const filesOf = async (given: Omit<Given, 'input'>) =>
 			(await run({ ...given, input: [{ json: { a: 1 }, binary }] })).worked?.[0]?.inputFiles;
@@ -215,8 +215,12 @@ describe('fields of the input item', () => {
 		expect(await filesOf({ works: [read({ b: 2 })], parameters })).toBe(binary);
 		expect(await filesOf({ works: [fails], parameters, continues: true })).toBe(binary);
 		expect(await filesOf({ works: [read({ b: 2 })] })).toBeUndefined();
-		expect(await filesOf({ works: [read({ b: 2 })], parameters, describesTask: true })).toBeUndefined();
+		expect(await filesOf({ works: [read({ b: 2 })], parameters, describes: 'task' })).toBeUndefined();
+		expect(await filesOf({ works: [read({ b: 2 })], parameters, describes: 'asset' })).toBe(binary);
 		expect(await filesOf({ works: [bought(0)], parameters })).toBeUndefined();
+		const waits = () => ({ ...done(0), request: undefined });
+		expect(await filesOf({ works: [waits()], parameters, describes: 'asset' })).toBe(binary);
+		expect(await filesOf({ works: [waits()], parameters, describes: 'task' })).toBeUndefined();
 	});
 
 	test('fields of the input are there for an item whose form has a mistake', async () => {
@@ -427,7 +431,7 @@ describe('a run that could not begin', () => {
 			{ error, input: { a: 1, task_id: 'x' } },
 			{ error, input: { b: 2 } },
 		]);
-		expect(await refuseAll(context({ parameters }), error, true)).toMatchObject([
+		expect(await refuseAll(context({ parameters }), error, 'task')).toMatchObject([
 			{ input: { a: 1 } },
 			{ input: { b: 2 } },
 		]);

@@ -424,7 +424,7 @@ describe('the hints of a run', () => {
 	test.each<[string, PrepareItem, Partial<Operation>, string[]]>([
 		['a task that runs', running, { waitsFor: 'task' }, [HINTS.oneTaskRunning({ buys: true })]],
 		['an asset', running, { waitsFor: 'asset' }, [HINTS.oneAssetProcessed()]],
-		['a result that expires', completed, { describesTask: true }, [HINTS.urlsExpire()]],
+		['a result that expires', completed, { describes: 'task' }, [HINTS.urlsExpire()]],
 		['nothing, where the operation is about something else', completed, {}, []],
 	])('a hint is about %s', async (_, prepare, operation, expected) => {
 		const { hints } = await run({ prepare, operation });
@@ -491,7 +491,7 @@ describe('the error of a run', () => {
 		const input = [{ json: { task_id: 'other', kept: 1 } }];
 		const passed = await run({ ...broken, continues: true, parameters: passOn, input });
 		expect(passed.json).toMatchObject([{ task_id: 'other', kept: 1 }]);
-		const other = { ...broken, continues: true, parameters: passOn, input, operation: { describesTask: true } };
+		const other = { ...broken, continues: true, parameters: passOn, input, operation: { describes: 'task' as const } };
 		const [json0] = (await run(other)).json;
 		expect([json0?.kept, json0?.task_id]).toEqual([1, undefined]);
 	});
@@ -506,7 +506,7 @@ describe('the error of a run', () => {
 		const parameters = { options: { includeInputFields: true } };
 		const input = [{ json: { task_id: 'other', kept: 1 } }];
 		expect((await run({ parameters, input })).json).toEqual([{ read: true, task_id: 'other', kept: 1 }]);
-		expect((await run({ parameters, input, operation: { describesTask: true } })).json).toEqual([
+		expect((await run({ parameters, input, operation: { describes: 'task' } })).json).toEqual([
 			{ read: true, kept: 1 },
 		]);
 	});

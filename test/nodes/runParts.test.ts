@@ -12,6 +12,7 @@ import {
 	toSeconds,
 	withoutEmpty,
 	withoutErrors,
+	type Described,
 } from '../../nodes/run/output';
 import { readRetryOnFail } from '../../nodes/run/retryOnFail';
 import { keyInBackground, sharing } from '../../nodes/run/run';
@@ -185,29 +186,57 @@ describe('the fields of an answer', () => {
 
 	const costs = { cost: 0.04, creditsUsed: 8, usage: { total_cost: 1 }, run_credits: 8, run_credits_shared: true };
 
-	test.each<[string, IDataObject, boolean | undefined, IDataObject]>([
-		['about costs go with another task', { task_id: 't', a: 1, ...costs }, true, { a: 1 }],
-		['about costs stay where there is none', { a: 1, ...costs }, true, { a: 1, ...costs }],
-		['about costs stay where the output describes none', { task_id: 't', ...costs }, false, { task_id: 't', ...costs }],
+	const proof = { confirmed: false, verified: false, group_id: 'g', verify_status: 'v' };
+	const ofWait = { reason: 'r', progress: 5, timed_out: true, waited_seconds: 1, status: 's', result_code: 'c' };
+	const session = { h5_link: 'h', vendor_token: 'v', expires_at: 'e', link_expired: true };
+	const own = { a: 1, reason: 'mine', status: 'mine', name: 'n' };
+	const account = { remain_credits: 1, remain_usd: 1, used_credits: 1, credits_per_usd: 1, unlimited_quota: true };
+	const shown = { remain_balance: 1, used_balance: 1, balance_unit: 'USD' };
+	const key = { api_key: 'k', remain_credits: 1, unlimited_quota: true, daily_credits: 1, monthly_credits: 1 };
+
+	test.each<[string, IDataObject, Described | undefined, IDataObject]>([
+		['about costs go with another task', { task_id: 't', a: 1, ...costs }, 'task', { a: 1 }],
+		['about costs stay where there is none', { a: 1, ...costs }, 'task', { a: 1, ...costs }],
+		[
+			'about costs stay where the output describes none',
+			{ task_id: 't', ...costs },
+			undefined,
+			{ task_id: 't', ...costs },
+		],
 		[
 			'that name a price of something else stay',
 			{ task_id: 't', price: 9.99, fee: 1, costly: 'yes', cost: { list: ['a'] } },
-			true,
+			'task',
 			{ price: 9.99, fee: 1, costly: 'yes', cost: { list: ['a'] } },
 		],
 		['of an error go with it', { a: 1, error: 'x', $error: 'x', ...ofError }, undefined, { a: 1 }],
-		['that are called so stay without an error', { a: 1, ...ofError }, true, { a: 1, ...ofError }],
-		['of another task go where the output describes one', { a: 1, task_id: 't', ...ofTask }, true, { a: 1 }],
+		['that are called so stay without an error', { a: 1, ...ofError }, 'task', { a: 1, ...ofError }],
+		['of another task go where the output describes one', { a: 1, task_id: 't', ...ofTask }, 'task', { a: 1 }],
 		['of another task stay where it does not', { task_id: 't', ...ofTask }, undefined, { task_id: 't', ...ofTask }],
-		['that are called so stay where the input describes no task, but for URLs', ofTask, true, withoutUrls],
+		['that are called so stay where the input describes no task, but for URLs', ofTask, 'task', withoutUrls],
+		['that hold files go where the output describes a task', { a: 1, _files: { data: {} } }, 'task', { a: 1 }],
+		['that hold files stay where it does not', { _files: { data: {} } }, 'balance', { _files: { data: {} } }],
 		[
 			'stay where an error goes, with the task',
 			{ task_id: 't', url: 'u', error: 'x' },
-			false,
+			undefined,
 			{ task_id: 't', url: 'u' },
 		],
-	])('fields of the input %s', (_, given, describesTask, expected) => {
-		expect(toPassOn(given, describesTask)).toStrictEqual(expected);
+		['about a wait go with another asset', { a: 1, asset_id: 'x', ...ofWait }, 'asset', { a: 1, asset_id: 'x' }],
+		['that are called so stay where the input describes no asset', own, 'asset', own],
+		[
+			'that prove something of somebody else go',
+			{ ...own, next_step: 'n', ...proof, verified: undefined, vendor_token: 'v' },
+			'verification',
+			{ a: 1, name: 'n', vendor_token: 'v' },
+		],
+		['about a wait go with another proof', { ...own, verified: true }, 'verification', { a: 1, name: 'n' }],
+		['that are called so stay beside a group alone', { ...own, group_id: 'g' }, 'verification', own],
+		['of another session go', { ...own, ...session, ...proof, record: {} }, 'session', { a: 1, name: 'n' }],
+		['of another balance go', { ...own, ...account, ...shown }, 'balance', own],
+		['of another key go', { ...own, ...key, model_limits: 'm', expires_at: 'e' }, 'token', own],
+	])('fields of the input %s', (_, given, describes, expected) => {
+		expect(toPassOn(given, describes)).toStrictEqual(expected);
 	});
 
 	test('the fields of an answer have no more levels than n8n can save', () => {

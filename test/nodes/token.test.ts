@@ -132,8 +132,19 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		[
 			'a year after 9999',
 			{ expiry: 'date', expiresAt: '={{ DateTime.fromISO("+012000-01-01T00:00:00Z") }}' },
-			/^Expires At is 316516204800, which is not a time in Unix seconds/,
+			/^Expires At is "\+011999-12-31T19:00:00.000-05:00", which is not a date/,
 		],
+		[
+			'an expiry in microseconds',
+			{ expiry: 'date', expiresAt: '={{ 1893456000000000 }}' },
+			/^Expires At is 1893456000000000, which is not a date/,
+		],
+		[
+			'Additional Fields that an expression has lost',
+			{ options: { additionalFields: '={{ $json.none }}' } },
+			/^The expression in Additional Fields \(JSON\) gave nothing/,
+		],
+		['models of an empty list', { allowedModels: '={{ [] }}' }, /^The expression in Allowed Models gave nothing/],
 		[
 			'an expiry that could not be calculated',
 			{ expiry: 'date', expiresAt: '={{ NaN }}' },

@@ -15,13 +15,14 @@ import { lightContext, NODE, untilDone, type LightOptions } from '../support/lig
 describe('a poll of the balance', () => {
 	/** One poll after which n8n has kept `kept`. */
 	async function poll(balance: object, given: { kept?: object; mode?: string } & LightOptions = {}) {
-		const { kept = {}, parameters = {}, mode = 'trigger', credential, more } = given;
+		const { kept = {}, parameters = {}, mode = 'trigger', credential, more, node = NODE } = given;
 		const staticData = { ...kept };
 		const form: IDataObject = { threshold: 1000, unit: 'credits', ...parameters };
 		const { context, sent } = lightContext({
 			...{ answer: () => balance, credential },
 			more: {
 				getMode: () => mode,
+				getNode: () => node,
 				getWorkflowStaticData: (kind: string) => (kind === 'node' ? staticData : undefined),
 				getNodeParameter: (name: string, fallback: unknown) => {
 					if (form[name] instanceof Error) throw form[name];
@@ -98,6 +99,20 @@ describe('a poll of the balance', () => {
 		expect(error).toMatchObject({ message, node: NODE, context: { itemIndex: 0 } });
 		expect([sent, kept]).toEqual([[], {}]);
 	});
+
+	test.each<[string, IDataObject, string]>([
+		['Threshold', { threshold: '={{ $json.none }}' }, 'threshold'],
+		['Threshold Unit', { unit: '={{ $json.none }}' }, 'unit'],
+		['Recovery Margin', { options: { margin: '={{ $json.none }}' } }, 'options.margin'],
+	])(
+		'a poll of the balance whose expression in %s gives nothing sends nothing, and says so',
+		async (label, stored, name) => {
+			const node = { ...NODE, parameters: stored as never };
+			const { error, sent } = await poll({}, { parameters: { [name]: null }, node });
+			expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);
+			expect(sent).toEqual([]);
+		},
+	);
 
 	test.each([
 		['that is gone', new NodeOperationError(NODE, 'Credential with ID "c" does not exist for type "x".')],

@@ -8,16 +8,6 @@ export const inOthers = {
 			becomes: '["Stryker was here"]',
 			why: 'no field is called so',
 		},
-		{
-			line: '...(describesTask ? OF_A_RESULT : []),',
-			becomes: '["Stryker was here"]',
-			why: 'the same',
-		},
-		{
-			line: "...(describesTask && 'task_id' in input ? OF_A_TASK : []),",
-			becomes: '["Stryker was here"]',
-			why: 'the same',
-		},
 	],
 	'core/errors/describe.ts': [
 		{

@@ -429,7 +429,7 @@ export const breakages = [
 	{
 		promise: 'error items name the task',
 		file: 'nodes/run/toItem.ts',
-		find: 'task_id: task?.taskId,',
+		find: "[describes === 'asset' ? 'asset_id' : 'task_id']: task?.taskId,",
 		becomes: '',
 	},
 	{

@@ -1,6 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import type { FieldValue, CatalogueEntry } from '../entry';
-import { waitForAsset } from '../recovery';
+import { stopCalling, waitForAsset } from '../recovery';
 
 interface Thing {
 	id: string;
@@ -69,7 +69,13 @@ export const AVATARS = {
 		serviceFirst: true,
 	},
 	groupUnknown: { kind: 'notFound', message: noGroup, advice: groupsOf },
-	groupNotAllowed: { kind: 'permission', message: noGroup, advice: groupsOf },
+	groupNotAllowed: {
+		kind: 'permission',
+		message: 'The service does not allow this upload into the group',
+		advice: (about: OfKind, situation) =>
+			`${stopCalling(situation, 'Its API key is not allowed to upload into this group')}The key may be limited, or the group belongs to another account. ${groupsOf(about)}`,
+		serviceFirst: true,
+	},
 	assetUnknown: {
 		kind: 'notFound',
 		message: ({ id, avatarKind }: Thing & OfKind) => `This account has no ${avatarKind} avatar asset ${id}`,

@@ -85,7 +85,10 @@ export const createVerification: Operation = {
 			simplifyField,
 		]),
 	],
+	describes: 'session',
 	prepare: (item) => {
+		// Without them nobody would learn of the result, or of whom it is.
+		for (const field of [callbackUrlField, referenceField]) item.assertNotLost(field);
 		const url = item.text(callbackUrlField);
 		const reference = item.text(referenceField);
 		const bodyPath = readBodyFieldName(item.options, callbackFieldOption);

@@ -19,6 +19,7 @@ export const getAsset: Operation = {
 		assetIdField,
 		optionsCollection([includeInputOption, requestsPerSecondOption, simplifyField]),
 	],
+	describes: 'asset',
 	prepare: (item, { client }) => {
 		const kind = item.givenChoice(avatarKindField);
 		const assetId = readAssetId(item);

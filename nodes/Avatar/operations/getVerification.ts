@@ -16,6 +16,7 @@ export const getVerification: Operation = {
 		action: 'Get avatar verification',
 	},
 	properties: [verificationIdField, optionsCollection([includeInputOption, requestsPerSecondOption, simplifyField])],
+	describes: 'session',
 	prepare: (item, { client, hints }) => {
 		const task = { taskId: item.requiredText(verificationIdField), elapsedMs: 0 };
 		const toRecord = readRecordOutput(item);

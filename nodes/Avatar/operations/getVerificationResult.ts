@@ -62,6 +62,7 @@ export const getVerificationResult: Operation = {
 			simplifyField,
 		]),
 	],
+	describes: 'verification',
 	prepare: (item) => {
 		const about: AboutVerificationResult = {
 			simplify: item.options.simplifies,

@@ -1,4 +1,5 @@
 import { makeOrder } from '../../../core/orders/states';
+import { asText } from '../../../core/text';
 import { simplifyField } from '../../form/fields';
 import * as options from '../../form/options';
 import { hashOf } from '../../run/hashOf';
@@ -36,6 +37,7 @@ export const uploadAsset: Operation = {
 		]),
 	],
 	waitsFor: 'asset',
+	describes: 'asset',
 	prepare: (item) => {
 		const kind = item.givenChoice(avatarKindField);
 		const { body, groupIdName } = form.readUploadBody(item, kind);
@@ -44,7 +46,8 @@ export const uploadAsset: Operation = {
 			item: item.index,
 			thing: 'asset',
 			kind,
-			scope: `the group ${String(body[groupIdName])}`,
+			// Additional Fields may have put it elsewhere.
+			scope: `the group ${asText(body[groupIdName]) ?? item.text(form.groupIdField)}`,
 			request: { body, hash: hashOf('asset', { ...body, kind }), submitAgain: item.options.flag(submitAgainOption) },
 			then: item.flag(form.waitForActiveField) ? 'poll' : 'nothing',
 			wait: readWaitOptions(item.options, timeoutOption),

@@ -29,6 +29,7 @@ export const waitForAsset: Operation = {
 		]),
 	],
 	waitsFor: 'asset',
+	describes: 'asset',
 	prepare: (item) => {
 		const about: AboutAsset = { simplify: item.options.simplifies };
 		return makeOrder({

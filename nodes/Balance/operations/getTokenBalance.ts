@@ -13,6 +13,7 @@ export const getTokenBalance: Operation = {
 		action: 'Get API key balance',
 	},
 	properties: [optionsCollection([includeInputOption])],
+	describes: 'balance',
 	prepare: (_, run) => ({
 		read: async () => ({
 			json: withoutEmpty(

@@ -31,6 +31,7 @@ export const getUserBalance: Operation = {
 		action: 'Get user balance',
 	},
 	properties: [unitNotice, optionsCollection([includeInputOption, stopBelowOption])],
+	describes: 'balance',
 	prepare: ({ options }, run) => {
 		const wanted = options.has(stopBelowOption) ? options.requiredNumber(stopBelowOption) : undefined;
 		const read = async () => {

@@ -1,4 +1,5 @@
 import { makeOrder } from '../../../core/orders/states';
+import { additionalFieldsOption } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
@@ -14,7 +15,10 @@ export const create: Operation = {
 		action: 'Create API key',
 	},
 	properties,
+	describes: 'token',
 	prepare: (item) => {
+		// They may limit the key.
+		item.options.assertNotLost(additionalFieldsOption);
 		const body = readBody(item, tokenBody);
 		const submitAgain = item.options.flag(createAgainOption);
 		const about: AboutToken = { body, simplify: item.options.simplifies, submitAgain };

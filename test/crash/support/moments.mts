@@ -51,7 +51,7 @@ const isKnown = (target: Target, batch: Batch) => {
 	return tasksOf(target, batch).every(({ id }) => log.includes(id));
 };
 const areLogged = (target: Target, batch: Batch) => areAccepted(target, batch) && isKnown(target, batch);
-/** What survives sleeps by then, but not where five n8n share two processors. */
+/** An execution that survives sleeps by then, but not where five n8n share two processors: so it is asked for, too. */
 const areOld = async (target: Target, batch: Batch) =>
 	tasksOf(target, batch).every(({ acceptedAt }) => acceptedAt < Date.now() - 3_000) &&
 	(!batch.survives || (await isAsleep(target, batch)));
