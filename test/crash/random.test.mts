@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { isSwitchedOn } from '../../tools/suite.mjs';
 import { asleepWorkflows, deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
-import { executionsOfBatch, prepareBatch, startBatch, tasksOf, type Batch, type Order } from './support/batch.mts';
+import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } from './support/batch.mts';
 import { outcomeOf } from './support/outcome.mts';
 import { startTarget, type Target } from './support/target.mts';
 

@@ -143,7 +143,7 @@ test(
 	'with the purchase log, a production retry reads a sheet whose rows have moved: each row is bought once, and gets its own task',
 	{ timeout: 180_000 },
 	async () => {
-		const { rest, sandbox } = instance;
+		const { sandbox } = instance;
 		const row = (name: string) => ({ prompt: `sheet ${name} [[sandbox duration=8s]]` });
 		let sheet = ['a', 'b', 'c'].map(row);
 		const server = createServer((_, answer) => {

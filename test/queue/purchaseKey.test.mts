@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { startCluster, type Cluster } from './support/cluster.mts';
 
@@ -61,5 +62,38 @@ for (let run = 1; run <= RUNS; run++) {
 		},
 	);
 }
+
+test('of a table with more than 50,000 rows, the oldest runs go', { timeout: 180_000 }, async () => {
+	const { rest } = cluster;
+	const { id: projectId } = await rest.request('GET', '/rest/projects/personal');
+	const path = `/rest/projects/${projectId}/data-tables`;
+	const [{ id: used, name, columns }] = (await rest.request('GET', path)).data;
+	await rest.request('DELETE', `${path}/${used}`);
+	const asked = columns.map((column: { name: string; type: string }) => ({ name: column.name, type: column.type }));
+	const { id } = await rest.request('POST', path, { name, columns: asked });
+	const row = (run: string) => ({ time: new Date().toISOString(), state: 'completed', run, attempt: run });
+	const rows = [row('oldest'), row('oldest'), ...Array<object>(MOST_ROWS).fill(row('young'))];
+	for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+		await rest.request('POST', `${path}/${id}/insert`, {
+			data: rows.slice(from, from + ROWS_AT_ONCE),
+			returnType: 'count',
+		});
+	const countOf = async (run: string): Promise<number> => {
+		const filter = { type: 'and', filters: [{ columnName: 'run', condition: 'eq', value: run }] };
+		const query = `take=1&filter=${encodeURIComponent(JSON.stringify(filter))}`;
+		return (await rest.request('GET', `${path}/${id}/rows?${query}`)).count;
+	};
+	assert.deepEqual([await countOf('oldest'), await countOf('young')], [2, MOST_ROWS]);
+
+	const parameters = { prompt: 'picture', downloadResult: false };
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	const workflowId = await createWorkflow({ rest, credential }, [{}], [node]);
+	await untilFinished(rest, await startExecution(rest, workflowId, 'Start'));
+	await until('the oldest run is gone', async () => (await countOf('oldest')) === 0);
+	assert.equal(await countOf('young'), MOST_ROWS);
+});
+
+const MOST_ROWS = 50_000;
+const ROWS_AT_ONCE = 1000;
 
 const lines = ({ server }: Cluster['workers'][number]) => server.lastLines(100_000);
