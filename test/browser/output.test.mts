@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { openNode } from './support/form.mts';
-import { executeStep, messageOf, toastText, viewFile } from './support/run.mts';
+import { executeStep, messageOf, untilToast, viewFile } from './support/run.mts';
 import { n8n, releasePage, screenshot, showWorkflow, takePage } from './support/session.mts';
 
 const wrongValues = [
@@ -82,7 +82,7 @@ describe('output panel', () => {
 	test('a required field that is empty keeps the workflow from starting, and is named', async () => {
 		await open('imageGeneration', {});
 		await page.getByTestId('node-execute-button').click();
-		assert.match(await toastText(page), /Parameter "Prompt" is required/);
+		await untilToast(page, 'Parameter "Prompt" is required');
 	});
 
 	test('a picture can be looked at', async () => {

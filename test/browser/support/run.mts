@@ -27,11 +27,9 @@ export async function linesOfAdvice(page: Page): Promise<number> {
 	return await linesOf(output(page).getByTestId('node-error-description'));
 }
 
-/** The small messages in the corner of the editor. */
-export async function toastText(page: Page): Promise<string> {
-	const toast = page.locator('.el-notification').last();
-	await toast.waitFor();
-	return await toast.innerText();
+/** Waits for a small message in the corner of the editor. One of the workflow before may still come. */
+export async function untilToast(page: Page, text: string): Promise<void> {
+	await page.locator('.el-notification').filter({ hasText: text }).first().waitFor();
 }
 
 /** A click on "View" of a binary field. */
