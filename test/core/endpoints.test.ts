@@ -176,6 +176,12 @@ describe('upload an image', () => {
 		expect(value).toBe('https://files.example/a.png');
 	});
 
+	test('an upload waits as long as a creating request for its turn', async () => {
+		const later = json(503, {}, { 'retry-after': '100' });
+		const { sent, value } = await call(upload, later, json(200, { url: 'https://files.example/a.png' }));
+		expect([sent.length, value]).toEqual([2, 'https://files.example/a.png']);
+	});
+
 	test.each<[string, HttpResponse, string]>([
 		['is not there', json(404, {}), 'uploadEndpointNotFound'],
 		['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'],

@@ -11,6 +11,7 @@ import {
 	show,
 	toOutline,
 	toRanges,
+	wordsOf,
 } from '../../core/text';
 import { manyFields } from './support';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl, parseHttpUrl } from '../../core/urls';
@@ -177,6 +178,7 @@ describe('addresses', () => {
 		['  http://a.example\n', 'http://a.example/'],
 		['\nHTTP://a.example/b ', 'http://a.example/b'],
 		['x https://a.example/b', undefined],
+		['xhttps://a.example/b c', undefined],
 		['https://a.example/a https://a.example/b', undefined],
 		['https://a.example/a ftp://a.example/b c', undefined],
 		['https://a.example/a b://c', undefined],
@@ -220,4 +222,10 @@ describe('addresses', () => {
 	])('%p is a reference to an asset: %p, or meant as one: %p', (value, isReference, isLike) => {
 		expect([isAssetReference(value), isAssetLike(value)]).toEqual([isReference, isLike]);
 	});
+});
+
+test('the words of whatever was thrown are short', () => {
+	expect(wordsOf(new Error('no table'))).toBe('no table');
+	expect(wordsOf(7)).toBe('7');
+	expect(wordsOf('x'.repeat(300))).toBe('x'.repeat(200));
 });

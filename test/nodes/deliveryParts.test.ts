@@ -184,6 +184,7 @@ describe('the name of a file', () => {
 
 	test('the name of a file from the service is cut from its front: its end says what it is', () => {
 		expect(nameOf(`attachment; filename="${'x'.repeat(200)}.png"`)).toBe(`${'x'.repeat(146)}.png`);
+		expect(nameOf('attachment; filename="  ..cat.png"')).toBe('cat.png');
 	});
 });
 

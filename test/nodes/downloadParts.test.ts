@@ -132,6 +132,12 @@ describe('files that arrive', () => {
 		expect(Object.values(files ?? {}).map(({ fileName }) => fileName)).toEqual(names);
 	});
 
+	test('a file whose host names no type has that of its address', async () => {
+		const headers = { 'content-type': 'application/octet-stream' };
+		const { files } = await download([{ headers }], { urls: [url('a.webp')] });
+		expect(files).toMatchObject({ data: { mimeType: 'image/webp' } });
+	});
+
 	test('a file that has not arrived at once has its name all the same', async () => {
 		const { files, requests } = await download([{ breaks: true }, {}], { fileName: 'Cat' });
 		expect([files?.data.fileName, requests.length]).toEqual(['Cat.png', 2]);

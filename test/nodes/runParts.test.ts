@@ -15,7 +15,7 @@ import {
 	type Described,
 } from '../../nodes/run/output';
 import { readRetryOnFail } from '../../nodes/run/retryOnFail';
-import { keyInBackground, sharing } from '../../nodes/run/run';
+import { executionOf, keyInBackground, sharing } from '../../nodes/run/run';
 import { markForErrorOutput, onErrorOf, outcomeOf, toItem } from '../../nodes/run/toItem';
 import { memoryOf } from '../../nodes/run/verificationMemory';
 import { deferred } from '../core/support';
@@ -335,6 +335,18 @@ test('an order that was handed over is known by run and item, and by its task on
 	const run = { ledger: { scope: { runIndex: 2 } } } as never;
 	expect(keyInBackground(run, { item: 3 } as never)).toBe('2.3');
 	expect(keyInBackground(run, { item: 3, task: { taskId: 'a' } } as never)).toBe('2.3 a');
+});
+
+test('the execution that waits for an order is found by run, item and task, or, as earlier versions kept it, by the task', () => {
+	const run = { ledger: { scope: { runIndex: 2 } } } as never;
+	const found = (executions: Record<string, string>, order: object) =>
+		executionOf(run, { executions } as never, order as never);
+	const order = { item: 3, task: { taskId: 'a' } };
+	expect(found({ '2.3 a': 'own', a: 'old' }, order)).toBe('own');
+	expect(found({ a: 'old' }, order)).toBe('old');
+	expect(found({ '2.3 b': 'other' }, order)).toBeUndefined();
+	expect(found({ '2.3': 'own' }, { item: 3 })).toBe('own');
+	expect(found({ a: 'old' }, { item: 3 })).toBeUndefined();
 });
 
 test('the verifications of a workflow are in its own memory', () => {
