@@ -68,11 +68,11 @@ function useSince(
 ): { regained: number; state: BalanceWatchState } {
 	if (used === undefined) return { regained: 0, state: {} };
 	const granted = rounded(credits + used);
-	// The service has begun to count anew.
-	if (usedBefore === undefined || used < usedBefore)
+	// The service has begun to count anew. Some less was given back.
+	if (usedBefore === undefined || used < usedBefore / 2)
 		return { regained: 0, state: { usedCredits: used, grantedCredits: granted } };
 	return {
-		regained: granted > grantedBefore ? used - usedBefore : 0,
+		regained: granted > grantedBefore ? Math.max(0, used - usedBefore) : 0,
 		state: { usedCredits: used, grantedCredits: Math.max(granted, grantedBefore) },
 	};
 }

@@ -33,6 +33,8 @@ export const batchSchema = z.object({
 	isTakenOver: z.boolean().optional(),
 	/** The columns that all rows of the run in the purchase log share. Absent where it has none. */
 	log: runColumns.optional(),
+	/** The outermost execution that waits for the run, where executions around it do not: see `parentExecutions.ts`. */
+	outermost: z.string().max(100).optional(),
 	/** In a retry, the last row of the run that was there when it began. */
 	lastSeenRow: z.number().int().min(0).optional(),
 });

@@ -1,7 +1,10 @@
 import type { PurchaseRow } from './purchaseRow';
 
-/** The columns by which the rows of a run are found. */
-export type RunOfNode = Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>;
+/**
+ * The columns by which the rows of a run are found. Those of a node have its ID or its name: n8n retries the node of the
+ * saved workflow that has the name, also where somebody has made it anew, or by its ID where it has another name now.
+ */
+export type RunOfNode = Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id' | 'node'>;
 
 /** The table of the purchase log, wherever it is. Rows are added only. */
 export interface PurchaseTable {

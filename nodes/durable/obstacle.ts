@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
-import { parentIdOf, readData, waitingFor } from './parentExecutions';
+import { hasFailed, parentIdOf, readData, waitingFor } from './parentExecutions';
 import { NEEDED_NODES } from './subWorkflow';
 import { supportsDurableWait } from './supportsDurableWait';
 
@@ -14,6 +14,7 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 	if (ENGINE_2_ID.test(context.getExecutionId())) return HINTS.awakeInEngine2();
 	const missing = missingNode(context);
 	if (missing !== undefined) return HINTS.awakeWithoutNode({ node: missing });
+	if (context.getMode() === 'evaluation') return HINTS.awakeInEvaluation();
 	const node = answerAwaited(context);
 	if (node !== undefined) return HINTS.awakeForAnswer({ node });
 	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
@@ -34,7 +35,8 @@ const MOST_AROUND = 100;
  * saves its progress, n8n's database has the node that it is at.
  */
 async function isOnlyOneCalled(context: IExecuteFunctions): Promise<boolean> {
-	if (parentIdOf(context) === undefined) return true;
+	// Nobody waits for a retry.
+	if (parentIdOf(context) === undefined || context.getMode() === 'retry') return true;
 	let data = await readData(context, context.getExecutionId());
 	// Of this one n8n has saved what it began with.
 	if (data === undefined) return false;
@@ -42,6 +44,7 @@ async function isOnlyOneCalled(context: IExecuteFunctions): Promise<boolean> {
 		const parentId: string | undefined = waitingFor(data);
 		if (parentId === undefined) return true;
 		const parent = await readData(context, parentId);
+		if (hasFailed(parent)) return true;
 		if (itemsGiven(data) <= 1 && !callsOnce(parent)) return false;
 		// Not saved yet: a manual execution, around which there is none.
 		if (parent === undefined) return true;

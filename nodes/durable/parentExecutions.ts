@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { onAbort } from '../../core/abort';
+import type { Order } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 
 /**
@@ -51,6 +52,33 @@ export function waitingFor({ parentExecution }: IRunExecutionData): string | und
 	return parentExecution?.shouldResume === false ? undefined : parentExecution?.executionId;
 }
 
+/** True for an execution that was stopped, or has ended with an error: it waits for nothing any more. */
+export function hasFailed(data: IRunExecutionData | undefined): boolean {
+	return data?.resultData.error !== undefined;
+}
+
+/** As the orders of a run know it: see `outermostOf`. */
+export function outermostIn(orders: readonly Order[]): string | undefined {
+	return orders.find(({ batch }) => batch?.outermost !== undefined)?.batch?.outermost;
+}
+
+/**
+ * The outermost execution that waits for what this one does, where those around it have ended and wait no more: this one is
+ * a retry, or one of those around it is. Undefined where all of them wait.
+ */
+export async function outermostOf(context: IExecuteFunctions): Promise<string | undefined> {
+	let id = context.getExecutionId();
+	if (context.getMode() === 'retry') return id;
+	let parentId = parentIdOf(context);
+	for (let around = 0; parentId !== undefined && around < MOST_AROUND; around++) {
+		const parent = await readData(context, parentId);
+		if (hasFailed(parent)) return id;
+		id = parentId;
+		parentId = parent && waitingFor(parent);
+	}
+	return undefined;
+}
+
 /** True when the execution was saved as asleep for this sub-execution. `waitTill` alone may be left of an earlier sleep. */
 function sleepsFor({ waitTill, executionData }: IRunExecutionData, childId: string): boolean {
 	const { waitingChildExecutionIds = [] } = executionData?.nodeExecutionStack[0]?.metadata ?? {};
@@ -61,10 +89,14 @@ function sleepsFor({ waitTill, executionData }: IRunExecutionData, childId: stri
 export class ParentExecutions {
 	private hasFoundNobody = false;
 
-	/** @param store is kept while the execution sleeps */
+	/**
+	 * @param store is kept while the execution sleeps
+	 * @param outermost of those that wait, if others are around it
+	 */
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly store: { parents?: unknown },
+		private readonly outermost?: () => string | undefined,
 	) {}
 
 	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
@@ -86,11 +118,15 @@ export class ParentExecutions {
 		let id = parentIdOf(this.context);
 		while (id !== undefined && !this.hasFoundNobody && realClock.now() < untilMs) {
 			const data = await readData(this.context, id);
-			if (data !== undefined && (sleepsFor(data, childId) || data.resultData.error)) {
+			if (data !== undefined && (sleepsFor(data, childId) || hasFailed(data))) {
 				childId = id;
-				id = waitingFor(data);
+				id = this.next(id, data);
 			} else await realClock.sleep(ASK_AGAIN_AFTER_MS);
 		}
+	}
+
+	private next(id: string, data: IRunExecutionData): string | undefined {
+		return id === this.outermost?.() ? undefined : waitingFor(data);
 	}
 
 	/** The time until the next question. */
@@ -108,13 +144,13 @@ export class ParentExecutions {
 		let isAwaited = wasAwaited;
 		for (const id of ids) {
 			const data = await readData(this.context, id);
-			if (data?.resultData.error !== undefined) return { isGone: true, wasAwaited };
+			if (hasFailed(data)) return { isGone: true, wasAwaited };
 			if (data === undefined && around === undefined) return { isGone: false, wasAwaited };
 			if (data !== undefined && id === ids[around === undefined ? 1 : 0]) {
 				isAwaited = sleepsFor(data, own);
 				if (wasAwaited && !isAwaited) return { isGone: true, wasAwaited };
 			}
-			const next = around === undefined && data !== undefined ? waitingFor(data) : undefined;
+			const next = around === undefined && data !== undefined ? this.next(id, data) : undefined;
 			if (next !== undefined && ids.length <= MOST_AROUND) ids.push(next);
 		}
 		return { isGone: false, around: around ?? ids.slice(1), wasAwaited: isAwaited };

@@ -11,6 +11,7 @@ import { advanceOrders } from './advanceOrders';
 import { readBackground, startInBackground } from './background';
 import { toNodeOutput } from './toNodeOutput';
 import { obstacle } from './obstacle';
+import { outermostOf } from './parentExecutions';
 import { toPlaceholder, toOrderItems } from './orderItems';
 import { stepOf } from './steps';
 import { waitAndOutputResults } from './subWorkflow';
@@ -33,6 +34,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	// Where n8n could not record that they go on, nothing is left to wait for.
 	if (orders.every(hasEnded)) return await waitInMemory(run, orders).finally(end);
 	if (run.background) return await startInBackground(run, orders, run.background).finally(end);
+	if (run.batch !== undefined) run.batch.outermost = await outermostOf(context);
 	const id = await startSleeping(run, orders);
 	if (id === undefined) return await waitInMemory(run, orders).finally(end);
 	await end();

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { pendingUploads, withReferences } from '../../core/models/images';
+import { pendingUploads, withReferences, type PendingFiles } from '../../core/models/images';
 import { allFields, type ModelSpec } from '../../core/models/spec';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
@@ -75,6 +75,14 @@ function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: str
 }
 
 /**
+ * The same files, which are uploaded before anything is bought: n8n may remove those of this execution as soon as it has
+ * ended, and with Start a Workflow it does not wait for the later waves.
+ */
+function onlyHere(files: PendingFiles): PendingFiles {
+	return new Map([...files].map(([reference, { read }]) => [reference, { read, stored: () => undefined }]));
+}
+
+/**
  * Reads how the result is wanted. Throws where it would be more files than the node downloads, which would be found out after they
  * have been paid for.
  *
@@ -120,6 +128,6 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		result,
 		input: run.background ? passAlong(item) : undefined,
 	});
-	run.files.set(order, files);
+	run.files.set(order, run.background === undefined ? files : onlyHere(files));
 	return order;
 }

@@ -68,11 +68,14 @@ export class N8nPurchaseTable implements PurchaseTable {
 			return all.map(() => rows);
 		});
 		this.rowsOfOthers = async ({ execution, ...run }, since) =>
-			await ofOthers([
-				...ofRun(run),
-				{ keyName: 'execution', condition: 'neq', keyValue: execution },
-				{ keyName: 'id', condition: 'gt', keyValue: since },
-			]);
+			ofNode(
+				run,
+				await ofOthers([
+					...ofRun(run),
+					{ keyName: 'execution', condition: 'neq', keyValue: execution },
+					{ keyName: 'id', condition: 'gt', keyValue: since },
+				]),
+			);
 	}
 
 	insertLater(row: PurchaseRow): void {
@@ -92,7 +95,7 @@ export class N8nPurchaseTable implements PurchaseTable {
 	}
 
 	async rowsOfRun(run: RunOfNode): Promise<IDataObject[]> {
-		return await this.rowsWith(ofRun(run));
+		return ofNode(run, await this.rowsWith(ofRun(run)));
 	}
 
 	private async rowsWith(conditions: INodeParameters[]): Promise<IDataObject[]> {
@@ -174,8 +177,13 @@ export class N8nPurchaseTable implements PurchaseTable {
 
 const INSERT = { columns: { mappingMode: 'autoMapInputData', value: null }, options: { optimizeBulk: true } };
 
-function ofRun({ run, workflow_id, node_id }: RunOfNode): INodeParameters[] {
-	return Object.entries({ run, workflow_id, node_id }).map(([name, value]) => equals(name, value));
+/** Of all nodes: n8n's conditions hold all together, or any of them. */
+function ofRun({ run, workflow_id }: RunOfNode): INodeParameters[] {
+	return Object.entries({ run, workflow_id }).map(([name, value]) => equals(name, value));
+}
+
+function ofNode({ node_id: id, node }: RunOfNode, rows: IDataObject[]): IDataObject[] {
+	return rows.filter((row) => row.node_id === id || row.node === node);
 }
 
 function equals(keyName: string, keyValue: string): INodeParameters {

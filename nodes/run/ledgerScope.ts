@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
 import type { LedgerScope } from '../../core/orders/ledger';
-import { storeOfToolCall } from './agentTools';
+import { isTool, storeOfToolCall } from './agentTools';
 
 /**
  * The store of this run's ledger, which lives as long as the tries of one purchase, and what tells the run from others.
@@ -10,12 +11,26 @@ export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 	const executionId = context.getExecutionId();
 	const ofToolCall = storeOfToolCall(context);
 	if (ofToolCall) return { store: ofToolCall, executionId, runIndex: 0 };
-	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	return {
-		store: context.getContext('node') as Record<string, unknown>,
-		executionId,
-		runIndex: numberOfRun(context, $runIndex ?? 0),
-	};
+	const { $runIndex = 0 } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
+	const store = context.getContext('node') as Record<string, unknown>;
+	const runIndex = isTool(context.getNode())
+		? numberOfToolRun(context, store, $runIndex)
+		: numberOfRun(context, $runIndex);
+	return { store, executionId, runIndex };
+}
+
+const lastToolRun = z.object({ runIndex: z.number(), number: z.number() }).optional().catch(undefined);
+
+/**
+ * The same for a node that an agent runs: n8n does not show its output, but keeps what is remembered here, except over a
+ * crash. The tries of one run have one number.
+ */
+function numberOfToolRun(context: IExecuteFunctions, store: Record<string, unknown>, runIndex: number): number {
+	const last = lastToolRun.parse(store.lastToolRun);
+	const next = last === undefined || context.getMode() !== 'retry' ? numberOfRun(context, runIndex) : last.number + 1;
+	const number = last?.runIndex === runIndex ? last.number : next;
+	store.lastToolRun = { runIndex, number };
+	return number;
 }
 
 /**

@@ -22,7 +22,7 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 const OF_AN_ERROR = ['code', 'details', 'http_status'];
 
 /** The kind of thing that an output item describes. */
-export type Described = 'task' | 'asset' | 'session' | 'verification' | 'balance' | 'token';
+export type Described = 'task' | 'asset' | 'group' | 'session' | 'verification' | 'balance' | 'token';
 
 /** The JSON field of an item that holds its files, in workflows with the setting `binaryMode: 'combined'`. */
 export const FILES_IN_JSON = '_files';
@@ -44,32 +44,41 @@ const isOfATask = (name: string) => /cost|credit|usage|bill|charge/i.test(name);
 const OF_A_WAIT = ['reason', 'progress', 'timed_out', 'waited_seconds', 'status', 'result_code', 'next_step', 'record'];
 
 /** The proof that a person has passed: whatever names it so, it is that of somebody else. */
-const PROOF = ['confirmed', 'verified', 'group_id', 'verify_status'];
+const PROOF = ['verified', 'group_id', 'verify_status'];
+
+const isOfSession = (input: IDataObject) => 'vendor_token' in input || 'h5_link' in input;
 
 const ofVerification = (input: IDataObject) => [
 	...PROOF,
-	...('vendor_token' in input || 'verified' in input ? OF_A_WAIT : []),
+	...(isOfSession(input) || 'verified' in input ? ['confirmed', ...OF_A_WAIT] : []),
 ];
 
 /**
  * The fields of an input item that would pass for those of the thing that the output describes, where it has none itself.
- * Names that anybody may use only where the item describes a thing of that kind, too.
+ * Names that anybody may use only where the item describes a thing that has them.
  */
 const FIELDS_OF: Record<Described, (input: IDataObject) => string[]> = {
 	task: (input) => [
 		...OF_A_RESULT,
 		...('task_id' in input ? [...OF_A_TASK, ...Object.keys(pricesIn(input)).filter(isOfATask)] : []),
 	],
-	asset: (input) => ('asset_id' in input ? OF_A_WAIT : []),
-	session: (input) => ['h5_link', 'vendor_token', 'expires_at', 'link_expired', ...ofVerification(input)],
+	asset: (input) => [
+		...('asset_id' in input ? ['asset_id', 'reference'] : []),
+		...('asset_id' in input || 'task_id' in input ? OF_A_WAIT : []),
+	],
+	group: () => ['group_id'],
+	session: (input) => [
+		...['h5_link', 'vendor_token', 'link_expired', ...ofVerification(input)],
+		...(isOfSession(input) ? ['task_id', 'expires_at'] : []),
+	],
 	verification: ofVerification,
 	balance: () => [
 		...['remain_credits', 'remain_usd', 'used_credits', 'credits_per_usd', 'unlimited_quota'],
 		...['remain_balance', 'used_balance', 'balance_unit'],
 	],
-	token: () => [
+	token: (input) => [
 		...['api_key', 'remain_credits', 'unlimited_quota', 'daily_credits', 'monthly_credits', 'model_limits'],
-		'expires_at',
+		...('api_key' in input ? ['expires_at'] : []),
 	],
 };
 

@@ -93,10 +93,10 @@ describe('the watch over a balance', () => {
 		],
 		[
 			'is quiet where fractions of credits add up to some noise more',
-			{ remain_credits: 99.2, used_credits: 100.1 },
-			{ ...FIRED, usedCredits: 80, grantedCredits: 199.3 },
+			{ remain_credits: 99.9, used_credits: 100.2 },
+			{ ...FIRED, usedCredits: 80, grantedCredits: 200.1 },
 			false,
-			{ ...FIRED, usedCredits: 100.1, grantedCredits: 199.3 },
+			{ ...FIRED, usedCredits: 100.2, grantedCredits: 200.1 },
 		],
 		[
 			'remembers while it is above what is taken away and not used yet',
@@ -118,6 +118,27 @@ describe('the watch over a balance', () => {
 			{ ...FIRED, usedCredits: 5, grantedCredits: 500 },
 			false,
 			{ ...FIRED, usedCredits: 0, grantedCredits: 50 },
+		],
+		[
+			'knows what the account was given also when some was given back',
+			{ remain_credits: 96, used_credits: 99 },
+			{ ...FIRED, usedCredits: 100, grantedCredits: 205 },
+			false,
+			{ ...FIRED, usedCredits: 99, grantedCredits: 205 },
+		],
+		[
+			'takes back what was given back for no use',
+			{ remain_credits: 109, used_credits: 99 },
+			{ ...FIRED, usedCredits: 100, grantedCredits: 205 },
+			false,
+			{ ...FIRED, usedCredits: 99, grantedCredits: 208 },
+		],
+		[
+			'begins anew only where less than half is used',
+			{ remain_credits: 50, used_credits: 50 },
+			{ ...FIRED, usedCredits: 100, grantedCredits: 205 },
+			false,
+			{ ...FIRED, usedCredits: 50, grantedCredits: 205 },
 		],
 		[
 			'knows no use since a check without used credits',

@@ -49,13 +49,6 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 		'The service does not allow this upload into the group',
 		'The key may be limited, or the group belongs to another account. For private avatars, use the group_id that …',
 	],
-	[
-		'groupNotAllowed',
-		{ avatarKind: 'real' },
-		{ ...alone, recovery: 'callAgain' },
-		'…',
-		'Stop: do not call this tool again. Its API key is not allowed to upload into this group, …',
-	],
 	['groupUnknown', { avatarKind: 'another' }, alone, '… another …', ''],
 	['sourceNotAUrl', { label: 'Source URL', value: '7' }, alone, '…', 'Enter a public URL …'],
 

@@ -208,3 +208,22 @@ test(
 		}
 	},
 );
+
+test(
+	'a called workflow that has failed is retried by itself: nobody waits for it, and its tasks arrive',
+	{ timeout: 240_000 },
+	async () => {
+		instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'afterwards' }, do: '402' });
+		const { executionId, inner } = await called('afterwards', 2, 'once');
+		assert.equal((await untilFinished(instance.rest, executionId, { timeoutMs: 120_000 })).status, 'error');
+		const [failed] = await executionsOf(instance, inner);
+		const { id } = await instance.rest.request('POST', `/rest/executions/${failed}/retry`, { loadWorkflow: false });
+		const retried = await untilFinished(instance.rest, String(id), { timeoutMs: 200_000 });
+		assert.equal(retried.status, 'success', JSON.stringify(retried.error));
+		assert.deepEqual(
+			itemsOf(retried, 'Generate').map(({ json }) => [json.task_id, json.status]),
+			[0, 1].map((index) => [tasksOf(`afterwards ${index}`)[0]?.id, 'completed']),
+		);
+		assert.equal(tasksOf('afterwards').length, 2, 'bought once');
+	},
+);

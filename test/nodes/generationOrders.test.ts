@@ -145,6 +145,11 @@ describe('Generate', () => {
 		const reference = 'upload of stored';
 		expect(planned.request?.body.image_urls).toEqual([reference, A]);
 		expect([...(run.files.get(planned)?.keys() ?? [])]).toEqual([reference]);
+		expect(run.files.get(planned)?.get(reference)?.stored()).toMatchObject({ id: 'stored' });
+		// With Start a Workflow n8n may remove them with the execution that has them: they are uploaded first.
+		const started = await made({ parameters: { images: rows }, run: { batch, background } });
+		const file = started.run.files.get(started.order)?.get(reference);
+		expect([typeof file?.read, file?.stored()]).toEqual(['function', undefined]);
 		const notOne = { images: { image: [{ source: 'binary', binaryPropertyName: 'text' }] } };
 		expect((await refused({ parameters: notOne }))?.name).toBe('notAnImage');
 	});

@@ -9,6 +9,7 @@ type Saved = Partial<IRunExecutionData> | undefined;
 interface Situation {
 	workflowId?: string;
 	executionId?: string;
+	mode?: string;
 	known?: string[];
 	before?: NodeTypeAndVersion[];
 	parentExecutionId?: string;
@@ -19,6 +20,7 @@ interface Situation {
 async function obstacleIn({
 	workflowId = 'w',
 	executionId = 'own',
+	mode = 'trigger',
 	known = Object.keys(NEEDED_NODES),
 	before = [],
 	parentExecutionId,
@@ -29,7 +31,7 @@ async function obstacleIn({
 		getWorkflow: () => ({ id: workflowId }),
 		getExecutionId: () => executionId,
 		getKnownNodeTypes: () => Object.fromEntries(known.map((type) => [type, {}])),
-		getMode: () => 'trigger',
+		getMode: () => mode,
 		getNode: () => ({ name: 'Node' }),
 		getParentNodes: () => before,
 		getChildNodes: () => [],
@@ -52,6 +54,7 @@ test('nothing stands in the way of a saved workflow that nobody has called', asy
 test.each<[string, Situation, string]>([
 	['a workflow that is not saved', { workflowId: '' }, HINTS.awake()],
 	['an execution without an ID', { executionId: '' }, HINTS.awake()],
+	['an evaluation', { mode: 'evaluation' }, HINTS.awakeInEvaluation()],
 	['engine 2.0', { executionId: '0198c4f2-7c1a-7000-8000-000000000001' }, HINTS.awakeInEngine2()],
 	[
 		'an n8n without the node If',
@@ -116,12 +119,18 @@ describe('a workflow that another one has called', () => {
 			...calledBy(caller),
 		}) as unknown as Partial<IRunExecutionData>;
 
-	const sleeps = async (own: Saved, caller?: Saved, others: Record<string, Saved> = {}) => {
+	const sleeps = async (own: Saved, caller?: Saved, others: Record<string, Saved> = {}, mode?: string) => {
 		const saved = { own, caller, ...others };
-		const { hint, reads } = await obstacleIn({ parentExecutionId: 'caller', saved });
+		const { hint, reads } = await obstacleIn({ parentExecutionId: 'caller', saved, mode });
 		if (hint !== undefined) expect(hint).toBe(HINTS.awakeAmongOthers());
 		return { sleeps: hint === undefined, reads };
 	};
+
+	test('an execution whose caller has failed sleeps, and so does a retry: nobody waits', async () => {
+		const failed = { resultData: { runData: {}, error: { message: 'x' } } } as unknown as Saved;
+		expect(await sleeps(given(1), failed)).toEqual({ sleeps: true, reads: ['own', 'caller'] });
+		expect(await sleeps(given(1), at(CALL, 'each', 2), {}, 'retry')).toEqual({ sleeps: true, reads: [] });
+	});
 
 	test.each<[string, Saved, Saved, boolean]>([
 		['for each item', given(1), at(CALL, 'each', 2), false],

@@ -1,6 +1,13 @@
 /** Who waits for an execution that works for others: when n8n is asked, and what its answers mean. */
 import { sleep, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
-import { ParentExecutions, parentIdOf, waitingFor, whileParentsWait } from '../../nodes/durable/parentExecutions';
+import {
+	outermostIn,
+	outermostOf,
+	ParentExecutions,
+	parentIdOf,
+	waitingFor,
+	whileParentsWait,
+} from '../../nodes/durable/parentExecutions';
 
 beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
 afterEach(() => jest.useRealTimers());
@@ -8,11 +15,12 @@ afterEach(() => jest.useRealTimers());
 type Saved = Record<string, Partial<IRunExecutionData> | undefined>;
 
 /** The execution "own", which "parent" has called, which "root" has called; n8n takes so long to answer. */
-function world(saved: Saved, { tookMs = 0, isCalled = true } = {}) {
+function world(saved: Saved, { tookMs = 0, isCalled = true, mode = 'integrated', outermost = '' } = {}) {
 	const reads: string[] = [];
 	const stop = new AbortController();
 	const context = {
 		getExecutionId: () => 'own',
+		getMode: () => mode,
 		getExecutionContext: () => ({ parentExecutionId: isCalled ? 'parent' : undefined }),
 		getExecutionCancelSignal: () => stop.signal,
 		getExecutionDataById: async (id: string) => {
@@ -24,7 +32,7 @@ function world(saved: Saved, { tookMs = 0, isCalled = true } = {}) {
 		},
 	} as unknown as IExecuteFunctions;
 	const store: { parents?: unknown } = {};
-	const parents = new ParentExecutions(context, store);
+	const parents = new ParentExecutions(context, store, () => outermost || undefined);
 	/** The executions that were read in between. */
 	const readIn = async (work: () => Promise<unknown>) => {
 		reads.length = 0;
@@ -305,5 +313,45 @@ describe('work that goes on while somebody waits for it', () => {
 		await expect(whileParentsWait(of.context, of.parents, failing)).rejects.toThrow('no luck');
 		await jest.advanceTimersByTimeAsync(60_000);
 		expect(of.reads).toEqual([]);
+	});
+});
+
+describe('the outermost execution that waits', () => {
+	test.each<[string, string | undefined, Saved, { mode?: string; isCalled?: boolean }]>([
+		['nobody has called it', undefined, {}, { isCalled: false }],
+		['it is a retry: whoever called the first try has ended', 'own', asleep(), { mode: 'retry' }],
+		['all around it wait', undefined, asleep(), {}],
+		['the nearest has failed', 'own', { ...asleep(), parent: stopped }, {}],
+		['the one around the nearest has failed', 'parent', { ...asleep(), root: stopped }, {}],
+		['one around it is not saved', undefined, { ...asleep(), parent: undefined }, {}],
+		['the next does not wait', undefined, { ...asleep(), parent: calledBy('root', false), root: stopped }, {}],
+	])('where %s, the outermost execution that waits is %s', async (_, expected, saved, options) => {
+		expect(await outermostOf(world(saved, options).context)).toBe(expected);
+	});
+
+	test('the outermost execution that waits is not looked for in a circle for ever', async () => {
+		const { context, reads } = world({ parent: calledBy('root'), root: calledBy('parent') });
+		expect(await outermostOf(context)).toBeUndefined();
+		expect(reads).toHaveLength(100);
+	});
+
+	test('who is around the outermost execution that waits is not asked', async () => {
+		const saved: Saved = { ...asleep(), root: stopped };
+		expect((await world(saved).ask()).result).toBe(true);
+		const { ask } = world(saved, { outermost: 'parent' });
+		expect(await ask()).toEqual({ result: false, reads: ['own', 'parent'] });
+		saved.parent = stopped;
+		expect((await ask({ now: true })).result).toBe(true);
+	});
+
+	test('nobody waits for those around the outermost execution to fall asleep', async () => {
+		const saved: Saved = { parent: { ...asleepFor('own'), ...calledBy('root') }, root: {} };
+		const { parents, readIn } = world(saved, { outermost: 'parent' });
+		expect((await readIn(async () => await parents.untilAsleep())).reads).toEqual(['parent']);
+	});
+
+	test('the orders of a run know the outermost execution that waits, but for those that were refused', () => {
+		const orders = [{}, { batch: {} }, { batch: { outermost: '7' } }];
+		expect([outermostIn(orders as never), outermostIn([])]).toEqual(['7', undefined]);
 	});
 });

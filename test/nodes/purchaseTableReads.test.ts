@@ -1,4 +1,5 @@
 /** The table of the purchase log: which rows are read, and in which steps. The time is faked. */
+import type { IDataObject } from 'n8n-workflow';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { DataTables } from '../support/dataTables.mts';
 import { untilDone } from '../support/lightContext.mts';
@@ -7,11 +8,10 @@ import { ids, insert, Noted, onTable, open, row } from '../support/purchaseTable
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-const run = { run: 'r', workflow_id: 'w', node_id: 'n' };
+const run = { run: 'r', workflow_id: 'w', node_id: 'n', node: 'N' };
 const ofRun = [
 	{ keyName: 'run', condition: 'eq', keyValue: 'r' },
 	{ keyName: 'workflow_id', condition: 'eq', keyValue: 'w' },
-	{ keyName: 'node_id', condition: 'eq', keyValue: 'n' },
 ];
 
 test('of a key with more rows than n8n reads at once, the newest are read; of others all', async () => {
@@ -37,12 +37,17 @@ test('somebody renames the table: what another workflow writes into the new one 
 });
 
 describe('the rows of a run', () => {
-	test('the rows of a run are those of its workflow and node', async () => {
+	test('the rows of a run are those of its workflow and node, which may have a new name, or be made anew under the same', async () => {
 		const tables = new Noted();
 		const { table } = open(tables);
 		await insert(table, row({ task_id: 'own' }));
-		for (const other of [{ run: 'x' }, { workflow_id: 'x' }, { node_id: 'x' }]) await insert(table, row(other));
-		expect(await untilDone(table.rowsOfRun(run))).toMatchObject([{ task_id: 'own' }]);
+		await insert(table, row({ task_id: 'renamed', node: 'x' }));
+		await insert(table, row({ task_id: 'made anew', node_id: 'x' }));
+		for (const other of [{ run: 'x' }, { workflow_id: 'x' }, { node_id: 'x', node: 'x' }])
+			await insert(table, row(other));
+		expect((await untilDone(table.rowsOfRun(run))).map((each) => (each as IDataObject).task_id)).toEqual([
+			...['own', 'renamed', 'made anew'],
+		]);
 		expect(tables.asked('get')).toEqual([
 			{
 				...{ ...onTable(tables), operation: 'get', matchType: 'allConditions', filters: { conditions: ofRun } },
@@ -55,6 +60,7 @@ describe('the rows of a run', () => {
 		const tables = new Noted();
 		const { table } = open(tables);
 		for (const execution of ['6', '6', '7']) await insert(table, row({ execution }));
+		await insert(table, row({ execution: '6', node_id: 'x', node: 'x' }));
 		const ask = async () => await table.rowsOfOthers({ ...run, execution: '7' }, 1);
 		const [one, other] = await untilDone(Promise.all([ask(), ask()]));
 		expect(one).toMatchObject([{ id: 2, execution: '6' }]);
@@ -77,7 +83,9 @@ describe('the rows of a run', () => {
 			count = 49_999;
 
 			protected override perform(operation: string, ...given: [never, never]) {
-				return operation === 'get' ? Array(this.count).fill({ id: 1 }) : super.perform(operation, ...given);
+				return operation === 'get'
+					? Array(this.count).fill({ id: 1, node_id: 'n' })
+					: super.perform(operation, ...given);
 			}
 		}
 		const tables = new Full();

@@ -222,7 +222,14 @@ describe('the fields of an answer', () => {
 			undefined,
 			{ task_id: 't', url: 'u' },
 		],
-		['about a wait go with another asset', { a: 1, asset_id: 'x', ...ofWait }, 'asset', { a: 1, asset_id: 'x' }],
+		['of another asset go', { a: 1, asset_id: 'x', reference: 'r', ...ofWait }, 'asset', { a: 1 }],
+		[
+			'about the wait for a task go where the output describes an asset',
+			{ task_id: 't', reference: 'r', ...ofWait },
+			'asset',
+			{ task_id: 't', reference: 'r' },
+		],
+		['of another group go', { ...own, group_id: 'g' }, 'group', own],
 		['that are called so stay where the input describes no asset', own, 'asset', own],
 		[
 			'that prove something of somebody else go',
@@ -231,10 +238,28 @@ describe('the fields of an answer', () => {
 			{ a: 1, name: 'n', vendor_token: 'v' },
 		],
 		['about a wait go with another proof', { ...own, verified: true }, 'verification', { a: 1, name: 'n' }],
-		['that are called so stay beside a group alone', { ...own, group_id: 'g' }, 'verification', own],
-		['of another session go', { ...own, ...session, ...proof, record: {} }, 'session', { a: 1, name: 'n' }],
+		[
+			'that are called so stay beside a group alone',
+			{ ...own, confirmed: true, group_id: 'g' },
+			'verification',
+			{ ...own, confirmed: true },
+		],
+		[
+			'of another session go',
+			{ ...own, ...session, ...proof, task_id: 't', record: {} },
+			'session',
+			{ a: 1, name: 'n' },
+		],
+		['that tell of a session by its link go, too', { h5_link: 'h', task_id: 't', status: 's' }, 'session', {}],
+		[
+			'that are called so stay where the input describes no session',
+			{ ...own, expires_at: 'e', task_id: 't' },
+			'session',
+			{ ...own, expires_at: 'e', task_id: 't' },
+		],
 		['of another balance go', { ...own, ...account, ...shown }, 'balance', own],
 		['of another key go', { ...own, ...key, model_limits: 'm', expires_at: 'e' }, 'token', own],
+		['that say when something else expires stay', { expires_at: 'e' }, 'token', { expires_at: 'e' }],
 	])('fields of the input %s', (_, given, describes, expected) => {
 		expect(toPassOn(given, describes)).toStrictEqual(expected);
 	});

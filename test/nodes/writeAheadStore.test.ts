@@ -19,6 +19,7 @@ interface Situation {
 	nodeContext?: Record<string, unknown>;
 	store?: Record<string, unknown>;
 	nodeId?: string;
+	nodeType?: string;
 	/** The output of the node's first run; an error where there is none. */
 	firstRun?: Array<{ json: Record<string, unknown> }> | Error;
 	helpers?: Record<string, unknown>;
@@ -38,6 +39,7 @@ function read({
 	nodeContext = {},
 	store = {},
 	nodeId = 'n',
+	nodeType = 'x',
 	firstRun = [],
 	helpers,
 	purchases,
@@ -57,7 +59,7 @@ function read({
 		getInputData: () => input.map((json) => ({ json })),
 		getMode: () => mode,
 		getContext: (of: string) => (of === 'node' ? nodeContext : undefined),
-		getNode: () => ({ name: 'Node', id: nodeId, type: 'x' }),
+		getNode: () => ({ name: 'Node', id: nodeId, type: nodeType }),
 		getWorkflow: () => ({ id: 'w' }),
 		getWorkflowDataProxy: () => ({ $runIndex: runIndex, $: (name: string) => (name === 'Node' ? { all } : undefined) }),
 		isToolExecution: () => isToolCall,
@@ -127,6 +129,22 @@ describe('the number of the run', () => {
 		['the first is the first', { mode: 'retry', runIndex: 0, firstRun: new Error('no data') }, 0],
 	])('the number of the run is that of n8n, less a run that only a crash has made: %s', (_, situation, runIndex) => {
 		expect(read({ establishedAt: 5, ...situation }).log.scope.runIndex).toBe(runIndex);
+	});
+
+	test('a node that an agent runs has no output that tells: n8n keeps the number of its last run, but not over a crash', () => {
+		const nodeContext = {};
+		const noOutput = new Error('no data');
+		const numberOf = (runIndex: number, mode: string, kept: Record<string, unknown> = nodeContext) =>
+			read({ ...{ establishedAt: 5, nodeType: 'imageTool', firstRun: noOutput }, runIndex, mode, nodeContext: kept })
+				.log.scope.runIndex;
+		// Another try of a run has its number.
+		expect([0, 1, 1].map((runIndex) => numberOf(runIndex, 'trigger'))).toEqual([0, 1, 1]);
+		expect([2, 2, 3].map((runIndex) => numberOf(runIndex, 'retry'))).toEqual([2, 2, 3]);
+		const afterCrash = {};
+		expect([1, 2].map((runIndex) => numberOf(runIndex, 'retry', afterCrash))).toEqual([0, 1]);
+		const first = { lastToolRun: { runIndex: 0, number: 0 } };
+		expect(numberOf(2, 'retry', first)).toBe(1);
+		expect(numberOf(1, 'retry', { lastToolRun: 'x' })).toBe(0);
 	});
 
 	test('the first output of the first run tells the number of the run', () => {

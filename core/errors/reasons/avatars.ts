@@ -1,6 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import type { FieldValue, CatalogueEntry } from '../entry';
-import { stopCalling, waitForAsset } from '../recovery';
+import { waitForAsset } from '../recovery';
 
 interface Thing {
 	id: string;
@@ -72,8 +72,7 @@ export const AVATARS = {
 	groupNotAllowed: {
 		kind: 'permission',
 		message: 'The service does not allow this upload into the group',
-		advice: (about: OfKind, situation) =>
-			`${stopCalling(situation, 'Its API key is not allowed to upload into this group')}The key may be limited, or the group belongs to another account. ${groupsOf(about)}`,
+		advice: (about: OfKind) => `The key may be limited, or the group belongs to another account. ${groupsOf(about)}`,
 		serviceFirst: true,
 	},
 	assetUnknown: {

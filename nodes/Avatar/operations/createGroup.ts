@@ -58,6 +58,7 @@ export const createGroup: Operation = {
 			simplifyField,
 		]),
 	],
+	describes: 'group',
 	prepare: (item) => {
 		const body = readBody(item, groupBody);
 		const about: AboutGroup = { simplify: item.options.simplifies, body };

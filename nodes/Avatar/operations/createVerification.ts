@@ -87,8 +87,8 @@ export const createVerification: Operation = {
 	],
 	describes: 'session',
 	prepare: (item) => {
-		// Without them nobody would learn of the result, or of whom it is.
-		for (const field of [callbackUrlField, referenceField]) item.assertNotLost(field);
+		// Without it nobody would learn of the result.
+		item.assertNotLost(callbackUrlField);
 		const url = item.text(callbackUrlField);
 		const reference = item.text(referenceField);
 		const bodyPath = readBodyFieldName(item.options, callbackFieldOption);

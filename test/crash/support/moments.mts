@@ -92,7 +92,7 @@ const all: Moment[] = [
 	},
 	{
 		key: 'accepted',
-		words: 'three seconds after the service has accepted all tasks',
+		words: 'three seconds or more after the service has accepted all tasks',
 		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
 		isReached: async (target, batch) => areLogged(target, batch) && (await areOld(target, batch)),

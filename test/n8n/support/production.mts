@@ -56,9 +56,10 @@ export async function listExecutions(signed: Pick<Signed, 'rest'>, workflowId: s
 	return await findExecutions(signed, { workflowId });
 }
 
-/** The workflows of which an execution sleeps in the database. */
+/** The workflows of which an execution sleeps in the database: not only its sub-execution, which n8n saves first. */
 export async function asleepWorkflows(signed: Pick<Signed, 'rest'>): Promise<string[]> {
-	return (await findExecutions(signed, { status: ['waiting'] })).map(({ workflowId }) => workflowId);
+	const asleep = await findExecutions(signed, { status: ['waiting'] });
+	return asleep.flatMap(({ mode, workflowId }) => (mode === 'integrated' ? [] : [workflowId]));
 }
 
 /** As n8n's list of executions filters them. Oldest first. */
