@@ -15,6 +15,7 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 	const missing = missingNode(context);
 	if (missing !== undefined) return HINTS.awakeWithoutNode({ node: missing });
 	if (context.getMode() === 'evaluation') return HINTS.awakeInEvaluation();
+	if (await wouldWakeCaller(context)) return HINTS.awakeForCaller();
 	const node = answerAwaited(context);
 	if (node !== undefined) return HINTS.awakeForAnswer({ node });
 	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
@@ -24,6 +25,16 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 function missingNode(context: IExecuteFunctions): string | undefined {
 	const known = context.getKnownNodeTypes();
 	return Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined)?.[1];
+}
+
+/**
+ * True in a retry whose caller has gone on and sleeps for something else: n8n hands the results of an execution that has
+ * slept to whoever called it, and wakes it.
+ */
+async function wouldWakeCaller(context: IExecuteFunctions): Promise<boolean> {
+	const callerId = context.getMode() === 'retry' ? parentIdOf(context) : undefined;
+	const caller = callerId === undefined ? undefined : await readData(context, callerId);
+	return Boolean(caller?.waitTill) && !hasFailed(caller);
 }
 
 const MOST_AROUND = 100;

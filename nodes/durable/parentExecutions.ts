@@ -57,6 +57,12 @@ export function hasFailed(data: IRunExecutionData | undefined): boolean {
 	return data?.resultData.error !== undefined;
 }
 
+/** True where a person has stopped it, or its time was over. The error of an orderly end of n8n has another reason, or none. */
+function wasStopped(data: IRunExecutionData | undefined): boolean {
+	const { reason } = (data?.resultData.error ?? {}) as { reason?: unknown };
+	return reason === 'manual' || reason === 'timeout';
+}
+
 /** As the orders of a run know it: see `outermostOf`. */
 export function outermostIn(orders: readonly Order[]): string | undefined {
 	return orders.find(({ batch }) => batch?.outermost !== undefined)?.batch?.outermost;
@@ -72,7 +78,8 @@ export async function outermostOf(context: IExecuteFunctions): Promise<string | 
 	let parentId = parentIdOf(context);
 	for (let around = 0; parentId !== undefined && around < MOST_AROUND; around++) {
 		const parent = await readData(context, parentId);
-		if (hasFailed(parent)) return id;
+		// One that was stopped still counts: whoever stops an execution stops what it has called.
+		if (hasFailed(parent)) return wasStopped(parent) ? undefined : id;
 		id = parentId;
 		parentId = parent && waitingFor(parent);
 	}

@@ -60,7 +60,7 @@ const keepWaiting: Step = async (context) => {
 	const left = await leftOf(context, memory.polledBy);
 	const own = left.orders ?? passedOn;
 	const known = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
-	const orders = context.getMode() === 'retry' ? retried(known) : known;
+	const orders = context.getMode() === 'retry' ? retried(known, context.getExecutionId()) : known;
 	if (orders.every(hasEnded)) return toOrderItems(orders);
 	const isOver =
 		left.wasStopped ||

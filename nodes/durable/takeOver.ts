@@ -44,9 +44,10 @@ export function takenOver(order: Order): Order {
  * The orders for a person's retry of an execution that waits: the tasks that exist go on, and nothing is submitted. An earlier
  * retry may have submitted all that is left, and nothing tells of it: with its end, the names of its waves are gone.
  */
-export function retried(orders: readonly Order[]): Order[] {
+export function retried(orders: readonly Order[], executionId: string): Order[] {
 	return orders.map(({ ...order }) => {
-		if (order.batch !== undefined) order.batch = { ...order.batch, retry: undefined };
+		// Nobody waits for the retry: the execution of the node may have ended with an error because this one was stopped.
+		if (order.batch !== undefined) order.batch = { ...order.batch, retry: undefined, outermost: executionId };
 		if (order.state === 'planned' || order.state === 'submitting')
 			endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
 		return order;

@@ -63,19 +63,19 @@ export class N8nPurchaseTable implements PurchaseTable {
 	) {
 		this.insert = gathering(async (rows) => await this.insertAll(rows));
 		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
-		const ofOthers = gathering(async (all: INodeParameters[][]) => {
-			const rows = await this.rowsWith(all[0] ?? []);
+		const ofOthers = gathering(async (all: Array<{ run: RunOfNode; since: INodeParameters[] }>) => {
+			const [first] = all;
+			const rows = first === undefined ? [] : await this.rowsOfNode(first.run, first.since);
 			return all.map(() => rows);
 		});
 		this.rowsOfOthers = async ({ execution, ...run }, since) =>
-			ofNode(
+			await ofOthers({
 				run,
-				await ofOthers([
-					...ofRun(run),
+				since: [
 					{ keyName: 'execution', condition: 'neq', keyValue: execution },
 					{ keyName: 'id', condition: 'gt', keyValue: since },
-				]),
-			);
+				],
+			});
 	}
 
 	insertLater(row: PurchaseRow): void {
@@ -95,7 +95,16 @@ export class N8nPurchaseTable implements PurchaseTable {
 	}
 
 	async rowsOfRun(run: RunOfNode): Promise<IDataObject[]> {
-		return ofNode(run, await this.rowsWith(ofRun(run)));
+		return await this.rowsOfNode(run);
+	}
+
+	/** Those of the node's ID, and others of its name: n8n's conditions hold all together, or any of them. */
+	private async rowsOfNode({ node, node_id: id, ...run }: RunOfNode, more: INodeParameters[] = []) {
+		const ofRun = [equals('run', run.run), equals('workflow_id', run.workflow_id)];
+		const ofId = await this.rowsWith([...ofRun, equals('node_id', id), ...more]);
+		const isOther = { keyName: 'node_id', condition: 'neq', keyValue: id };
+		const ofName = await this.rowsWith([...ofRun, equals('node', node), isOther, ...more]);
+		return [...ofId, ...ofName].sort((one, other) => Number(one.id) - Number(other.id));
 	}
 
 	private async rowsWith(conditions: INodeParameters[]): Promise<IDataObject[]> {
@@ -176,15 +185,6 @@ export class N8nPurchaseTable implements PurchaseTable {
 }
 
 const INSERT = { columns: { mappingMode: 'autoMapInputData', value: null }, options: { optimizeBulk: true } };
-
-/** Of all nodes: n8n's conditions hold all together, or any of them. */
-function ofRun({ run, workflow_id }: RunOfNode): INodeParameters[] {
-	return Object.entries({ run, workflow_id }).map(([name, value]) => equals(name, value));
-}
-
-function ofNode({ node_id: id, node }: RunOfNode, rows: IDataObject[]): IDataObject[] {
-	return rows.filter((row) => row.node_id === id || row.node === node);
-}
 
 function equals(keyName: string, keyValue: string): INodeParameters {
 	return { keyName, condition: 'eq', keyValue };

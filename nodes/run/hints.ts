@@ -38,6 +38,8 @@ export const HINTS = {
 		'Survive Restarts has no effect here: in n8n’s engine 2.0, no execution can wait in the database. So the node waits in memory. To survive restarts, set When Done of Generate to Start a Workflow.',
 	awakeInEvaluation: () =>
 		'Survive Restarts has no effect here: an evaluation takes what there is as soon as its execution sleeps. So the node waits in memory.',
+	awakeForCaller: () =>
+		'Survive Restarts has no effect here: the execution that called this workflow waits for something else by now, and n8n would wake it with the results. So the node waits in memory.',
 	awakeAmongOthers: () =>
 		'Survive Restarts has no effect here: this workflow was called with a single item, and n8n could lose results. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
 	awakeWithoutNode: ({ node }: { node: string }) =>

@@ -129,7 +129,18 @@ describe('a workflow that another one has called', () => {
 	test('an execution whose caller has failed sleeps, and so does a retry: nobody waits', async () => {
 		const failed = { resultData: { runData: {}, error: { message: 'x' } } } as unknown as Saved;
 		expect(await sleeps(given(1), failed)).toEqual({ sleeps: true, reads: ['own', 'caller'] });
-		expect(await sleeps(given(1), at(CALL, 'each', 2), {}, 'retry')).toEqual({ sleeps: true, reads: [] });
+		expect(await sleeps(given(1), at(CALL, 'each', 2), {}, 'retry')).toEqual({ sleeps: true, reads: ['caller'] });
+		expect(await sleeps(given(1), undefined, {}, 'retry')).toEqual({ sleeps: true, reads: ['caller'] });
+	});
+
+	test('a retry stays awake where its caller has gone on and sleeps for something else: n8n would wake it', async () => {
+		const waits = { waitTill: new Date(4e12) } as Saved;
+		const hintIn = async (caller: Saved, mode?: string) =>
+			(await obstacleIn({ parentExecutionId: 'caller', saved: { own: given(2), caller }, mode })).hint;
+		expect(await hintIn(waits, 'retry')).toBe(HINTS.awakeForCaller());
+		const failed = { ...waits, resultData: { runData: {}, error: { message: 'x' } } } as unknown as Saved;
+		expect(await hintIn(failed, 'retry')).toBeUndefined();
+		expect(await hintIn(waits, 'trigger')).toBeUndefined();
 	});
 
 	test.each<[string, Saved, Saved, boolean]>([

@@ -55,6 +55,12 @@ const asleepFor = (...waitingChildExecutionIds: string[]) =>
 const stopped = {
 	resultData: { runData: {}, error: { message: 'cancelled' } },
 } as unknown as Partial<IRunExecutionData>;
+/** It has ended with an error of its own. */
+const failed = {
+	resultData: { runData: {}, error: { message: 'x', reason: 'shutdown' } },
+} as unknown as Partial<IRunExecutionData>;
+const endedBy = (reason: string) =>
+	({ resultData: { runData: {}, error: { message: 'cancelled', reason } } }) as unknown as Partial<IRunExecutionData>;
 const asleep = (): Saved => ({
 	own: calledBy('parent'),
 	parent: { ...asleepFor('other', 'own'), ...calledBy('root') },
@@ -321,8 +327,11 @@ describe('the outermost execution that waits', () => {
 		['nobody has called it', undefined, {}, { isCalled: false }],
 		['it is a retry: whoever called the first try has ended', 'own', asleep(), { mode: 'retry' }],
 		['all around it wait', undefined, asleep(), {}],
-		['the nearest has failed', 'own', { ...asleep(), parent: stopped }, {}],
-		['the one around the nearest has failed', 'parent', { ...asleep(), root: stopped }, {}],
+		['the nearest has failed', 'own', { ...asleep(), parent: failed }, {}],
+		['the nearest has failed without a reason', 'own', { ...asleep(), parent: stopped }, {}],
+		['the one around the nearest has failed', 'parent', { ...asleep(), root: failed }, {}],
+		['the nearest was stopped', undefined, { ...asleep(), parent: endedBy('manual') }, {}],
+		['the time of the nearest was over', undefined, { ...asleep(), parent: endedBy('timeout') }, {}],
 		['one around it is not saved', undefined, { ...asleep(), parent: undefined }, {}],
 		['the next does not wait', undefined, { ...asleep(), parent: calledBy('root', false), root: stopped }, {}],
 	])('where %s, the outermost execution that waits is %s', async (_, expected, saved, options) => {

@@ -12,6 +12,12 @@ const run = { run: 'r', workflow_id: 'w', node_id: 'n', node: 'N' };
 const ofRun = [
 	{ keyName: 'run', condition: 'eq', keyValue: 'r' },
 	{ keyName: 'workflow_id', condition: 'eq', keyValue: 'w' },
+	{ keyName: 'node_id', condition: 'eq', keyValue: 'n' },
+];
+/** Others of the same name. */
+const ofOthers = [
+	{ keyName: 'node', condition: 'eq', keyValue: 'N' },
+	{ keyName: 'node_id', condition: 'neq', keyValue: 'n' },
 ];
 
 test('of a key with more rows than n8n reads at once, the newest are read; of others all', async () => {
@@ -48,12 +54,13 @@ describe('the rows of a run', () => {
 		expect((await untilDone(table.rowsOfRun(run))).map((each) => (each as IDataObject).task_id)).toEqual([
 			...['own', 'renamed', 'made anew'],
 		]);
-		expect(tables.asked('get')).toEqual([
-			{
-				...{ ...onTable(tables), operation: 'get', matchType: 'allConditions', filters: { conditions: ofRun } },
+		const conditionsOf = [ofRun, [...ofRun.slice(0, 2), ...ofOthers]];
+		expect(tables.asked('get')).toEqual(
+			conditionsOf.map((conditions) => ({
+				...{ ...onTable(tables), operation: 'get', matchType: 'allConditions', filters: { conditions } },
 				...{ returnAll: false, limit: 50_000 },
-			},
-		]);
+			})),
+		);
 	});
 
 	test('the rows of others are those of other executions since a row; those who ask together get one answer', async () => {
@@ -65,16 +72,13 @@ describe('the rows of a run', () => {
 		const [one, other] = await untilDone(Promise.all([ask(), ask()]));
 		expect(one).toMatchObject([{ id: 2, execution: '6' }]);
 		expect(other).toEqual(one);
+		const since = [
+			{ keyName: 'execution', condition: 'neq', keyValue: '7' },
+			{ keyName: 'id', condition: 'gt', keyValue: 1 },
+		];
 		expect(tables.asked('get')).toMatchObject([
-			{
-				filters: {
-					conditions: [
-						...ofRun,
-						{ keyName: 'execution', condition: 'neq', keyValue: '7' },
-						{ keyName: 'id', condition: 'gt', keyValue: 1 },
-					],
-				},
-			},
+			{ filters: { conditions: [...ofRun, ...since] } },
+			{ filters: { conditions: [...ofRun.slice(0, 2), ...ofOthers, ...since] } },
 		]);
 	});
 
@@ -82,10 +86,12 @@ describe('the rows of a run', () => {
 		class Full extends DataTables {
 			count = 49_999;
 
-			protected override perform(operation: string, ...given: [never, never]) {
-				return operation === 'get'
-					? Array(this.count).fill({ id: 1, node_id: 'n' })
-					: super.perform(operation, ...given);
+			protected override perform(operation: string, parameters: IDataObject, items: never[]) {
+				if (operation !== 'get') return super.perform(operation, parameters, items);
+				// None has the name only.
+				const { conditions } = parameters.filters as { conditions: IDataObject[] };
+				const isOfName = conditions.some(({ keyName }) => keyName === 'node');
+				return isOfName ? [] : Array(this.count).fill({ id: 1 });
 			}
 		}
 		const tables = new Full();

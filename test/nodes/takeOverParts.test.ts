@@ -71,7 +71,7 @@ test('a person’s retry lets the tasks that exist go on, submits nothing, and l
 	const done = acceptedOrder(4);
 	endWell(done, { json: {} });
 	const before = [plannedOrder(0, { batch }), sending, acceptedOrder(2, { batch }), acceptedOrder(3), done];
-	const after = retried(before);
+	const after = retried(before, '8');
 	expect(after.map(({ state }) => state)).toEqual(['ended', 'ended', 'accepted', 'accepted', 'ended']);
 	expect(after.map((order) => errorOf(order)?.details.reason)).toEqual([
 		...Array<unknown>(2).fill({
@@ -81,7 +81,7 @@ test('a person’s retry lets the tasks that exist go on, submits nothing, and l
 		...[undefined, undefined, undefined],
 	]);
 	expect(after.map((order) => order.batch)).toEqual([
-		...Array<unknown>(3).fill({ ...batch, retry: undefined }),
+		...Array<unknown>(3).fill({ ...batch, retry: undefined, outermost: '8' }),
 		...[undefined, undefined],
 	]);
 	expect('batch' in (after[3] as Order)).toBe(false);
