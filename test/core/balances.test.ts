@@ -62,6 +62,13 @@ describe('the watch over a balance', () => {
 		['tells of it once', { remain_credits: 50 }, FIRED, false, FIRED],
 		['waits for more than the threshold', { remain_credits: 109 }, FIRED, false, FIRED],
 		['begins again with the margin', { remain_credits: 110 }, FIRED, false, {}],
+		[
+			'begins again with the margin, also where nothing was known of the use',
+			{ remain_credits: 110, used_credits: 5 },
+			FIRED,
+			false,
+			{ usedCredits: 5, grantedCredits: 115 },
+		],
 		['begins again with another threshold', { remain_credits: 99 }, { firedBelowCredits: 90 }, true, FIRED],
 		[
 			'keeps what the account was given',

@@ -81,6 +81,7 @@ test.each<[string, unknown, unknown]>([
 	['the reason of a failed task', { fail_reason: 'w', message: 'less' }, { message: 'w' }],
 	['the words of the error before all others', { error: { message: 'w' }, fail_reason: 'less' }, { message: 'w' }],
 	['words of success', { code: 'success', message: 'OK', error: { code: 0, message: 'Succeeded' } }, {}],
+	['words that only end so', { code: 'not_ok', message: 'It is not ok' }, { code: 'not_ok', message: 'It is not ok' }],
 	['words that only begin so', { code: '0x', message: 'ok?' }, { code: '0x', message: 'ok?' }],
 	[
 		'words beside those of success',

@@ -46,13 +46,13 @@ describe('the rows of a run', () => {
 	test('the rows of a run are those of its workflow and node, which may have a new name, or be made anew under the same', async () => {
 		const tables = new Noted();
 		const { table } = open(tables);
+		await insert(table, row({ task_id: 'made anew', node_id: 'x' }));
 		await insert(table, row({ task_id: 'own' }));
 		await insert(table, row({ task_id: 'renamed', node: 'x' }));
-		await insert(table, row({ task_id: 'made anew', node_id: 'x' }));
 		for (const other of [{ run: 'x' }, { workflow_id: 'x' }, { node_id: 'x', node: 'x' }])
 			await insert(table, row(other));
 		expect((await untilDone(table.rowsOfRun(run))).map((each) => (each as IDataObject).task_id)).toEqual([
-			...['own', 'renamed', 'made anew'],
+			...['made anew', 'own', 'renamed'],
 		]);
 		const conditionsOf = [ofRun, [...ofRun.slice(0, 2), ...ofOthers]];
 		expect(tables.asked('get')).toEqual(

@@ -250,6 +250,7 @@ describe('the fields of an answer', () => {
 			'session',
 			{ a: 1, name: 'n' },
 		],
+		['that tell of a session by its token go, too', { vendor_token: 'v', task_id: 't' }, 'session', {}],
 		['that tell of a session by its link go, too', { h5_link: 'h', task_id: 't', status: 's' }, 'session', {}],
 		[
 			'that are called so stay where the input describes no session',

@@ -143,6 +143,7 @@ describe('the number of the run', () => {
 		const afterCrash = {};
 		expect([1, 2].map((runIndex) => numberOf(runIndex, 'retry', afterCrash))).toEqual([0, 1]);
 		const first = { lastToolRun: { runIndex: 0, number: 0 } };
+		expect(numberOf(2, 'trigger', { ...first })).toBe(2);
 		expect(numberOf(2, 'retry', first)).toBe(1);
 		expect(numberOf(1, 'retry', { lastToolRun: 'x' })).toBe(0);
 	});

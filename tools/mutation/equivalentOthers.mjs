@@ -8,6 +8,48 @@ export const inOthers = {
 			becomes: '["Stryker was here"]',
 			why: 'no field is called so',
 		},
+		{
+			line: "...(isOfSession(input) || 'verified' in input ? ['confirmed', ...OF_A_WAIT] : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: "...('task_id' in input ? [...OF_A_TASK, ...Object.keys(pricesIn(input)).filter(isOfATask)] : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: "...('asset_id' in input ? ['asset_id', 'reference'] : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: "...('asset_id' in input || 'task_id' in input ? OF_A_WAIT : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: "...(isOfSession(input) ? ['task_id', 'expires_at'] : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: "...('api_key' in input ? ['expires_at'] : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: '...(describes === undefined ? [] : FIELDS_OF[describes](input)),',
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+	],
+	'nodes/run/run.ts': [
+		{
+			line: "return executions[keyInBackground(run, order)] ?? executions[order.task?.taskId ?? ''];",
+			becomes: '"Stryker was here!"',
+			why: 'no task is called so',
+		},
 	],
 	'core/errors/describe.ts': [
 		{

@@ -251,6 +251,21 @@ export const inPurchases = {
 	],
 	'nodes/durable/parentExecutions.ts': [
 		{
+			line: 'const { reason } = (data?.resultData.error ?? {}) as { reason?: unknown };',
+			becomes: 'data.resultData',
+			why: 'only asked where there is an error',
+		},
+		{
+			line: 'for (let around = 0; parentId !== undefined && around < MOST_AROUND; around++) {',
+			becomes: 'true',
+			why: 'there is no execution without an ID, so nothing is read and the result is the same',
+		},
+		{
+			line: 'const next = around === undefined && data !== undefined ? this.next(id, data) : undefined;',
+			becomes: 'true',
+			why: 'where there is no data, it has returned before',
+		},
+		{
 			line: 'const { waitingChildExecutionIds = [] } = executionData?.nodeExecutionStack[0]?.metadata ?? {};',
 			becomes: '["Stryker was here"]',
 			why: 'no execution is called so',
