@@ -43,12 +43,29 @@ const INSERT = `
 	}
 `;
 
+/** Far from now: what n8n has in the place of a time when nothing is to wake an execution. */
+const NEVER = '2999';
+
+/** The text of a file, as if the last sleep in it had ended just now: else, Timeout would be over for all of its tasks. */
+function asOfNow(text: string): string {
+	const { executions } = JSON.parse(text) as Stored;
+	const wakeTimes = executions.map(({ waitTill }) => waitTill).filter((time) => !time.startsWith(NEVER));
+	const writtenAt = Math.max(...wakeTimes.map((time) => Date.parse(time)));
+	const later = Date.now() - writtenAt;
+	const isNear = (time: number) => Math.abs(time - writtenAt) < 3_600_000;
+	return text
+		.replace(/\b\d{13}\b/g, (time) => String(Number(time) + (isNear(Number(time)) ? later : 0)))
+		.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) =>
+			isNear(Date.parse(time)) ? new Date(Date.parse(time) + later).toISOString() : time,
+		);
+}
+
 /** Puts them into the database of an n8n that does not run, with the IDs of this n8n in the place of those in the file. */
 export async function insertExecutions({ n8n }: Instance, name: string, ids: Record<string, string>): Promise<void> {
 	const { node } = await installN8n();
 	const rows = Object.entries(ids).reduce(
 		(text, [before, now]) => text.replaceAll(before, now),
-		readFileSync(join(FOLDER, name), 'utf8'),
+		asOfNow(readFileSync(join(FOLDER, name), 'utf8')),
 	);
 	const database = join(n8n.userFolder, '.n8n', 'database.sqlite');
 	const { status, stderr } = spawnSync(node, ['--no-warnings', '-e', INSERT, database], { input: rows });
