@@ -95,5 +95,5 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 function parseExpiry(raw: JsonObject): number | undefined {
 	return ['expires_at', 'result.expires_at', 'metadata.expires_at']
 		.map((path) => looseTime(getPath(raw, path)))
-		.find((time) => time !== undefined && time > 0);
+		.find((time = 0) => time > 0);
 }

@@ -65,7 +65,7 @@ function wasStopped(data: IRunExecutionData | undefined): boolean {
 
 /** As the orders of a run know it: see `outermostOf`. */
 export function outermostIn(orders: readonly Order[]): string | undefined {
-	return orders.find(({ batch }) => batch?.outermost !== undefined)?.batch?.outermost;
+	return orders.map(({ batch }) => batch?.outermost).find((id) => id !== undefined);
 }
 
 /**
@@ -103,7 +103,7 @@ export class ParentExecutions {
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly store: { parents?: unknown },
-		private readonly outermost?: () => string | undefined,
+		private readonly outermost: () => string | undefined,
 	) {}
 
 	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
@@ -133,7 +133,7 @@ export class ParentExecutions {
 	}
 
 	private next(id: string, data: IRunExecutionData): string | undefined {
-		return id === this.outermost?.() ? undefined : waitingFor(data);
+		return id === this.outermost() ? undefined : waitingFor(data);
 	}
 
 	/** The time until the next question. */

@@ -44,7 +44,7 @@ const toMs = (seconds: number) => (seconds > LATEST_SECONDS ? seconds : seconds 
 const BEGINS_WITH_DATE = /^([+-]\d\d)?\d{4}(-|(W\d{2,3}|\d{4})(T|$))/;
 
 /** As SQL has it. Without the day, its reader takes the year for a time of today. */
-const BEGINS_WITH_DAY = /^\d{4}-\d\d-\d\d\b/;
+const HAS_DAY = /-\d\d-\d\d/;
 
 /**
  * Unix milliseconds of Unix seconds in digits, or of a date in one of the written forms that have one meaning only; NaN of
@@ -53,6 +53,6 @@ const BEGINS_WITH_DAY = /^\d{4}-\d\d-\d\d\b/;
 function readText(text: string, zone: string): number {
 	if (/^\d{9,}$/.test(text)) return toMs(Number(text));
 	const forms = BEGINS_WITH_DATE.test(text) ? [DateTime.fromISO] : [DateTime.fromHTTP, DateTime.fromRFC2822];
-	if (BEGINS_WITH_DAY.test(text)) forms.push(DateTime.fromSQL);
+	if (HAS_DAY.test(text)) forms.push(DateTime.fromSQL);
 	return forms.map((parse) => parse(text, { zone }).toMillis()).find((ms) => !Number.isNaN(ms)) ?? NaN;
 }

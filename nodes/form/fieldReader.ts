@@ -162,21 +162,20 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 			);
 		}
 	}
-	if (!isPlainObject(parsed)) throw gatewayError('notAJsonObject', { label });
 	const changed = typeof value === 'string' ? firstChangedNumber(value) : firstInexactIn(parsed, label);
 	if (changed !== undefined) throw gatewayError('numberInexact', { label, value: shorten(changed, 60) });
-	return typeof value === 'string' ? parsed : asWritten(parsed, label);
+	return asWritten(parsed, label);
 }
 
 /** The same as JSON has it: an expression can give dates, which have no fields of their own. */
-function asWritten(given: JsonObject, label: string): JsonObject {
+function asWritten(given: unknown, label: string): JsonObject {
 	const written: unknown = JSON.parse(JSON.stringify(given) ?? 'null');
 	if (!isPlainObject(written)) throw gatewayError('notAJsonObject', { label });
 	return written;
 }
 
 /** Of an expression's object: what is not exact any more. Throws where the object cannot be written as JSON at all. */
-function firstInexactIn(given: JsonObject, label: string): string | undefined {
+function firstInexactIn(given: unknown, label: string): string | undefined {
 	let first: string | undefined;
 	try {
 		JSON.stringify(given, (_name, value: unknown) => {

@@ -91,6 +91,7 @@ describe('the name of a file', () => {
 		['attachment; filename="../../etc/cat.png"', 'cat.png'],
 		['attachment; filename="..\\\\cat.png"', 'cat.png'],
 		['attachment; filename="...cat.png"', 'cat.png'],
+		["attachment; filename*=UTF-8''%20.cat.png", 'cat.png'],
 		['attachment; filename="c:a|t?<>*.png"', 'c_a_t____.png'],
 		['attachment; filename="0.png"', '1.png'],
 		['attachment; filename="12.png"', '1.png'],

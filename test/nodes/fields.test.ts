@@ -44,7 +44,7 @@ test.each([
 	'a field that holds %j, from an expression or not (%s), is one whose expression gave nothing: %s',
 	(value, isExpression, expected) => {
 		const thrown = () => reader(value, isExpression).assertNotLost(field());
-		if (expected) expect(thrown).toThrow('gave nothing');
+		if (expected) expect(outcome(thrown)).toEqual(refused('expressionGaveNothing', { label: 'Field' }));
 		else expect(thrown).not.toThrow();
 	},
 );
@@ -142,6 +142,21 @@ test('a choice is one of those that there are', () => {
 	});
 	expect([reader('b').choice(choices), reader(undefined).choice(choices)]).toEqual(['b', 'a']);
 	expect(new FieldReader((name) => (name === 'field' ? 'b' : undefined)).choice(choices)).toBe('b');
+	expect(reader('b', true).givenChoice(choices)).toBe('b');
+	expect(reader(undefined).givenChoice(choices)).toBe('a');
+	for (const nothing of [undefined, null])
+		expect(outcome(() => reader(nothing, true).givenChoice(choices))).toEqual(
+			refused('expressionGaveNothing', { label: 'Field' }),
+		);
+	expect(
+		new FieldReader(
+			(name) => (name === 'field' ? 'b' : undefined),
+			() => true,
+		).givenChoice(choices),
+	).toBe('b');
+	expect(outcome(() => reader('c').givenChoice(choices))).toEqual(
+		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
+	);
 	expect(outcome(() => reader('c').choice(choices))).toEqual(
 		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
 	);
@@ -214,6 +229,7 @@ describe('a date', () => {
 		[-1, refused('expiryInPast', { label: 'L', value: '1969-12-31T23:59:59.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000, refused('expiryInPast', { label: 'L', value: '2026-01-01T00:00:00.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000 + 1, Date.UTC(2026, 0, 1) / 1000 + 1],
+		[-8.64e12, refused('expiryInPast', { label: 'L', value: '-271821-04-20T00:00:00.000Z' })],
 	])('a date of %p is %j', (value, expected) => {
 		expect(read(value)).toEqual(expected);
 	});
@@ -227,6 +243,8 @@ describe('a date', () => {
 		['2030-01', Date.UTC(2029, 11, 31, 23) / 1000],
 		['2030-W05-4', Date.UTC(2030, 0, 30, 23) / 1000],
 		['2030-01-31 12:00', noon],
+		['+002030-01-31T12:00:00', noon],
+		['Thu, 31 Jan 2030 11:00:00 +0000 (in 2029-12 it was later)', noon],
 		[' 2030-01-31 12:00:00 ', noon],
 		['2030-01-31 12:00:00 +01:00', noon],
 		['Thu, 31 Jan 2030 11:00:00 GMT', noon],

@@ -82,7 +82,7 @@ describe('the question whether somebody still waits', () => {
 		expect(memory).toEqual({
 			parents: { around: ['parent', 'root'], wasAwaited: true, atMs: Date.now(), tookMs: 0 },
 		});
-		const next = new ParentExecutions(context, memory);
+		const next = new ParentExecutions(context, memory, () => undefined);
 		expect(await readIn(async () => await next.isGone())).toEqual({ result: false, reads: [] });
 		expect((await readIn(async () => await next.isGone({ now: true }))).reads).toEqual(['parent', 'root']);
 	});

@@ -270,11 +270,6 @@ export const inPurchases = {
 			becomes: '["Stryker was here"]',
 			why: 'no execution is called so',
 		},
-		{
-			line: 'const next = around === undefined && data !== undefined ? waitingFor(data) : undefined;',
-			becomes: 'true',
-			why: 'without its data the function has returned; only the compiler asks',
-		},
 	],
 	'nodes/durable/toNodeOutput.ts': [
 		{
@@ -391,11 +386,11 @@ export const inPurchases = {
 		},
 	],
 	'nodes/purchaseLog/purchaseTable.ts': [
-		{
-			line: 'const rows = await this.rowsWith(all[0] ?? []);',
-			becomes: '["Stryker was here"]',
+		...['false', '["Stryker was here"]'].map((becomes) => ({
+			line: 'const rows = first === undefined ? [] : await this.rowsOfNode(first.run, first.since);',
+			becomes,
 			why: 'of those who ask together there is one at least; only the compiler asks',
-		},
+		})),
 		{
 			line: 'void write.then(() => this.writes.delete(write));',
 			becomes: '() => undefined',
