@@ -138,12 +138,13 @@ export class RequestLimiter implements Pace {
 	private async letThrough(): Promise<void> {
 		for (let next = this.next(); next !== undefined; next = this.next()) {
 			const waitMs = next.atMs - this.clock.now();
-			if (waitMs < 1) {
+			// A break that is due is made, however little of it is left by now.
+			if (waitMs < 1 && this.inARow < MOST_IN_A_ROW) {
 				this.letThroughOne(next.lane);
 				continue;
 			}
 			this.wake = new AbortController();
-			await this.clock.sleep(waitMs, this.wake.signal);
+			await this.clock.sleep(Math.max(1, waitMs), this.wake.signal);
 			if (!this.wake.signal.aborted) this.inARow = 0;
 		}
 		this.wake = undefined;

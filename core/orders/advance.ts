@@ -1,10 +1,11 @@
 import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskReference } from '../errors';
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
+import { isAhead } from '../polling/startTimes';
 import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
-import { endBadly, endWell, errorOf, hasEnded, isReplacedByRetry, trimPolls } from './states';
+import { endBadly, endWell, errorOf, hasEnded, isReplacedByRetry } from './states';
 import { submit, type SubmitPorts } from './submit';
 
 /** The ports of the engine: it knows no n8n. */
@@ -88,15 +89,18 @@ async function poll(
 	const target = product.target?.(order, task);
 	if (wait === undefined || target === undefined)
 		throw gatewayError('packageBug', { words: 'an order without a wait was polled' });
-	// In a retry the timeout starts again.
-	wait.startedAtMs ??= clock.now();
-	wait.polls ??= [];
+	// In a retry the timeout starts again; and where the clock was set back while the order slept, once and for all.
+	if (wait.startedAtMs === undefined || isAhead(wait.startedAtMs, clock.now())) {
+		wait.startedAtMs = clock.now();
+		delete wait.notBeforeMs;
+	}
 	const leave = order.thing === 'task' ? client.slots?.occupy(task.taskId) : undefined;
 	let asleepForMs: number | undefined;
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
 	try {
 		return await waitForTask(target, {
 			...wait,
+			kept: wait,
 			acceptedAtMs: order.acceptedAtMs ?? target.acceptedAtMs,
 			startedAtMs: wait.startedAtMs,
 			survivalTable: target.survivalTable,
@@ -106,7 +110,6 @@ async function poll(
 			signal: AbortSignal.any(signals),
 		});
 	} catch (thrown) {
-		trimPolls(order);
 		if (sleep?.signal.aborted !== true || controls.signal.aborted) throw asGatewayError(thrown);
 		asleepForMs = (sleep.until ?? 0) - clock.now() + WAKES_UP_MS;
 		return undefined;

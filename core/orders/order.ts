@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
 import { THINGS, type CreatedThing } from '../errors/entry';
 import { isPlainObject, type JsonObject } from '../json';
+import { MAX_POLLS } from '../polling/planner';
 import { batchSchema } from './batch';
 
 /**
@@ -12,9 +13,6 @@ export const ORDER_VERSION = 1;
 
 /** Results are kept by the service for less. */
 const MAX_TIMEOUT_MS = 30 * 86_400_000;
-
-/** The latest polls: what the plan needs. */
-export const MAX_POLLS = 12;
 
 /** Characters of the ID of a task or of a model. */
 export const MAX_ID_LENGTH = 1_000;
@@ -78,6 +76,8 @@ const waitSchema = z.object({
 		.max(MAX_POLLS)
 		.optional()
 		.catch(undefined),
+	/** The service has asked for a pause until then. */
+	notBeforeMs: unixMs.optional().catch(undefined),
 	/** The time of a poll that was due while the execution slept. */
 	dueAtMs: unixMs.optional().catch(undefined),
 });

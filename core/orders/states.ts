@@ -1,7 +1,6 @@
 import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../errors';
 import type { Output } from './product';
 import {
-	MAX_POLLS,
 	ORDER_VERSION,
 	orderSchema,
 	type Order,
@@ -170,6 +169,7 @@ function planAgain(order: Order): void {
 	delete order.acceptedAtMs;
 	delete order.reused;
 	delete wait?.polls;
+	delete wait?.notBeforeMs;
 }
 
 /** True where nothing is known to have been created for it. */
@@ -184,12 +184,6 @@ export function hasEnded({ state }: Order): boolean {
 /** The error that an order has ended with; undefined where it has ended well, or not yet. */
 export function errorOf({ end }: Order): GatewayError | undefined {
 	return end?.error && fromStored(end.error);
-}
-
-/** Keeps the polls that are worth storing. Without an acceptance their times would not fit those of the next part. */
-export function trimPolls(order: Order): void {
-	if (order.wait?.polls === undefined) return;
-	order.wait.polls = order.acceptedAtMs === undefined ? [] : order.wait.polls.slice(-MAX_POLLS);
 }
 
 function endOf({ state }: Order, { kind }: GatewayError): OrderEnd['as'] {

@@ -31,6 +31,9 @@ export interface Poll {
 	failed?: boolean;
 }
 
+/** The latest polls, which are all that the plan needs when a wait goes on after a sleep. */
+export const MAX_POLLS = 12;
+
 /** All that counts of the polls so far: small, whatever their number. */
 export interface PollState {
 	readonly belief: ProgressBelief;

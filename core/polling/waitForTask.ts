@@ -2,7 +2,7 @@ import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError }
 import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { SurvivalTable } from './survivalTable';
-import type { Poll } from './planner';
+import { MAX_POLLS, type Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
 import { isAhead, plausibleStartMs } from './startTimes';
 import type { TimeLeft } from './timeLeft';
@@ -29,12 +29,20 @@ export interface WaitOptions {
 	onTimeout: 'error' | 'return';
 	/** Milliseconds that a request would now wait for its turn. */
 	backlogMs: () => number;
-	/** The polls of earlier parts of the same wait. Those of this part are added. */
-	polls?: Poll[];
+	/** Outlives the sleeps of the execution, which part a wait. */
+	kept?: KeptWait;
 	watcher?: WaitWatcher;
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
+}
+
+/** The part of a wait that its later parts go by. */
+export interface KeptWait {
+	/** The latest polls. Times count from the acceptance. */
+	polls?: Poll[];
+	/** The service has asked for a pause until then. Unix milliseconds. */
+	notBeforeMs?: number;
 }
 
 export interface Waited<R> {
@@ -68,10 +76,9 @@ export async function waitForTask<R>(target: PollTarget<R>, options: WaitOptions
 class Wait<R> {
 	private readonly clock: Clock;
 
-	/** The timeout counts from here. */
-	private readonly startedAtMs: number;
-
 	private readonly deadlineMs: number;
+
+	private readonly kept: KeptWait;
 
 	private readonly polls: Poll[];
 
@@ -85,9 +92,6 @@ class Wait<R> {
 
 	private trouble?: GatewayError;
 
-	/** The service asks for a pause until then. */
-	private askedUntilMs = 0;
-
 	private firstAtMs?: number;
 
 	/** The first 404 since the last other answer. */
@@ -97,16 +101,15 @@ class Wait<R> {
 		private readonly target: PollTarget<R>,
 		private readonly options: WaitOptions,
 	) {
-		const { clock, startedAtMs, timeoutMs, acceptedAtMs, polls = [] } = options;
+		const { clock, startedAtMs, timeoutMs, acceptedAtMs, kept = {} } = options;
 		this.clock = steady(clock);
-		const nowMs = this.clock.now();
-		this.startedAtMs = isAhead(startedAtMs, nowMs) ? nowMs : startedAtMs;
-		this.deadlineMs = this.startedAtMs + timeoutMs;
+		this.deadlineMs = startedAtMs + timeoutMs;
 		this.acceptedAtMs = acceptedAtMs ?? 0;
-		this.polls = polls;
-		// The times of earlier polls would be wrong as well.
-		if (isAhead(this.acceptedAtMs, nowMs)) polls.length = 0;
-		else if (acceptedAtMs !== undefined) this.schedule = this.beginSchedule();
+		this.kept = kept;
+		this.polls = kept.polls ??= [];
+		// Without a time of acceptance that can be, those of earlier polls mean nothing.
+		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
+		else this.schedule = this.beginSchedule();
 	}
 
 	async untilEnded(): Promise<Waited<R>> {
@@ -149,7 +152,7 @@ class Wait<R> {
 		const { task } = target;
 		const atMs = this.clock.now();
 		this.firstAtMs ??= atMs;
-		task.elapsedMs = atMs - this.startedAtMs;
+		task.elapsedMs = atMs - this.options.startedAtMs;
 		try {
 			const answer = await target.fetch();
 			if (this.options.signal?.aborted) throw stoppedError(task);
@@ -194,7 +197,7 @@ class Wait<R> {
 		this.trouble = error;
 		this.leaveAloneFor(error.details.retryAfterMs);
 		if (this.schedule === undefined) {
-			this.acceptedAtMs = this.startedAtMs;
+			this.acceptedAtMs = this.options.startedAtMs;
 			this.schedule = this.beginSchedule();
 		}
 		// `passing` is an answer, too: it has not finished.
@@ -203,7 +206,13 @@ class Wait<R> {
 	}
 
 	private leaveAloneFor(askedMs: number | undefined): void {
-		this.askedUntilMs = askedMs === undefined ? 0 : this.clock.now() + askedMs;
+		if (askedMs === undefined) delete this.kept.notBeforeMs;
+		else this.kept.notBeforeMs = this.clock.now() + askedMs;
+	}
+
+	/** The service asks for a pause until then. */
+	private get askedUntilMs(): number {
+		return this.kept.notBeforeMs ?? 0;
 	}
 
 	private beginSchedule(model?: string): PollSchedule {
@@ -221,10 +230,11 @@ class Wait<R> {
 	private notePoll(schedule: PollSchedule, poll: Poll): void {
 		schedule.polled(poll);
 		this.polls.push(poll);
+		if (this.polls.length > MAX_POLLS) this.polls.shift();
 	}
 
 	private get waitedMs(): number {
-		return this.clock.now() - this.startedAtMs;
+		return this.clock.now() - this.options.startedAtMs;
 	}
 
 	private timeOut(error: GatewayError): Waited<R> {

@@ -14,7 +14,7 @@ import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import type { PollStatus } from '../../core/polling/pollTarget';
-import { deferred, fakeClock, flushPromises, sharedClock } from './support';
+import { deferred, fakeClock, flushPromises, parseOrder, sharedClock } from './support';
 
 interface Rec {
 	state: PollStatus['state'];
@@ -438,6 +438,66 @@ describe('many', () => {
 		const { wakeAtMs } = await clock.run(advanceAll([order], ports, { concurrency: 1, continueOnError: true }));
 		expect(wakeAtMs).toBeDefined();
 		expect(order.wait?.polls).toMatchObject([{ atMs: expect.any(Number) as number }]);
+	});
+
+	test('a timeout that the clock has put off begins once, however often the order sleeps', async () => {
+		const clock = sharedClock();
+		const { ports } = world({ records: [PENDING] }, { clock });
+		const plan = { kind: 'fixed' as const, intervalMs: 70_000 };
+		const order = existing({ acceptedAtMs: clock.now(), wait: { ...wait, plan, timeoutMs: 200_000 } });
+		Object.assign(order.wait ?? {}, {
+			startedAtMs: clock.now() + 3_600_000,
+			notBeforeMs: clock.now() + 3_700_000,
+		});
+		const begunAtMs = clock.now();
+		const wakesAtMs: number[] = [];
+		for (let sleeps = 0; sleeps < 9; sleeps++) {
+			ports.sleep = new SleepCoordinator(clock, 1);
+			const { wakeAtMs } = await clock.run(advanceAll([order], ports, { concurrency: 1, continueOnError: true }));
+			if (wakeAtMs === undefined) break;
+			wakesAtMs.push(wakeAtMs - begunAtMs);
+			await clock.runUntil(wakeAtMs);
+			clock.at = wakeAtMs;
+		}
+		expect(order.end?.as).toBe('timedOut');
+		expect(clock.now() - begunAtMs).toBe(200_000);
+		expect(wakesAtMs[0]).toBe(70_000);
+	});
+
+	test('a task that is to be left alone is not polled when the execution wakes up for another one', async () => {
+		const clock = sharedClock();
+		const { ports } = world({}, { clock });
+		const begunAtMs = clock.now();
+		const polledAtS: Record<string, number[]> = {};
+		ports.product.target = (_, task) => ({
+			thing: 'task',
+			task,
+			fetch: async () => {
+				const times = (polledAtS[task.taskId] ??= []);
+				times.push(Math.round((clock.now() - begunAtMs) / 1000));
+				return await Promise.resolve(times.length > 1 ? DONE : PENDING);
+			},
+			statusOf: (record) => ({ ...(record as Rec), retryAfterMs: task.taskId === 'task-0' ? 600_000 : undefined }),
+			toFailure: () => new GatewayError('taskFailed', 'It has failed'),
+			survivalTable: () => new SurvivalTable(),
+		});
+		const every = (item: number, intervalMs: number) =>
+			existing({
+				item,
+				acceptedAtMs: begunAtMs,
+				task: { taskId: `task-${item}`, elapsedMs: 0 },
+				wait: { ...wait, timeoutMs: 3_600_000, plan: { kind: 'fixed', intervalMs } },
+			});
+		let orders = [every(0, 70_000), every(1, 150_000)];
+		for (let sleeps = 0; sleeps < 9; sleeps++) {
+			ports.sleep = new SleepCoordinator(clock, orders.filter(({ state }) => state !== 'ended').length);
+			const { wakeAtMs } = await clock.run(advanceAll(orders, ports, { concurrency: 2, continueOnError: true }));
+			if (wakeAtMs === undefined) break;
+			orders = orders.map((order) => parseOrder(JSON.parse(JSON.stringify(order))) as Order);
+			await clock.runUntil(wakeAtMs);
+			clock.at = wakeAtMs;
+		}
+		expect(polledAtS).toEqual({ 'task-0': [70, 670], 'task-1': [150, 300] });
 	});
 
 	test('orders that nobody lets sleep are advanced to their ends', async () => {

@@ -106,10 +106,10 @@ test.each([
 					clock: wall,
 					plan,
 					onTimeout: 'return',
-					startedAtMs: startedAtMs + 3 * HOUR_MS,
+					startedAtMs: time.at,
 					acceptedAtMs: startedAtMs + 3 * HOUR_MS,
 					timeoutMs: 120_000,
-					polls,
+					kept: { polls },
 				},
 			),
 		);

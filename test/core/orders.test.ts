@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { codeOf, gatewayError, GatewayError } from '../../core/errors';
 import { REASONS } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
-import { ENDS as ENDINGS, MAX_POLLS, type Order, type OrderDraft, type OrderEnd } from '../../core/orders/order';
+import { ENDS as ENDINGS, type Order, type OrderDraft, type OrderEnd } from '../../core/orders/order';
 import {
 	accept,
 	beginSubmitting,
@@ -16,8 +16,8 @@ import {
 	makeRefused,
 	retryOf,
 	reopenForRetry,
-	trimPolls,
 } from '../../core/orders/states';
+import { MAX_POLLS } from '../../core/polling/planner';
 import { parseOrder } from './support';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
@@ -319,36 +319,6 @@ test('an order that a retry replaces was accepted, and its task has failed', () 
 		false,
 		false,
 	]);
-});
-
-describe('polls', () => {
-	const polls = Array.from({ length: 20 }, (_, index) => ({ atMs: index }));
-	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
-	test('the latest polls are stored', () => {
-		const order = accepted({ wait: { ...wait } });
-		if (order.wait) order.wait.polls = polls;
-		trimPolls(order);
-		expect(order.wait?.polls).toEqual(polls.slice(-MAX_POLLS));
-		expect(throughTheDatabase(order)).toEqual(order);
-	});
-	test('no polls are stored where nobody knows when the order was accepted', () => {
-		const order = makeOrder({
-			item: 0,
-			thing: 'task',
-			kind: 'image',
-			then: 'poll',
-			task,
-			wait: { ...wait, polls: [] },
-		});
-		if (order.wait) order.wait.polls = polls;
-		trimPolls(order);
-		expect(order.wait?.polls).toEqual([]);
-	});
-	test('an order that waits for nothing has no polls', () => {
-		const order = accepted();
-		trimPolls(order);
-		expect(order).not.toHaveProperty('wait');
-	});
 });
 
 describe('what somebody has changed in the database is refused', () => {

@@ -94,6 +94,13 @@ describe('RequestLimiter', () => {
 		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
 	});
 
+	test('there is the same break where time goes on between two readings of the clock, as it does', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(1_000, { ...clock, now: () => (clock.at += 0.001) });
+		for (let request = 0; request < 12; request++) await limiter.acquire();
+		expect(clock.slept.map(Math.round)).toEqual([1, 1]);
+	});
+
 	test.each([1_030, 60_000])('requests that are %d ms apart are not in a row', async (apartMs) => {
 		const clock = fakeClock();
 		const limiter = new RequestLimiter(100_000, clock);

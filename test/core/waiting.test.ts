@@ -1,8 +1,8 @@
 /** The end of a wait: its result, its error, and the lesson for the survival table. */
 import { stoppedError, type GatewayError } from '../../core/errors';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import type { Poll } from '../../core/polling/planner';
-import { waitForTask, type WaitOptions } from '../../core/polling/waitForTask';
+import { MAX_POLLS, type Poll } from '../../core/polling/planner';
+import { waitForTask, type KeptWait, type WaitOptions } from '../../core/polling/waitForTask';
 import type { PollTarget, PollStatus } from '../../core/polling/pollTarget';
 import { fakeClock, trouble } from './support';
 
@@ -23,7 +23,7 @@ function wait(
 	}: {
 		classifyError?: PollTarget<PollStatus>['classifyError'];
 		requestMs?: number;
-		onLook?: (poll: number) => void;
+		onLook?: (poll: number) => unknown;
 	} = {},
 ) {
 	const clock = fakeClock();
@@ -264,13 +264,40 @@ describe('what a wait teaches', () => {
 
 	test('a part of a wait teaches the later part what was seen', async () => {
 		const polls: Poll[] = [{ atMs: 4_000, progress: 10 }];
-		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { polls });
+		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { kept: { polls } });
 		await outcome;
 		expect(polls).toEqual([
 			{ atMs: 4_000, progress: 10 },
 			{ atMs: 10_000, progress: 30 },
 			{ atMs: 20_000, failed: true },
 		]);
+	});
+
+	test('only the latest polls are kept', async () => {
+		const kept: KeptWait = {};
+		await wait([...Array<object>(MAX_POLLS + 3).fill({}), { state: 'done' }], { kept }).outcome;
+		expect(kept.polls?.map(({ atMs }) => atMs / 10_000)).toEqual(
+			Array.from({ length: MAX_POLLS }, (_, index) => index + 4),
+		);
+	});
+
+	test('where nobody knows when it was accepted, earlier polls do not count', async () => {
+		const kept = { polls: [{ atMs: 5_000, progress: 90 }] };
+		await wait([{ state: 'done' }], { acceptedAtMs: undefined, kept }).outcome;
+		expect(kept.polls).toEqual([]);
+	});
+
+	test('a pause that the service has asked for is kept, and holds for the later part', async () => {
+		const kept: KeptWait = {};
+		const stop = new AbortController();
+		const onLook = (poll: number) => poll === 2 && stop.abort();
+		await wait([{ retryAfterMs: 300_000 }, {}], { kept, signal: stop.signal }, { onLook }).outcome;
+		expect(kept.notBeforeMs).toBe(START_MS + 310_000);
+		await wait([{ state: 'done' }], { kept }).outcome;
+		expect(kept.notBeforeMs).toBeUndefined();
+		const later = wait([{}, { state: 'done' }], { kept: { notBeforeMs: START_MS + 200_000 }, acceptedAtMs: undefined });
+		await later.outcome;
+		expect(later.looksS).toEqual([200, 210]);
 	});
 
 	test('a wait teaches nothing of what had finished before its first poll would have come', async () => {
@@ -285,7 +312,7 @@ describe('what a wait teaches', () => {
 
 test('a wait that another clock has begun an hour from now is planned from the first answer: earlier polls do not count', async () => {
 	const polls = [{ atMs: 5_000, progress: 90 }];
-	const { looksS, outcome } = wait([{}, { state: 'done' }], { acceptedAtMs: START_MS + 3_600_000, polls });
+	const { looksS, outcome } = wait([{}, { state: 'done' }], { acceptedAtMs: START_MS + 3_600_000, kept: { polls } });
 	expect((await outcome).waited?.timedOut).toBe(false);
 	expect(looksS).toEqual([0, 10]);
 	expect(polls).toEqual([{ atMs: 0, progress: undefined }]);
