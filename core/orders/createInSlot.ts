@@ -46,7 +46,7 @@ export async function createInSlot<Answer extends { id: string }>(
 	};
 	if (slots === undefined || order.thing !== 'task')
 		return await record({
-			ready: async () => {},
+			ready: async () => () => {},
 			create: async () => await create(tries),
 			waits,
 			timeLeftMs: () => Infinity,
@@ -65,16 +65,20 @@ export async function createInSlot<Answer extends { id: string }>(
 	};
 	const timeLeftMs = () => slotRequest.sinceMs + slotRequest.timeoutMs - slots.nowMs();
 	let leave: (() => void) | undefined;
-	const take = async () => {
-		const slot = await slots.take(slotRequest).finally(() => goOn?.());
+	const notReady = () => {
 		leave?.();
 		leave = undefined;
+	};
+	const take = async () => {
+		const slot = await slots.take(slotRequest).finally(() => goOn?.());
+		notReady();
 		return slot;
 	};
 	try {
 		return await record({
 			ready: async () => {
 				leave ??= await slots.ready(slotRequest).finally(() => goOn?.());
+				return notReady;
 			},
 			create: async () => await createOnceTaken(order, slots, tries, { create, take }),
 			waits,
@@ -82,7 +86,7 @@ export async function createInSlot<Answer extends { id: string }>(
 			signal,
 		});
 	} finally {
-		leave?.();
+		notReady();
 	}
 }
 

@@ -36,8 +36,8 @@ export interface Bought {
 
 /** The steps of a purchase, for what is recorded around them. */
 export interface PurchaseSteps<Answer> {
-	/** Resolves when its request is near: until then nothing is written. */
-	ready: () => Promise<void>;
+	/** Resolves when its request is near: until then nothing is written. Call what it returns when it is not near any more. */
+	ready: () => Promise<() => void>;
 	/** Sends the creating request as soon as the account has a slot. */
 	create: () => Promise<Answer>;
 	/** Called when it waits for another order before its request is near. */

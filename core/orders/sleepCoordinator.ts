@@ -24,11 +24,11 @@ export class SleepCoordinator {
 
 	private readonly clock: Clock;
 
-	/**
-	 * The orders that wait for a slot of the account: the function says if nobody but this execution can make room, the value
-	 * until when they wait.
-	 */
-	private readonly withoutSlot = new Map<() => boolean, number>();
+	/** The times until which orders wait for a slot of the account. */
+	private readonly withoutSlot = new Map<symbol, number>();
+
+	/** True while nobody but this execution can make room for them. */
+	private isAlone = () => true;
 
 	/** The orders that have begun and not ended: one that delivers is not in flight. */
 	private begun = 0;
@@ -94,13 +94,15 @@ export class SleepCoordinator {
 	 * Notes that an order waits for a slot of the account: where only the orders that are polled here can make room, it
 	 * keeps nobody awake. Call what it returns when it waits no more.
 	 *
+	 * @param isAlone the same for all of them
 	 * @param forMs the time after which it waits no more in any case
 	 */
 	waitsForSlot(isAlone: () => boolean, forMs: number): () => void {
-		const wait = () => isAlone();
-		this.withoutSlot.set(wait, this.clock.now() + forMs);
+		const key = Symbol('order');
+		this.isAlone = isAlone;
+		this.withoutSlot.set(key, this.clock.now() + forMs);
 		this.considerSleeping();
-		return () => this.withoutSlot.delete(wait);
+		return () => this.withoutSlot.delete(key);
 	}
 
 	/** Notes that an order has ended. */
@@ -111,7 +113,8 @@ export class SleepCoordinator {
 	}
 
 	private considerSleeping(): void {
-		const withoutSlot = [...this.withoutSlot.keys()].filter((isAlone) => isAlone()).length;
+		// Asking costs more with each task of the account, so not where it makes no difference.
+		const withoutSlot = this.waiting.size > 0 && this.isAlone() ? this.withoutSlot.size : 0;
 		const awake = Math.max(this.begun, Math.min(this.unfinished, this.concurrency)) - withoutSlot;
 		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;

@@ -1,14 +1,13 @@
-import { getPath } from '../json';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
-import { parseRow, RUN, STATES, type PurchaseState, type StoredRow } from './purchaseRow';
+import { STATES, type ParsedRow, type PurchaseState, type StoredRow } from './purchaseRow';
 
 /** The requests that the earlier tries of a run have sent, as their rows in the log tell. */
 export class EarlierTries {
 	/** The last states of the requests of each item, in the sequence in which they were sent. */
 	private readonly requests = new Map<number, StoredRow[]>();
 
-	private constructor(rows: StoredRow[]) {
+	private constructor(rows: readonly StoredRow[]) {
 		for (const row of lastOfAttempts(rows).values())
 			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
 	}
@@ -17,8 +16,7 @@ export class EarlierTries {
 	 * Undefined where the rows do not tell what the earlier tries have bought: there are none, one of them cannot be read,
 	 * or two executions that began in the same millisecond have written them.
 	 */
-	static read(values: readonly unknown[]): EarlierTries | undefined {
-		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
+	static read(rows: readonly ParsedRow[]): EarlierTries | undefined {
 		if (rows.length === 0 || !rows.every((row) => row !== undefined)) return undefined;
 		const firstTries = rows.filter(({ retry }) => !retry).map(({ execution }) => execution);
 		return new Set(firstTries).size > 1 ? undefined : new EarlierTries(rows);
@@ -28,14 +26,28 @@ export class EarlierTries {
 	 * Gives the ledger back what it has lost: what this request has created goes on, also where it was that of another item,
 	 * because a node before returns other items now. A request of an unknown outcome, or another request that has created
 	 * something, leaves it to the user. The other orders may be submitted. Returns the rows of the orders that go on.
+	 *
+	 * @param breakIfDue between two of many orders
 	 */
-	restoreLedger(ledger: OrderLedger, orders: readonly Order[]): Map<Order, StoredRow> {
+	async restoreLedger(
+		ledger: OrderLedger,
+		orders: readonly Order[],
+		breakIfDue: () => Promise<void>,
+	): Promise<Map<Order, StoredRow>> {
 		const lost = new LostPurchases(this.requests, ledger);
-		let open = orders.filter((order) => lost.isOpen(order));
+		const which = async (from: readonly Order[], isStillOpen: (order: Order) => boolean) => {
+			const open: Order[] = [];
+			for (const order of from) {
+				await breakIfDue();
+				if (isStillOpen(order)) open.push(order);
+			}
+			return open;
+		};
+		let open = await which(orders, (order) => lost.isOpen(order));
 		// In turn for all: a row that belongs to one order says nothing about the others.
-		open = open.filter((order) => !lost.findOfItem(order));
-		open = open.filter((order) => !lost.findAnywhere(order));
-		for (const order of open) lost.leaveToUser(order);
+		open = await which(open, (order) => !lost.findOfItem(order));
+		open = await which(open, (order) => !lost.findAnywhere(order));
+		await which(open, (order) => !lost.leaveToUser(order));
 		return lost.goOn;
 	}
 }
@@ -47,22 +59,35 @@ class LostPurchases {
 
 	private readonly claimed = new Set<StoredRow>();
 
+	private readonly byAttempt = new Map<string, StoredRow>();
+
+	private readonly byId = new Map<string, StoredRow[]>();
+
+	/** Those without a Purchase Key of which something may have come, and that nobody has claimed, by the hash of the request. */
+	private readonly byHash = new Map<string, Set<StoredRow>>();
+
 	constructor(
 		private readonly requests: ReadonlyMap<number, StoredRow[]>,
 		private readonly ledger: OrderLedger,
-	) {}
+	) {
+		for (const row of [...requests.values()].flat()) {
+			const { attempt, task_id: id, request_hash: hash } = row;
+			this.byAttempt.set(attempt, row);
+			if (id !== '') this.byId.set(id, [...(this.byId.get(id) ?? []), row]);
+			if (row.key_hash === '' && meaningOf(row) !== 'free')
+				this.byHash.set(hash, (this.byHash.get(hash) ?? new Set()).add(row));
+		}
+	}
 
 	/** True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them. */
 	isOpen({ item, state, request }: Order): boolean {
 		if (request === undefined || state !== 'planned') return false;
 		const known = this.ledger.find(item, request.hash);
 		if (known === undefined) return true;
-		const { hash, attempt, taskId } = known;
-		const isExplained = (row: StoredRow) =>
-			row.attempt === attempt ||
-			(row.item === item && row.request_hash === hash) ||
-			(row.task_id !== '' && row.task_id === taskId);
-		for (const row of this.unclaimed().filter(isExplained)) this.claimed.add(row);
+		const { hash, attempt, taskId = '' } = known;
+		const ofAttempt = (attempt !== undefined && this.byAttempt.get(attempt)) || [];
+		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
+		this.claim([ofAttempt, ofItem, this.byId.get(taskId) ?? []].flat());
 		return false;
 	}
 
@@ -72,37 +97,50 @@ class LostPurchases {
 		const row = same.filter((each) => isCreated(each, order)).at(-1) ?? same.find((each) => isUnknown(each, order));
 		if (row === undefined) return false;
 		// An item may have bought the same more than once.
-		for (const each of same) this.claimed.add(each);
+		this.claim(same);
 		return this.take(order, row);
 	}
 
 	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
 	findAnywhere(order: Order): boolean {
 		if (order.request?.keyHash !== undefined) return false;
-		const same = this.unclaimed().filter((row) => row.key_hash === '' && isSameRequest(row, order));
-		const row = same.find((each) => isCreated(each, order)) ?? same.find((each) => isUnknown(each, order));
+		const same = this.byHash.get(order.request?.hash ?? '') ?? new Set();
+		let row: StoredRow | undefined;
+		for (const each of same) {
+			row ??= each;
+			if (isCreated(each, order)) {
+				row = each;
+				break;
+			}
+		}
 		if (row === undefined) return false;
-		this.claimed.add(row);
+		this.claim([row]);
 		return this.take(order, row);
 	}
 
 	/** Leaves an order to the user whose item has bought something with another request, or may have. */
-	leaveToUser(order: Order): void {
+	leaveToUser(order: Order): boolean {
 		const { item } = order;
 		const rows = this.unclaimed(item);
 		const unknown = rows.find((row) => isUnknown(row, order));
-		if (unknown !== undefined) return void this.take(order, unknown);
+		if (unknown !== undefined) return this.take(order, unknown);
 		const created = rows.filter((row) => isCreated(row, order));
 		// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
 		const knownUntil = created.findIndex((row) => row.task_id === this.ledger.idOf(item));
 		const other = created.slice(knownUntil + 1).at(-1);
 		if (other !== undefined) this.ledger.lost(item, toEntry(other));
+		return other !== undefined;
 	}
 
-	/** @param item all, if absent */
-	private unclaimed(item?: number): StoredRow[] {
-		const rows = item === undefined ? [...this.requests.values()].flat() : (this.requests.get(item) ?? []);
-		return rows.filter((row) => !this.claimed.has(row));
+	private unclaimed(item: number): StoredRow[] {
+		return (this.requests.get(item) ?? []).filter((row) => !this.claimed.has(row));
+	}
+
+	private claim(rows: readonly StoredRow[]): void {
+		for (const row of rows) {
+			this.claimed.add(row);
+			this.byHash.get(row.request_hash)?.delete(row);
+		}
 	}
 
 	private take(order: Order, row: StoredRow): true {

@@ -1,14 +1,13 @@
-import { getPath } from '../json';
 import type { Order } from '../orders/order';
 import { notRecorded } from '../orders/writeAheadLog';
 import { lastOfAttempts, meaningOf } from './earlierTries';
-import { parseRow, RUN, type StoredRow } from './purchaseRow';
+import { parseRows, type ParsedRow, type StoredRow } from './purchaseRow';
 
 /** Hardly a request takes longer, with all that is repeated after a 429. The outcome of one that does counts as unknown. */
 const LONGEST_REQUEST_MS = 120_000;
 
 /** The rows of requests that another retry has sent just now, and whose outcome is not there yet. */
-export function requestsUnderWay(rows: ReadonlyArray<StoredRow | undefined>, nowMs: number): StoredRow[] {
+export function requestsUnderWay(rows: readonly ParsedRow[], nowMs: number): StoredRow[] {
 	const known = rows.filter((row) => row !== undefined);
 	return [...lastOfAttempts(known).values()].filter(
 		({ state, retry, time }) =>
@@ -31,7 +30,7 @@ export class OtherRetries {
 	 * @param values the rows that others have written since this retry began
 	 */
 	find(values: readonly unknown[], order: Order): StoredRow | undefined {
-		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
+		const rows = parseRows(values);
 		if (!rows.every((row) => row !== undefined)) throw notRecorded('a row of this run cannot be read');
 		const isAbout = (row: StoredRow) => row.item === order.item || this.hasMoved(row, order);
 		return [...lastOfAttempts(rows).values()].find((row) => isAbout(row) && meaningOf(row) !== 'free');

@@ -27,7 +27,7 @@ interface Buyer {
 	order: Order;
 	log: PurchaseLog;
 	/** Resolves when its request is near. */
-	ready: () => Promise<void>;
+	ready: () => Promise<() => void>;
 	/** Called when it waits for another order. */
 	waits: () => void;
 	/** The milliseconds that it may still wait for others. */
@@ -132,10 +132,12 @@ async function claim(buyer: Buyer): Promise<Bought | undefined> {
 		const [other] = others;
 		if (other?.is === 'bought') return continueWith(order, other);
 		if (other === undefined) {
-			await buyer.ready();
+			const notReady = await buyer.ready();
 			await log.claim(order).catch((why: unknown) => giveUp(buyer, unavailable(why)));
 			own.add(String(order.purchase?.attempt));
 			if (await isAlone(buyer, watch)) return undefined;
+			// It may wait for long now: others of its run get ready meanwhile.
+			notReady();
 		}
 		buyer.waits();
 		await pause(buyer);

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import { takingBreaks, type Clock } from '../clock';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { SentOrders } from '../orders/waveLog';
@@ -9,8 +9,8 @@ import { wordsOf } from '../text';
 import { nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
 import { OtherRetries, requestsUnderWay } from './otherRetries';
-import { parseRow, purchaseRow, RUN } from './purchaseRow';
-import type { PurchaseRow, PurchaseState, RunColumns } from './purchaseRow';
+import { parseRows, purchaseRow, RUN } from './purchaseRow';
+import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 import { SentRequests } from './sentRequests';
 
@@ -40,6 +40,9 @@ interface News {
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;
+
+/** Rows that are read without a break. */
+const ROWS_AT_ONCE = 100;
 
 /** The log of one run: a row before each request, one with its ID, and one for its end. */
 export class PurchaseLog {
@@ -72,8 +75,8 @@ export class PurchaseLog {
 		const tries = await this.readEarlierTries();
 		// A later try of the same execution looks from there, too: it may not get to know what another retry has bought since.
 		this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);
-		for (const [order, { attempt }] of tries?.restoreLedger(ledger, orders) ?? [])
-			order.purchase = purchaseOf(order, attempt);
+		const goOn = await tries?.restoreLedger(ledger, orders, takingBreaks(this.ports.clock));
+		for (const [order, { attempt }] of goOn ?? []) order.purchase = purchaseOf(order, attempt);
 	}
 
 	/**
@@ -195,19 +198,27 @@ export class PurchaseLog {
 		});
 		const rows = await this.readRows();
 		if (rows === undefined) return undefined;
-		const underWay = requestsUnderWay(rows.map(parseRow), this.ports.clock.now());
-		const last = rows.reduce<number>((max, row) => Math.max(max, parseRow(row)?.id ?? 0), 0);
+		const underWay = requestsUnderWay(rows, this.ports.clock.now());
+		const last = rows.reduce((max, row) => Math.max(max, row?.id ?? 0), 0);
 		// What another retry submits right now counts as written after this reading: its order gives way to that.
 		this.lastSeenRow = Math.min(last, ...underWay.map(({ id }) => id - 1));
 		// One of two retries at once may take the other's question for a gap: both look out for one another all the same.
 		if (mayLackRows) return undefined;
-		return EarlierTries.read(rows.filter((row) => !underWay.some(({ attempt }) => attempt === parseRow(row)?.attempt)));
+		const attempts = new Set<string | undefined>(underWay.map(({ attempt }) => attempt));
+		return EarlierTries.read(rows.filter((row) => !attempts.has(row?.attempt)));
 	}
 
-	private async readRows(): Promise<unknown[] | undefined> {
-		const { columns, table, tell } = this.ports;
+	private async readRows(): Promise<ParsedRow[] | undefined> {
+		const { columns, table, tell, clock } = this.ports;
+		const breakIfDue = takingBreaks(clock);
 		try {
-			return await table.rowsOfRun(columns);
+			const values = await table.rowsOfRun(columns);
+			const rows: ParsedRow[] = [];
+			for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
+				await breakIfDue();
+				rows.push(...parseRows(values.slice(from, from + ROWS_AT_ONCE)));
+			}
+			return rows;
 		} catch (thrown) {
 			tell(wordsOf(thrown));
 			return undefined;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getPath } from '../json';
 
 /** The data table of n8n that holds the log. Users see it, and open it by this name. */
 export const TABLE_NAME = 'Gateway Purchases';
@@ -128,4 +129,12 @@ export type StoredRow = z.infer<typeof storedRow>;
 /** Reads a row of the table; undefined where it is none of ours. Anybody in the project may edit the table. */
 export function parseRow(value: unknown): StoredRow | undefined {
 	return storedRow.safeParse(value).data;
+}
+
+/** A row of a purchase; undefined where it cannot be read. */
+export type ParsedRow = StoredRow | undefined;
+
+/** Reads the rows of purchases among those of a run. */
+export function parseRows(values: readonly unknown[]): ParsedRow[] {
+	return values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
 }

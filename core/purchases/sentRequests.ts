@@ -1,9 +1,8 @@
-import { getPath } from '../json';
 import type { Order } from '../orders/order';
 import { accept, isOpen, reopen } from '../orders/states';
 import { isAttemptOf, purchaseOf } from './attempts';
 import { lastOfAttempts, meaningOf } from './earlierTries';
-import { parseRow, RUN, type StoredRow } from './purchaseRow';
+import type { ParsedRow, StoredRow } from './purchaseRow';
 
 /** As many failed tasks of an order are stored. */
 const MOST_EARLIER_TASKS = 5;
@@ -37,10 +36,9 @@ export class SentRequests {
 	/**
 	 * Undefined where a row cannot be read: it may be one of them.
 	 *
-	 * @param values all rows of the run, those of its retries included
+	 * @param rows all of the run, those of its retries included
 	 */
-	static read(values: readonly unknown[], nodeExecutionId: string): SentRequests | undefined {
-		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
+	static read(rows: readonly ParsedRow[], nodeExecutionId: string): SentRequests | undefined {
 		if (!rows.every((row) => row !== undefined)) return undefined;
 		return new SentRequests(
 			rows.filter(({ execution }) => execution === nodeExecutionId),

@@ -547,6 +547,25 @@ describe('a creating request', () => {
 		expect(leave).toHaveBeenCalledTimes(1);
 	});
 
+	test('a creating request that is not near any more makes room at once, and once, and gets near again', async () => {
+		const [leave, again] = [jest.fn(), jest.fn()];
+		const leaves = [leave, again];
+		const run: RunSlots = {
+			...world(() => 1).slots.ofRun(),
+			ready: async () => await Promise.resolve(leaves.shift() as () => void),
+		};
+		const record = async ({ ready, create }: PurchaseSteps<{ id: string }>) => {
+			const notReady = await ready();
+			notReady();
+			expect([leave.mock.calls.length, again.mock.calls.length]).toEqual([1, 0]);
+			await ready();
+			return await create();
+		};
+		const create = async () => await Promise.resolve({ id: 'task' });
+		expect(await createInSlot(order(), { slots: run }, {}, { create, record })).toEqual({ id: 'task' });
+		expect([leave.mock.calls.length, again.mock.calls.length]).toEqual([1, 1]);
+	});
+
 	test('a creating request that cannot be recorded makes room for the next one', async () => {
 		const { leave, created, comeNear } = recorded(async () => await Promise.reject(new Error('no disk')));
 		comeNear();

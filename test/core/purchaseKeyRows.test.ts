@@ -25,6 +25,7 @@ test('of two processes that meet, the one with the earlier row buys, and the oth
 	await world.run(world.clock.sleep(1000));
 	expect(statesOf(world.visible, 'first')).toEqual(['submitting', 'accepted']);
 	expect(statesOf(world.visible, 'second')).toEqual(['submitting', 'not_accepted']);
+	expect([...world.near]).toEqual(['first']);
 });
 
 test('of three processes that meet, the first one buys after one pause: both others withdraw at once', async () => {

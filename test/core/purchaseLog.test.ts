@@ -193,7 +193,7 @@ describe('a request', () => {
 	async function record(create: () => Promise<{ id: string }>, signal?: AbortSignal) {
 		const { log, rows, clock } = makeLog();
 		const product = { status: 'queued', create, output: () => ({ json: {} }) };
-		const ready = async () => await Promise.resolve();
+		const ready = async () => await Promise.resolve(() => {});
 		const waits = () => {};
 		const recorded = logPurchases(product, log).record(order(0), {
 			ready,
@@ -394,7 +394,7 @@ describe('a retry', () => {
 				const { log, rows, clock, table } = makeLog({ retry: isRetry });
 				const create = async () => await clock.sleep(65_000).then(() => ({ id: 't' }));
 				const product = logPurchases({ status: 'queued', create, output: () => ({ json: {} }) }, log);
-				const ready = async () => await Promise.resolve();
+				const ready = async () => await Promise.resolve(() => {});
 				const steps = { create, ready, waits: () => {}, timeLeftMs: () => Infinity };
 				await clock.run(product.record(order(0), steps).then(async () => await clock.sleep(90_000)));
 				await clock.run(table.flush());

@@ -28,6 +28,8 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 	const readAtMs: number[] = [];
 	/** The timers of all processes that run. */
 	const timers = { running: 0 };
+	/** The processes whose request is near. */
+	const near = new Set<string>();
 	const visible: Stored[] = [];
 	const created: string[] = [];
 	let ids = 0;
@@ -105,14 +107,17 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 					return id;
 				};
 				const bought = product(work ?? create);
-				const ready = async () => await Promise.resolve();
+				const ready = async () => {
+					near.add(name);
+					return await Promise.resolve(() => near.delete(name));
+				};
 				const send = async () => await bought.create(order, {}, { signal });
 				const timeLeftMs = () => endsAtMs - clock.now();
 				return await logPurchases(bought, log).record(order, { ready, create: send, waits, timeLeftMs, signal });
 			},
 		};
 	};
-	return { clock, visible, created, readAtMs, timers, process, run: clock.run };
+	return { clock, visible, created, readAtMs, timers, near, process, run: clock.run };
 }
 
 export const orderOf = (changes: Partial<NonNullable<Order['request']>> = {}): Order =>

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, makeOrder } from '../../core/orders/states';
-import type { PurchaseState } from '../../core/purchases/purchaseRow';
+import { parseRows, type PurchaseState } from '../../core/purchases/purchaseRow';
 import { SentRequests } from '../../core/purchases/sentRequests';
 
 const TIME = '2026-11-23T12:00:00.000Z';
@@ -36,7 +36,7 @@ function firstOrder(attempt = '7-a-0'): Order {
 }
 
 function recover(rows: unknown[], of = order()) {
-	const requests = SentRequests.read(rows, '7');
+	const requests = SentRequests.read(parseRows(rows), '7');
 	if (requests === undefined) throw new Error('a row cannot be read');
 	return requests.recover(of);
 }
@@ -203,12 +203,13 @@ describe('the rows of a lost execution', () => {
 	});
 
 	test('a row that cannot be read may be any, so the rows of a lost execution say nothing then', () => {
-		expect(SentRequests.read([row(), row({ state: 'sold' })], '7')).toBeUndefined();
+		expect(SentRequests.read(parseRows([row(), row({ state: 'sold' })]), '7')).toBeUndefined();
 	});
 });
 
 describe('the rows of a lost execution are all there', () => {
-	const areAll = (rows: unknown[], orders = [firstOrder(), order()]) => SentRequests.read(rows, '7')?.areAll(orders);
+	const areAll = (rows: unknown[], orders = [firstOrder(), order()]) =>
+		SentRequests.read(parseRows(rows), '7')?.areAll(orders);
 
 	test('the rows of a lost execution are all there where those of the node are, and some of what was sent after them', () => {
 		expect(areAll([ofNode, row()])).toBe(true);

@@ -22,7 +22,7 @@ import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 import { OrderLedger } from '../../core/orders/ledger';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
-import { COLUMNS, TABLE_NAME, type RunColumns } from '../../core/purchases/purchaseRow';
+import { COLUMNS, parseRows, TABLE_NAME, type RunColumns } from '../../core/purchases/purchaseRow';
 import { hashOfKey } from '../../nodes/run/openPurchaseLog';
 
 const each = (name: string) => VERSIONS.map((version) => [version, readStored(`${version}/${name}.json`)] as const);
@@ -207,14 +207,15 @@ describe('what a node remembers for a retry', () => {
 		expect(service.posts()).toBe(0);
 	});
 
-	test.each(each('purchase-log'))('%s: the rows of the purchase log tell what was bought', (_, kept) => {
+	test.each(each('purchase-log'))('%s: the rows of the purchase log tell what was bought', async (_, kept) => {
 		const order = (item: number) =>
 			makeOrder({
 				...{ item, thing: 'task', kind: 'image', then: 'nothing' },
 				request: { body: {}, hash: `hash of ${item}`, submitAgain: false },
 			});
 		const ledger = new OrderLedger({ store: {}, executionId: '2', runIndex: 0 });
-		const goOn = EarlierTries.read(kept as unknown[])?.restoreLedger(ledger, [0, 1, 2, 3, 4, 5, 6].map(order));
+		const tries = EarlierTries.read(parseRows(kept as unknown[]));
+		const goOn = await tries?.restoreLedger(ledger, [0, 1, 2, 3, 4, 5, 6].map(order), async () => {});
 		// submitting, unknown, not_accepted, accepted, failed, failed_permanently, completed
 		expect([...(goOn?.keys() ?? [])].map(({ item }) => item)).toEqual([3, 5, 6]);
 		expect([0, 1, 2, 4].map((item) => ledger.find(item, `hash of ${item}`) !== undefined)).toEqual([
