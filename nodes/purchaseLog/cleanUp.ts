@@ -7,7 +7,7 @@ import { inSequence, matching, onRows } from './table';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Rows of this age are removed. */
+/** Rows of this age are removed, those of a run one by one: see `mayLackOldRows`. */
 const OLD_MS = 90 * DAY_MS;
 
 /** With more rows than these, the oldest are removed, too, but not those that somebody may still need. */
@@ -25,6 +25,11 @@ const RUNS_AT_ONCE = 100;
 
 /** After these states nothing comes of a purchase any more. */
 const ENDS: unknown[] = ['not_accepted', 'failed', 'failed_permanently', 'completed'] satisfies PurchaseState[];
+
+/** True for a run of which rows may have been removed, because it began so long ago. */
+export function mayLackOldRows(establishedAtMs: number): boolean {
+	return Date.now() - establishedAtMs > OLD_MS;
+}
 
 type Use = (operation: string, parameters: INodeParameters) => Promise<IDataObject[]>;
 

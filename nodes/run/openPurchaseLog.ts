@@ -8,6 +8,7 @@ import type { RunColumns } from '../../core/purchases/purchaseRow';
 import { readSettings, readSwitch } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { NEEDED_NODES } from '../purchaseLog/dataTableNode';
+import { mayLackOldRows } from '../purchaseLog/cleanUp';
 import { N8nPurchaseTable } from '../purchaseLog/purchaseTable';
 import { forgetTable } from '../purchaseLog/table';
 import { HINTS } from './hints';
@@ -39,6 +40,9 @@ export async function openPurchaseLog(
 	return open(context, columns, {
 		obstacle: isOff ? LOG_IS_OFF : obstacle(context, scope),
 		...gapIn(store, `generation-gateway ${run}`),
+		...(mayLackOldRows(context.getExecutionContext?.()?.establishedAt ?? 0) && {
+			hasGap: async () => await Promise.resolve(true),
+		}),
 		tell: (why) => {
 			if (!isOff) hints.add(HINTS.notInPurchaseLog({ why }));
 		},

@@ -10,6 +10,7 @@ import { lightContext, untilDone, type LightOptions } from '../support/lightCont
 beforeEach(() => jest.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => jest.useRealTimers());
 
+const DAY_MS = 86_400_000;
 const known = { 'n8n-nodes-base.executeWorkflowTrigger': {}, 'n8n-nodes-base.dataTable': {} };
 const order = () =>
 	({ thing: 'task', model: 'm', item: 3, state: 'planned', request: { hash: 'h' } }) as unknown as Order;
@@ -113,6 +114,18 @@ describe('the gap', () => {
 		expect(await ports.hasGap()).toBe(true);
 		expect(await ports.hasGap()).toBe(true);
 		expect([...names]).toEqual(['of another run', 'generation-gateway established 1, run 0, without rows']);
+	});
+
+	test.each([
+		[90 * DAY_MS, false],
+		[90 * DAY_MS + 1, true],
+	])('rows of a run that began %d ms ago may have been removed: %s', async (agoMs, expected) => {
+		const now = Date.UTC(2026, 5, 1);
+		jest.setSystemTime(now);
+		const { open, names } = world({ more: { getExecutionContext: () => ({ establishedAt: now - agoMs }) } });
+		const { ports } = (await open()) as NonNullable<Awaited<ReturnType<typeof open>>>;
+		expect(await ports.hasGap()).toBe(expected);
+		expect([...names]).toEqual([]);
 	});
 
 	test('an n8n without a table of processed data has no gaps', async () => {
