@@ -68,9 +68,8 @@ export class GenerationGatewayApi implements ICredentialType {
 			displayName: 'Requests per Second',
 			name: 'requestsPerSecond',
 			type: 'number',
-			typeOptions: { minValue: 1, maxValue: MOST_REQUESTS_PER_SECOND },
 			default: DEFAULT_REQUESTS_PER_SECOND,
-			hint: '1 to 1000',
+			hint: `1 to ${MOST_REQUESTS_PER_SECOND}`,
 			description:
 				'Maximum requests per second to this account, for all executions of this n8n process together. The option of the same name in a node can only lower it.',
 		},
@@ -78,9 +77,9 @@ export class GenerationGatewayApi implements ICredentialType {
 			displayName: 'Tasks at Once',
 			name: 'tasksAtOnce',
 			type: 'number',
-			typeOptions: { minValue: 1, maxValue: 10_000 },
 			default: '',
 			placeholder: 'e.g. 20',
+			hint: '1 to 10000',
 			description:
 				'How many tasks your account can run at the same time. All executions of this n8n process share them. If empty, n8n finds out when the service refuses a task.',
 		},

@@ -33,7 +33,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
 		if (order.then === 'poll' && ports.firstWave !== undefined) return await ports.firstWave.accepted();
-		const seen = await see(order, ports, controls);
+		const seen = await see(order, ports, controls, answer !== undefined);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
 		if (order.then !== 'nothing' && !seen.timedOut) ports.events.finished(order);
@@ -66,16 +66,22 @@ type SeenOf = Omit<Seen<{ id: string }, unknown>, 'answer'>;
 /** n8n wakes an execution within this time. Milliseconds. */
 const WAKES_UP_MS = 130_000;
 
-/** Reads or polls an order that was accepted. Undefined where it is to go on after a sleep. */
-async function see(order: Order, ports: Ports, controls: JobControls): Promise<SeenOf | undefined> {
-	const { task } = order;
+/**
+ * Reads or polls an order that was accepted. Undefined where it is to go on after a sleep.
+ *
+ * @param isNew this order has just created it, so it is known how it is
+ */
+async function see(order: Order, ports: Ports, controls: JobControls, isNew: boolean): Promise<SeenOf | undefined> {
+	const { task, thing, then } = order;
 	const { product } = ports;
-	if (order.then === 'nothing' || task === undefined) return { timedOut: false };
-	if (order.then === 'read') {
-		const record = await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
-		return { record, timedOut: false };
-	}
-	return await poll(order, task, ports, controls);
+	if (task === undefined || (then === 'nothing' && (isNew || thing !== 'task'))) return { timedOut: false };
+	if (then === 'poll') return await poll(order, task, ports, controls);
+	const record = await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
+	// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
+	const target = then === 'nothing' ? product.target?.(order, task) : undefined;
+	if (record !== undefined && target?.statusOf(record).state === 'failed')
+		throw target.toFailure(record).withTask(task);
+	return { record, timedOut: false };
 }
 
 async function poll(

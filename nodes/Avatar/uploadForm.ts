@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/json';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { isHttpUrl } from '../../core/urls';
+import type { ChoiceField } from '../form/fieldReader';
 import { binaryFieldsOf } from '../generation/binaryImage';
 import type { Item } from '../run/item';
 import { readBody } from '../run/readBody';
@@ -24,7 +25,7 @@ export const groupIdField: Omit<FieldSpec, 'bodyPath'> = {
 	alwaysSent: false,
 };
 
-export const assetTypeField: FieldSpec = {
+export const assetTypeField: FieldSpec & ChoiceField<string> = {
 	displayName: 'Asset Type',
 	name: 'assetType',
 	type: 'options',
@@ -76,7 +77,7 @@ export const groupFieldOption: INodeProperties = {
 export function readUploadBody(item: Item, kind: AvatarKind): { body: JsonObject; groupIdName: string } {
 	const groupIdName = readBodyFieldName(item.options, groupFieldOption);
 	checkIsNoFile(item);
-	item.assertGiven(assetTypeField);
+	item.givenChoice(assetTypeField);
 	const alwaysSent = kind === 'private';
 	const spec = toBodySpec([
 		{ ...groupIdField, bodyPath: groupIdName },

@@ -5,10 +5,11 @@ import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
-import { FieldReader } from '../form/fieldReader';
+import { FieldReader, toText } from '../form/fieldReader';
 import { startModeField, whenDoneField, workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
+import { holdsExpression } from '../run/item';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
@@ -24,17 +25,18 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
  * service.
  */
 export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
-	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null));
+	const { parameters } = context.getNode();
+	const form = new FieldReader(
+		(name) => context.getNodeParameter(name, 0, null),
+		(name) => holdsExpression(parameters[name]),
+	);
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
 	if (!supportsDurableWait(context)) throw gatewayError('backgroundNotPossible', {});
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
-	const workflowId = typeof value === 'string' ? value.trim() : '';
+	const workflowId = toText(value, workflowField.displayName);
 	if (workflowId === '')
-		throw gatewayError('fieldEmpty', {
-			label: workflowField.displayName,
-			enter: 'Choose the workflow to start when the tasks have finished.',
-		});
+		throw form.nothingIn(workflowField, 'Choose the workflow to start when the tasks have finished.');
 	const name = typeof cachedResultName === 'string' && cachedResultName !== '' ? cachedResultName : workflowId;
 	assertNoLoop(context, workflowId);
 	await assertStartable(context, workflowId, name);

@@ -111,19 +111,27 @@ async function readStart(item: Item, data: IBinaryData): Promise<Uint8Array> {
 	return start;
 }
 
-/** Tells one file from another without reading it: n8n's ID where it is stored, else a hash of its content. */
+/** Tells one file from another without reading it, for now: n8n's ID where it is stored, else a hash of its content. */
 function identify({ id, data }: IBinaryData): string {
 	return id ?? createHash('sha256').update(data).digest('base64');
 }
 
 /**
- * Tells a stored file by its content. n8n's ID of it is another one in each execution, and a Purchase Key stands for the same
- * request in all of them. Only there: it reads the file to its end.
+ * Tells a stored file by its content. n8n's ID of it is another one in each execution, while the request stays the same: a
+ * Purchase Key stands for it in all of them, and the retry after a crash runs the nodes before again.
+ *
+ * @param once what was read of a file, for all items that have it
  */
-export async function identifyByContent({ context }: Item, image: PendingUpload): Promise<void> {
+export async function identifyByContent(
+	{ context }: Item,
+	image: PendingUpload,
+	once: (id: string, read: () => Promise<string>) => Promise<string>,
+): Promise<void> {
 	const stored = image.stored();
 	if (stored === undefined) return;
-	const hash = createHash('sha256');
-	for await (const chunk of await context.helpers.getBinaryStream(stored.id)) hash.update(chunk as Uint8Array);
-	image.identity = hash.digest('base64');
+	image.identity = await once(stored.id, async () => {
+		const hash = createHash('sha256');
+		for await (const chunk of await context.helpers.getBinaryStream(stored.id)) hash.update(chunk as Uint8Array);
+		return hash.digest('base64');
+	});
 }

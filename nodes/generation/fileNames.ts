@@ -9,6 +9,14 @@ const EXTENSIONS: Record<string, string> = {
 	mp4: 'video/mp4',
 	webm: 'video/webm',
 	mov: 'video/quicktime',
+	svg: 'image/svg+xml',
+	bmp: 'image/bmp',
+	tiff: 'image/tiff',
+	ico: 'image/vnd.microsoft.icon',
+	mkv: 'video/x-matroska',
+	avi: 'video/x-msvideo',
+	mp3: 'audio/mpeg',
+	wav: 'audio/wav',
 };
 
 /**
@@ -82,7 +90,7 @@ export class FileNames {
 	nameOf(file: ResultFile, fallback: string): string {
 		const { wanted } = this;
 		const extension =
-			Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? file.mimeType.split('/')[1];
+			Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? ofUnknown(file.mimeType);
 		const name =
 			wanted === ''
 				? (nameOfService(file) ?? `${clean(fallback)}.${extension}`)
@@ -101,6 +109,11 @@ export class FileNames {
 			distinct = name.replace(/(\.\w+)?$/, `_${number}$1`);
 		return distinct;
 	}
+}
+
+/** The extension of another type, such as `heic` of `image/heic` and `flac` of `audio/x-flac`. */
+function ofUnknown(mimeType: string): string {
+	return mimeType.replace(/^.*\/(x-)?|\+.*$/g, '');
 }
 
 function nameOfService(file: ResultFile): string | undefined {

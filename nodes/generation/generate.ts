@@ -102,7 +102,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	const key = readPurchaseKey(item, run);
 	for (const image of pendingUploads(planned.body)) {
 		await image.check();
-		if (key.keyHash !== undefined) await identifyByContent(item, image);
+		await identifyByContent(item, image, run.fileHash);
 	}
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);

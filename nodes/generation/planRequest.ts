@@ -38,6 +38,7 @@ export interface PlannedRequest {
 /** Reads and checks the form of one item. Throws a `badInput` error; sends nothing. */
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
 	const additionalFields = item.options.json(additionalFieldsOption);
+	item.assertGiven(modelField);
 	const modelId = String(item.value(modelField) ?? '');
 	if (Object.hasOwn(additionalFields, 'model'))
 		throw gatewayError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });

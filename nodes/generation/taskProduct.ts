@@ -46,6 +46,7 @@ export function taskProduct({
 			const shown = record ?? answer ?? NEW_TASK;
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task: requireTask(order), result: requireResult(order), waitedMs };
+			assertNotExpired(order, shown);
 			if (!timedOut && order.then !== 'nothing') return await deliver(context, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};
 			const forAgent = isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
@@ -82,6 +83,12 @@ const KEPT_MS = 6 * 60 * 60 * 1000;
 /** Answers of file hosts that do not have a file any more. */
 const GONE = new Set([403, 404, 410]);
 
+/** Throws where a Purchase Key leads to a task whose result is gone. */
+function assertNotExpired({ reused, task }: Order, { expiresAt = Infinity }: TaskRecord): void {
+	if (reused && task !== undefined && expiresAt * 1000 < Date.now())
+		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
+}
+
 /** The item of a task, with its files. Throws where a completed one has no result, but needs one. */
 async function deliver(
 	context: IExecuteFunctions,
@@ -90,8 +97,6 @@ async function deliver(
 ): Promise<Output> {
 	const { order, task, record, result, waitedMs } = delivery;
 	const { urls, json } = toTaskOutput(delivery, hints);
-	if (order.reused && (record.expiresAt ?? Infinity) * 1000 < Date.now())
-		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
 	if (!result.downloadResult || urls.length === 0 || record.state !== 'completed') return { json };

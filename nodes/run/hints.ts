@@ -11,7 +11,7 @@ const GET_FILES =
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as Result Path in its options');
 const AGAIN =
-	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.';
+	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).';
 
 interface RunCreditsHint {
 	credits: number;

@@ -53,7 +53,7 @@ function readNames(item: Item, field: INodeProperties): unknown[] {
 	const areLost = given === undefined || names.includes(undefined) || names.every((name) => name === '');
 	if (areLost && holdsExpression(item.node.parameters[field.name]))
 		throw gatewayError('expressionGaveNothing', { label });
-	const wrong = names.filter((name) => typeof name !== 'string' || /[,\s]/.test(name));
+	const wrong = names.filter((name) => typeof name !== 'string' || /[,\s"'[\]{}]/.test(name));
 	if (wrong.length > 0) throw gatewayError('notOneModel', { label, value: show(wrong[0]) });
 	return names;
 }

@@ -38,30 +38,47 @@ export async function executeOperation(
 	durable?: Durable,
 ): Promise<INodeExecutionData[][]> {
 	const step = durable?.stepOf(String(context.getNodeParameter('operation', 0, '')));
-	return [step ? await step(context) : await runOperation(context, chosen(context, 'operation', operations), durable)];
+	if (step !== undefined) return [await step(context)];
+	const operation = chosen(context, 'operation', operations);
+	return [
+		operation instanceof GatewayError
+			? await refuse(context, operation, aboutErrors(context))
+			: await runOperation(context, operation, durable),
+	];
 }
 
 export async function executeResource(
 	context: IExecuteFunctions,
 	resources: Choices<Resource>,
 ): Promise<INodeExecutionData[][]> {
-	return await executeOperation(context, chosen(context, 'resource', resources).operations);
+	const resource = chosen(context, 'resource', resources);
+	if (resource instanceof GatewayError) return [await refuse(context, resource, aboutErrors(context))];
+	return await executeOperation(context, resource.operations);
 }
 
 function chosen<T extends { option: INodePropertyOptions }>(
 	context: IExecuteFunctions,
 	name: string,
 	choices: Choices<T>,
-): T {
+): T | GatewayError {
 	const value = context.getNodeParameter(name, 0, choices[0].option.value);
 	const choice = choices.find(({ option }) => option.value === value);
 	if (choice !== undefined) return choice;
 	const label = name === 'operation' ? 'Operation' : 'Resource';
 	const known = choices.map(({ option }) => option.name).join(', ');
-	throw toNodeError(gatewayError('operationUnknown', { label, value: show(value), known }), {
-		node: context.getNode(),
-		itemIndex: 0,
-	});
+	return gatewayError('operationUnknown', { label, value: show(value), known });
+}
+
+/** The facts that the words of an error depend on. */
+function aboutErrors(context: IExecuteFunctions, operation?: Operation) {
+	const node = context.getNode();
+	return {
+		node,
+		operation: String(operation?.option.value ?? ''),
+		describes: operation?.describes,
+		isTool: isTool(node),
+		subExecution: context.getMode() === 'integrated' ? context.getExecutionId() : undefined,
+	};
 }
 
 /** Runs an operation over all items: the part that is the same for every operation. */
@@ -70,14 +87,7 @@ async function runOperation(
 	operation: Operation,
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
-	const node = context.getNode();
-	const errorContext = {
-		node,
-		operation: String(operation.option.value),
-		describes: operation.describes,
-		isTool: isTool(node),
-		subExecution: context.getMode() === 'integrated' ? context.getExecutionId() : undefined,
-	};
+	const errorContext = aboutErrors(context, operation);
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
@@ -86,7 +96,7 @@ async function runOperation(
 		run = await prepareRun(context, operation, { signal: end.signal, durable });
 	} catch (thrown) {
 		forget();
-		return await refuse(context, thrown, operation, errorContext);
+		return await refuse(context, thrown, errorContext);
 	}
 	const endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	try {
@@ -108,11 +118,10 @@ async function runOperation(
 async function refuse(
 	context: IExecuteFunctions,
 	thrown: unknown,
-	{ describes }: Operation,
-	errorContext: ItemsToRun['errorContext'],
+	errorContext: ItemsToRun['errorContext'] & ItemContext,
 ): Promise<INodeExecutionData[]> {
 	if (context.continueOnFail())
-		return await toItems(context, await refuseAll(context, thrown, describes), errorContext);
+		return await toItems(context, await refuseAll(context, thrown, errorContext.describes), errorContext);
 	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
 }
 
@@ -229,8 +238,8 @@ async function prepareRun(
 	const batch = defers
 		? { ...batchOf(context, limits, { writeAhead, purchases, ledger }), ...(credits && { credits }) }
 		: undefined;
-	const shared = sharing<JsonObject>();
+	const [shared, fileHash] = [sharing<JsonObject>(), sharing<string>()];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
-	const memory = { ledger, writeAhead, purchases, files, shared };
+	const memory = { ledger, writeAhead, purchases, files, shared, fileHash };
 	return { context, client, log, progress, limits, credits, hints, notSent, background, batch, ...memory };
 }

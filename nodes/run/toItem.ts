@@ -86,6 +86,9 @@ export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData
 		: Object.defineProperty(item, 'error', { value: error, enumerable: false, writable: true });
 }
 
+/** The field that holds the ID of a thing, in the items of those that are no task. */
+const ID_FIELDS: Partial<Record<Described, string>> = { asset: 'asset_id', group: 'group_id', token: 'id' };
+
 interface ErrorFields extends IDataObject {
 	message: string;
 	code: string;
@@ -104,7 +107,7 @@ function toErrorFields(
 		advice: advice === '' ? undefined : advice,
 		...withoutEmpty({
 			http_status: error.details.httpStatus,
-			[describes === 'asset' ? 'asset_id' : 'task_id']: task?.taskId,
+			[ID_FIELDS[describes ?? 'task'] ?? 'task_id']: task?.taskId,
 			status: task?.status,
 			progress: task?.progress,
 			waited_seconds: task && toSeconds(task.elapsedMs),

@@ -128,6 +128,35 @@ test('an order that is to be read once is read once', async () => {
 	expect(outputOf(order)).toMatchObject({ status: 'queued', timedOut: false });
 });
 
+describe('an order that nobody waits for, whose thing an earlier try has created', () => {
+	const again = async (records: Rec[], more: Partial<OrderDraft> = {}) => {
+		const { ports, seen } = world({ records });
+		ports.ledger.accepted(0, { taskId: 'task-1', hash: 'h', acceptedAtMs: 1 });
+		const order = planned({ then: 'nothing', ...more });
+		const outcome = await advance(order, ports, controls()).then(
+			() => outputOf(order)?.status,
+			(error: GatewayError) => [error.kind, error.task?.taskId, order.end?.as],
+		);
+		return { seen, outcome, entry: ports.ledger.find(0, 'h') };
+	};
+
+	test('it is read once: nobody knows how it is by now', async () => {
+		expect(await again([PENDING])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: 'queued' });
+		expect(await again([DONE])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: 'completed' });
+	});
+
+	test('a failed one is an error, and can be bought again', async () => {
+		const { outcome, entry } = await again([FAILED]);
+		expect(outcome).toEqual(['taskFailed', 'task-1', 'failed']);
+		expect(entry).toBeUndefined();
+	});
+
+	test('only tasks can be read like that', async () => {
+		const { seen } = await again([FAILED], { thing: 'token', kind: '' });
+		expect(seen).toEqual(['continued task-1']);
+	});
+});
+
 test('an order of a kind that cannot be read has an output all the same', async () => {
 	const { ports } = world({ read: undefined });
 	const order = existing({ then: 'read' });

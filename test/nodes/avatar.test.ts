@@ -369,6 +369,13 @@ describe('bad input', () => {
 			{ assetType: '={{ "text" }}' },
 			/^Asset Type is "text": it must be audio, image or video/,
 		],
+		[
+			'no type, where the default would be another one',
+			'asset',
+			'upload',
+			{ assetType: '={{ "" }}' },
+			/^Asset Type is "": it must be audio, image or video/,
+		],
 		['another kind', 'asset', 'upload', { avatarKind: '={{ "made up" }}' }, /^Avatar Kind is "made up"/],
 		...['upload', 'get', 'wait'].map((operation): [string, string, string, object, RegExp] => [
 			`an expression that gives no kind, where the default would be another one, in ${operation}`,

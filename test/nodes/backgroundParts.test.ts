@@ -63,6 +63,7 @@ describe('the workflow to start', () => {
 		['by a list, with an empty name', { workflowId: { value: 'other', cachedResultName: '' } }, { name: 'other' }],
 		['by a list, with no text as its name', { workflowId: { value: 'other', cachedResultName: 7 } }, { name: 'other' }],
 		['by its ID', { workflowId: 'other' }, { workflowId: 'other', name: 'other' }],
+		['by a number', { workflowId: { value: 7 } }, { workflowId: '7', name: '7' }],
 		['for each item', { startMode: 'eachItem' }, { eachItem: true }],
 		['for all items', { startMode: 'allItems' }, { eachItem: false }],
 	])('the workflow to start can be chosen %s', async (_, parameters, background) => {
@@ -72,7 +73,13 @@ describe('the workflow to start', () => {
 	test.each<[string, IDataObject, LightOptions, string]>([
 		['is not chosen', { workflowId: '' }, {}, 'fieldEmpty'],
 		['is empty', { workflowId: { value: ' ' } }, {}, 'fieldEmpty'],
-		['is no text', { workflowId: { value: 7 } }, {}, 'fieldEmpty'],
+		['is no text', { workflowId: { value: [7] } }, {}, 'notText'],
+		[
+			'is lost',
+			{ workflowId: undefined },
+			{ node: { parameters: { workflowId: { value: '={{ $json.x }}' } } } },
+			'expressionGaveNothing',
+		],
 		['cannot be waited for', {}, { more: { getWorkflow: () => ({}) } }, 'backgroundNotPossible'],
 	])('the workflow to start is a mistake where it %s', async (_, parameters, options, reason) => {
 		const { background, executed } = await read(parameters, options);

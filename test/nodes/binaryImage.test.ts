@@ -216,7 +216,7 @@ describe('what tells one file from another', () => {
 	test('a stored file can be known by its content, the same in each execution; one in memory is already', async () => {
 		const identified = async (id: string, pieces: Uint8Array[]) => {
 			const { image: found, item } = image({ binary: { data: file({ id }) }, stored: { [id]: pieces } });
-			await identifyByContent(item, found);
+			await identifyByContent(item, found, async (_, read) => await read());
 			return found.identity;
 		};
 		const whole = await identified('a', [PNG]);
@@ -224,7 +224,7 @@ describe('what tells one file from another', () => {
 		expect(await identified('b', [PNG.subarray(3)])).not.toBe(whole);
 		const { image: inMemory, item } = image({ binary: { data: file() } });
 		const { identity } = inMemory;
-		await identifyByContent(item, inMemory);
+		await identifyByContent(item, inMemory, async () => await Promise.reject(new Error('it is known already')));
 		expect([inMemory.identity, identity.length]).toEqual([identity, whole.length]);
 	});
 });

@@ -1,4 +1,5 @@
 /** The orders that the operations of the generation nodes make of the form of one item, without n8n. */
+import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import { batchSchema } from '../../core/orders/batch';
@@ -12,7 +13,7 @@ import { hashOf } from '../../nodes/run/hashOf';
 import { Item, Parameters } from '../../nodes/run/item';
 import type { Operation } from '../../nodes/run/operation';
 import { hashOfKey } from '../../nodes/run/openPurchaseLog';
-import type { Run } from '../../nodes/run/run';
+import { sharing, type Run } from '../../nodes/run/run';
 import { choice, field, specOf } from '../support/bodySpecs';
 import { lightContext } from '../support/lightContext.mts';
 import { batchOf } from '../support/orders.mts';
@@ -37,6 +38,10 @@ interface Given {
 	items?: number;
 }
 
+/** The files that were read, by n8n's IDs. */
+const streams: string[] = [];
+beforeEach(() => (streams.length = 0));
+
 /** The order of one item, and its run. */
 async function order(
 	operation: Operation,
@@ -48,7 +53,10 @@ async function order(
 		node: { parameters: { ...parameters, ...stored } as never },
 		input: Array.from({ length: items }, () => ({ json: {} })),
 		helpers: {
-			getBinaryStream: async (id: string) => await Promise.resolve([Buffer.from(`content of ${id}`)]),
+			getBinaryStream: async (id: string) => {
+				streams.push(id);
+				return await Promise.resolve([Buffer.from(`content of ${id}`)]);
+			},
 		},
 	});
 	const item = new Item(new Parameters(context, context.getNode()), 4, {
@@ -57,7 +65,7 @@ async function order(
 	});
 	const all = {
 		...{ context, limits: { concurrency: 2, requestsPerSecond: 1 }, hints: new Set<string>(), files: new Map() },
-		...{ notSent: new Map<string, Set<string>>(), ...run },
+		...{ notSent: new Map<string, Set<string>>(), fileHash: sharing<string>(), ...run },
 	} as unknown as Run;
 	return { order: (await operation.prepare(item, all)) as Order, run: all, item };
 }
@@ -142,7 +150,7 @@ describe('Generate', () => {
 			],
 		};
 		const { order: planned, run } = await made({ parameters: { images: rows } });
-		const reference = 'upload of stored';
+		const reference = `upload of ${createHash('sha256').update('content of stored').digest('base64')}`;
 		expect(planned.request?.body.image_urls).toEqual([reference, A]);
 		expect([...(run.files.get(planned)?.keys() ?? [])]).toEqual([reference]);
 		expect(run.files.get(planned)?.get(reference)?.stored()).toMatchObject({ id: 'stored' });
@@ -152,6 +160,14 @@ describe('Generate', () => {
 		expect([typeof file?.read, file?.stored()]).toEqual(['function', undefined]);
 		const notOne = { images: { image: [{ source: 'binary', binaryPropertyName: 'text' }] } };
 		expect((await refused({ parameters: notOne }))?.name).toBe('notAnImage');
+	});
+
+	test('files are known by their content, which is the same in each execution and read once for all items', async () => {
+		const rows = { images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
+		const { order: planned, run } = await made({ parameters: rows });
+		const again = await made({ parameters: rows, run: { fileHash: run.fileHash } });
+		expect(again.order.request?.hash).toBe(planned.request?.hash);
+		expect(streams).toEqual(['stored']);
 	});
 
 	test('what is not sent is noted for the hints of the run, of all items together', async () => {
@@ -232,12 +248,6 @@ describe('Generate', () => {
 				...{ name: 'expressionGaveNothing', data: { label: 'Purchase Key' } },
 			});
 			expect(await refused({ parameters: key(''), stored, run: withLog() })).toBeUndefined();
-		});
-
-		test('files are known by their content then, which is the same in each execution', async () => {
-			const rows = { images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
-			const { order: planned } = await made({ run: withLog(), parameters: { ...rows, ...key('k') } });
-			expect(planned.request?.body.image_urls).toEqual([expect.stringMatching(/^upload of [\w+/]{43}=$/)]);
 		});
 	});
 });

@@ -26,7 +26,7 @@ const urls = `Result URLs expire in about 24 hours. ${keep}`;
 test('tasks that go on get one hint for all of them, and none when they have ended', async () => {
 	const started = await hintsOf('video', { ...fromItem, whenDone: 'return' }, { items: prompts('a', 'b') });
 	expect(started.hints).toEqual([
-		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and behind it Wait for Task with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.',
+		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and behind it Wait for Task with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).',
 	]);
 	const waited = await hintsOf(
 		'video',
@@ -41,7 +41,7 @@ test('a task that is returned after a timeout goes on; one that has ended beside
 	const items = prompts('slow [[sandbox duration=60s]]', 'quick');
 	const { hints } = await hintsOf('image', { ...fromItem, downloadResult: true, options }, { items });
 	expect(hints).toEqual([
-		'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.',
+		'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).',
 	]);
 });
 

@@ -242,6 +242,33 @@ describe('a Purchase Key', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
+	test('with Return Immediately, a Purchase Key leads to the task as it is, and a failed one is bought again', async () => {
+		const deliver = async (prompt: string, more: RunOptions = inItems) => {
+			const options = { ...quick, purchaseKey: prompt };
+			const form = { ...fromItem, whenDone: 'return', options };
+			const { json } = await run('image', form, { items: prompts(prompt), ...more });
+			await rows();
+			return json[0];
+		};
+		const seconds = 0.4;
+		const bought = await deliver(`a [[sandbox duration=${seconds}s]]`);
+		const reused = { task_id: bought?.task_id, reused: true };
+		expect(bought).toMatchObject({ status: 'queued' });
+		await pause(1000 * seconds + 100);
+		expect(await deliver(`a [[sandbox duration=${seconds}s]]`)).toMatchObject({
+			...{ ...reused, status: 'completed', progress: 100, url: expect.stringMatching(/^http/) as string },
+		});
+		const failing = 'b [[sandbox fail]]';
+		const first = await deliver(failing);
+		await pause(500);
+		const failed = await deliver(failing);
+		expect(failed).toMatchObject({ code: 'task_failed', task_id: first?.task_id });
+		const again = await deliver(failing);
+		expect(again).toMatchObject({ status: 'queued' });
+		expect(again?.task_id).not.toBe(first?.task_id);
+		expect(sandbox.tasks).toHaveLength(3);
+	});
+
 	const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.key }}', concurrentTasks: 1 } };
 	const withKeys = (...keys: string[]) =>
 		prompts('a', 'b').map(({ json }, item) => ({ json: { ...json, key: keys[item] } }));

@@ -325,6 +325,23 @@ describe('what is told is true', () => {
 	});
 
 	test.each([
+		['video', { operation: 'extendVideo' }, 'Operation is "extendVideo", which this node does not have'],
+		['avatar', { resource: 'face' }, 'Resource is "face", which this node does not have'],
+	] as const)(
+		'what the node does not have does not pass for success where it continues: %s %j',
+		async (kind, parameters, message) => {
+			for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const) {
+				const more = { settings: { onError }, items: prompts('a', 'b') };
+				const { task } = await runGateway(kind, sandbox, parameters, more);
+				const outputs = task?.data?.main?.map((items) => items?.map(({ json }) => json.error) ?? []);
+				expect(outputs?.filter((errors) => errors.length > 0)).toEqual([[message, message]]);
+				expect(outputs?.findIndex((errors) => errors.length > 0)).toBe(onError === 'continueErrorOutput' ? 1 : 0);
+			}
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
+
+	test.each([
 		['–', '"–" (U+2013)'],
 		['\u200b', 'the invisible character U+200B'],
 	])('a key with the character "%s" is refused by its place, and nothing is sent', async (character, shown) => {

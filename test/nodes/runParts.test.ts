@@ -87,6 +87,17 @@ describe('an item', () => {
 		expect(toItem({ error }, 0, 'continueRegularOutput', place).json).not.toHaveProperty('waited_seconds');
 	});
 
+	test.each([
+		['asset' as const, 'asset_id'],
+		['group' as const, 'group_id'],
+		['token' as const, 'id'],
+		['verification' as const, 'task_id'],
+		['task' as const, 'task_id'],
+	])('an item of an error of one about a %s has its ID in %s', (describes, field) => {
+		const { json } = toItem({ error, task }, 0, 'continueRegularOutput', { ...place, describes });
+		expect(Object.entries(json).filter(([, value]) => value === 'task-1')).toEqual([[field, 'task-1']]);
+	});
+
 	test('an item for the error output has nothing beside message and details: n8n would not send it there', () => {
 		const { json, pairedItem } = toItem({ error, task, input: { name: 'b' } }, 3, 'continueErrorOutput', place);
 		expect(pairedItem).toEqual({ item: 3 });

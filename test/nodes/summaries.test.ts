@@ -272,7 +272,7 @@ describe('the hints of an output', () => {
 
 	test('say how to continue, in a workflow that buys nothing again', () => {
 		expect(HINTS.oneTaskRunning({ buys: true })).toBe(
-			'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.',
+			'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).',
 		);
 		expect(HINTS.urlsExpire()).toBe(
 			'Result URLs usually expire, for example after 24 hours. To keep these files, create a new workflow with a trigger and a Get Task node, enter each task_id, and turn on Download Result.',

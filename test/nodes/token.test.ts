@@ -102,6 +102,11 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ allowedModels: '={{ ["gamma-image-2", "a, b"] }}' },
 			/^Allowed Models contains "a, b"/,
 		],
+		[
+			'models as the text of a list',
+			{ allowedModels: '={{ JSON.stringify(["gamma-image-2"]) }}' },
+			/^Allowed Models contains "\["gamma-image-2"\]", which is not a single model/,
+		],
 		['a name that is no text', { name: '={{ ({ a: 1 }) }}' }, /^Name is {"a":1}, which is not text/],
 		['a group that is no text', { options: { group: '={{ ["a"] }}' } }, /^Channel Group is \["a"\], which is not text/],
 		[

@@ -386,8 +386,8 @@ export const breakages = [
 	{
 		promise: 'an order that is ready and gives up makes room for the next one',
 		file: 'core/orders/createInSlot.ts',
-		find: '		leave?.();\n	}\n}',
-		becomes: '	}\n}',
+		find: '	} finally {\n		notReady();\n	}\n}',
+		becomes: '	} finally {\n	}\n}',
 	},
 	{
 		promise: 'a Purchase Key is free for the next order when its request has ended',
@@ -429,7 +429,7 @@ export const breakages = [
 	{
 		promise: 'error items name the task',
 		file: 'nodes/run/toItem.ts',
-		find: "[describes === 'asset' ? 'asset_id' : 'task_id']: task?.taskId,",
+		find: "[ID_FIELDS[describes ?? 'task'] ?? 'task_id']: task?.taskId,",
 		becomes: '',
 	},
 	{
