@@ -110,10 +110,11 @@ export class GatewayClient {
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
 		const response = await this.requests.get(path, undefined, inline);
-		const record = parseTaskRecord(parseJson(response.text));
+		const body = parseJson(response.text);
+		const record = parseTaskRecord(body);
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
 		const hasFailed = record?.state === 'failed' && record.id === taskId;
-		if (!hasFailed) parseBody(response); // throws the error of a refusal
+		if (!hasFailed) parseBody(response, body); // throws the error of a refusal
 		// Without a status word there is nothing to go by, not even that it is still running.
 		if (!record || record.status === '') throw gatewayError('noTaskStatus', {}, { httpStatus: response.status });
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };

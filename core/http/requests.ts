@@ -220,9 +220,12 @@ export function encodeId(id: string): string {
 	throw gatewayError('notAnId', { id });
 }
 
-/** The parsed answer. Throws when it is a refusal, or no JSON at all. */
-export function parseBody(response: HttpResponse): unknown {
-	const body = parseJson(response.text);
+/**
+ * The parsed answer. Throws when it is a refusal, or no JSON at all.
+ *
+ * @param body where it is parsed already: a large one takes long
+ */
+export function parseBody(response: HttpResponse, body = parseJson(response.text)): unknown {
 	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);
 	return body;
 }

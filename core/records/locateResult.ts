@@ -1,6 +1,6 @@
 import { getPath, isPlainObject, isUnset, valuesBelow, type JsonObject } from '../json';
 import { isHttpUrl, parseHttpUrl } from '../urls';
-import { flattened, MOST_URLS, valuesAtPath } from './resultPath';
+import { flattened, MOST_ENTRIES, MOST_URLS, valuesAtPath } from './resultPath';
 import { searchRecord, urlsOfInputs } from './resultSearch';
 import type { TaskRecord } from './taskRecord';
 
@@ -100,10 +100,11 @@ function isWithin(urls: string[], list: string[]): boolean {
 /** The URLs in strings, objects with a URL, and lists of either; each once. */
 function urlsIn(value: unknown): string[] {
 	const urls = new Set<string>();
+	let seen = 0;
 	for (const each of flattened(value, within)) {
 		const url = parseHttpUrl(each);
 		if (url !== undefined) urls.add(url);
-		if (urls.size === MOST_URLS) break;
+		if (urls.size === MOST_URLS || ++seen === MOST_ENTRIES) break;
 	}
 	return [...urls];
 }

@@ -3,6 +3,9 @@ import { isPlainObject } from '../json';
 /** A service that gives more has not meant them as results. */
 export const MOST_URLS = 10_000;
 
+/** The values at one place that are looked at: what lies beyond was not meant as a result. */
+export const MOST_ENTRIES = 20_000;
+
 /**
  * A place in a record as people read and write it: names and indexes, separated by dots, such as `content.video_url`,
  * `results.0.url` or `results[0].url`. A name goes through lists: `results.url` is the URL of every entry. A name that

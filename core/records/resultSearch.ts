@@ -1,6 +1,6 @@
 import { isContainer, valuesBelow } from '../json';
 import { isHttpUrl } from '../urls';
-import { appendName, MOST_URLS } from './resultPath';
+import { appendName, MOST_ENTRIES, MOST_URLS } from './resultPath';
 
 /** Names of inputs that a record repeats. */
 const INPUTS = new Set([
@@ -16,8 +16,7 @@ const NEVER_BELOW = new Set([
 /** Names of previews, and of the frames that a video begins or ends with. */
 const PREVIEW = /thumb|preview|poster|(first|last)_?frame|(^|_)covers?(_|$|image|img|pic|photo|url)/;
 
-/** The entries of one list or object that are searched, and the levels: what lies beyond was not meant as a result. */
-const MOST_ENTRIES = 20_000;
+/** The levels that are searched, and in each list or object `MOST_ENTRIES`. */
 const MOST_LEVELS = 1000;
 /** More possible results than this nobody wants to choose from. */
 const MOST_LOCATIONS = 5;

@@ -334,12 +334,14 @@ describe('records of any size', () => {
 		expect(locateResult(recordOf(`{"odd":${nested(1000, ['{"a":', '}'])}}`)).urls).toEqual([]);
 	});
 
-	test('of a list, and of an object, 20,000 entries are searched', () => {
+	test('of a list, and of an object, 20,000 entries are searched, at a usual place, too', () => {
 		const entries = (count: number) => [...Array<string>(count - 1).fill('-'), U];
 		expect(locateResult(recordOf({ odd: entries(20_000) })).urls).toEqual([U]);
 		expect(locateResult(recordOf({ odd: entries(20_001) })).urls).toEqual([]);
 		expect(locateResult(recordOf({ odd: { ...entries(20_000) } })).urls).toEqual([U]);
 		expect(locateResult(recordOf({ odd: { ...entries(20_001) } })).urls).toEqual([]);
+		expect(locateResult(recordOf({ images: entries(20_000) })).urls).toEqual([U]);
+		expect(locateResult(recordOf({ images: entries(20_001) })).urls).toEqual([]);
 	});
 
 	test('of a list, no more than 10,000 URLs are a result, and of a record, five places are named', () => {

@@ -163,6 +163,13 @@ async function crash(parameters: IDataObject, options: RunOptions, moment: () =>
 const idsInLog = () => new Set(tables.rows.map(({ task_id: id }) => id).filter(Boolean)).size;
 const long = (name: string) => `${name} [[sandbox duration=2s]]`;
 
+/** A picture in n8n's storage, as an execution has it. */
+async function stored(executionId: string, content: Buffer = Buffer.from(pngField().data, 'base64')) {
+	const { mimeType, fileName } = pngField();
+	const place = { type: 'execution' as const, workflowId: 'wf', executionId };
+	return await Container.get(BinaryDataService).store(place, content, { data: '', mimeType, fileName });
+}
+
 describe('a retry after a crash', () => {
 	const items = prompts(long('a'), long('b'));
 
@@ -203,6 +210,20 @@ describe('a retry after a crash', () => {
 		expect(sandbox.tasks).toHaveLength(4);
 	});
 
+	test('a retry after a crash knows a picture again that an earlier node has fetched anew', async () => {
+		await useBinaryMode('filesystem');
+		try {
+			const form = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
+			const fetched = async (id: string) => ({ json: { prompt: long('a') }, binary: { data: await stored(id) } });
+			await crash(form, { ...first, items: [await fetched('1')] }, () => idsInLog() === 1);
+			const { json } = await run('image', form, { ...retryAs('2'), items: [await fetched('2')] });
+			expect(json.map(({ status }) => status)).toEqual(['completed']);
+			expect(sandbox.tasks).toHaveLength(1);
+		} finally {
+			await useBinaryMode('default');
+		}
+	});
+
 	test('a retry after a crash does not create a token again, as its key was shown only once', async () => {
 		const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
 		const { promise } = begin('token', form, first);
@@ -226,10 +247,8 @@ describe('a Purchase Key', () => {
 			options: { ...quick, purchaseKey: 'order 1' },
 		};
 		const deliver = async (id: string, content: Buffer) => {
-			const { mimeType, fileName } = pngField();
-			const place = { type: 'execution' as const, workflowId: 'wf', executionId: id };
-			const data = await Container.get(BinaryDataService).store(place, content, { data: '', mimeType, fileName });
-			return await run('image', parameters, { items: [{ json: {}, binary: { data } }], ...inItems });
+			const binary = { data: await stored(id, content) };
+			return await run('image', parameters, { items: [{ json: {}, binary }], ...inItems });
 		};
 		const picture = Buffer.from(pngField().data, 'base64');
 		const [bought] = (await deliver('1', picture)).json;
