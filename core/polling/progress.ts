@@ -66,6 +66,8 @@ const CONTRADICTED = 0.05;
 /** The share that "it says nothing" keeps when the progress moves; a jump from 0 to 99 says little. */
 const MOVED = 0.02;
 const JUMPED = 0.05;
+/** The least fall, in percent, that is more than a service that counts inexactly. */
+const LEAST_FALL = 10;
 /**
  * The error of an age, in milliseconds: a reading is a little older than its answer, and a task a little younger than
  * its acceptance. Half misses ends.
@@ -78,6 +80,8 @@ export interface ProgressBelief {
 	/** One per hypothesis, in their order; the last belongs to "it says nothing". */
 	readonly windows: readonly Window[];
 	readonly last?: Reading;
+	/** The age at which the progress began to count: later than 0 where it has begun again. */
+	readonly originMs: number;
 	/** The age of the last reading at 0. */
 	readonly lastAtZeroMs?: number;
 	readonly firstMoved?: Reading;
@@ -85,10 +89,13 @@ export interface ProgressBelief {
 
 export const NO_READING: ProgressBelief = {
 	windows: [...HYPOTHESES, { weight: MUTE_WEIGHT }].map(({ weight }) => ({ fromMs: 0, toMs: Infinity, weight })),
+	originMs: 0,
 };
 
-export function afterReading(belief: ProgressBelief, { atMs, progress }: Reading): ProgressBelief {
+export function afterReading(before: ProgressBelief, { atMs, progress }: Reading): ProgressBelief {
 	const reading = { atMs, progress: Math.min(100, Math.max(0, Math.floor(progress))) };
+	const belief = hasBegunAgain(reading, before.last) ? begunAgain(before.last) : before;
+	const { originMs } = belief;
 	const lastAtZeroMs = reading.progress === 0 ? atMs : belief.lastAtZeroMs;
 	const firstMoved = belief.firstMoved ?? (reading.progress > 0 ? reading : undefined);
 	const toleranceMs = TOLERANCE_MS + TOLERANCE_OF_AGE * atMs;
@@ -97,7 +104,7 @@ export function afterReading(belief: ProgressBelief, { atMs, progress }: Reading
 		const allowed =
 			hypothesis.curve === 'waiting'
 				? spanSinceMoved(reading, firstMoved, lastAtZeroMs)
-				: spanOnCurve(reading, hypothesis);
+				: spanOnCurve(reading, hypothesis, originMs);
 		const fitsStep = reading.progress % hypothesis.step === 0 || reading.progress >= 99;
 		return narrowed(window, allowed, fitsStep ? 1 : CONTRADICTED, toleranceMs);
 	});
@@ -105,9 +112,21 @@ export function afterReading(belief: ProgressBelief, { atMs, progress }: Reading
 	return {
 		windows: [...windows, { ...mute, weight: mute.weight * muteFactor(reading, belief.last) }],
 		last: reading,
+		originMs,
 		lastAtZeroMs,
 		firstMoved,
 	};
+}
+
+/** True where the progress falls so far that it counts another stage of the task, or another try. */
+function hasBegunAgain({ atMs, progress }: Reading, last: Reading | undefined): last is Reading {
+	if (last === undefined || atMs <= last.atMs) return false;
+	return last.progress - progress > LEAST_FALL && progress < last.progress / 2;
+}
+
+/** What was read before says nothing of the end: the rules count from the last reading on. */
+function begunAgain({ atMs }: Reading): ProgressBelief {
+	return { ...NO_READING, originMs: atMs, lastAtZeroMs: atMs };
 }
 
 interface Span {
@@ -122,12 +141,19 @@ function narrowed({ fromMs, toMs, weight }: Window, allowed: Span, factor: numbe
 	return { fromMs: lowMs, toMs: highMs, weight: weight * factor * CONTRADICTED };
 }
 
-function spanOnCurve({ atMs, progress }: Reading, { curve, step, rounded, k: [low, high] }: Hypothesis): Span {
+function spanOnCurve(
+	{ atMs, progress }: Reading,
+	{ curve, step, rounded, k: [low, high] }: Hypothesis,
+	originMs: number,
+): Span {
 	const least = Math.max(0, rounded ? progress - step / 2 : progress);
 	const most = rounded ? progress + step / 2 : progress + step;
-	if (curve === 'growing')
-		return { fromMs: atMs / shareOfGrowing(most, high), toMs: atMs / shareOfGrowing(least, low) };
-	return { fromMs: atMs / shareOfSlowing(most, low), toMs: atMs / shareOfSlowing(least, high) };
+	const ageMs = atMs - originMs;
+	const [first, last] =
+		curve === 'growing'
+			? [shareOfGrowing(most, high), shareOfGrowing(least, low)]
+			: [shareOfSlowing(most, low), shareOfSlowing(least, high)];
+	return { fromMs: originMs + ageMs / first, toMs: originMs + ageMs / last };
 }
 
 /** The share of its duration that a task has behind it at this progress. */

@@ -108,7 +108,7 @@ test('where a task cannot end, the time is lost all the same', () => {
 		{ fromMs: 10_000, toMs: 11_000, weight: 0.1 },
 		{ fromMs: 60_000, toMs: 61_000, weight: 1 },
 	];
-	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: 5_000 }), belief: { windows } };
+	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: 5_000 }), belief: { windows, originMs: 0 } };
 	const atMs = nextPollAtMs(state, new SurvivalTable(), 1, 0);
 	expect(atMs).toBeCloseTo(balancedAtMs(state, new SurvivalTable(), 500), 1);
 	expect([atMs > 11_000, atMs < 60_000]).toEqual([true, true]);
@@ -121,7 +121,7 @@ test.each([
 ])('of a task whose end nobody can guess, %s', (_, ageMs, gapMs) => {
 	// A day is over: beyond that, nothing is believed.
 	const window = { fromMs: 1e9, toMs: 2e9, weight: 1 };
-	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: ageMs }), belief: { windows: [window] } };
+	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: ageMs }), belief: { windows: [window], originMs: 0 } };
 	expect(nextPollAtMs(state, new SurvivalTable(), 1, 0)).toBe(ageMs + gapMs);
 });
 

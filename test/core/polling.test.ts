@@ -84,6 +84,10 @@ describe('the goals, with a margin of a quarter', () => {
 		['eighths', 0.1, steps(12.5)],
 		['queued for 60 % of the time', 0.06, (share) => Math.max(0, 250 * share - 150)],
 		['share squared', 0.1, (share) => 100 * share * share],
+		['two stages', 0.3, (share) => 100 * ((2 * share) % 1)],
+		['three stages', 0.15, (share) => 100 * ((3 * share) % 1)],
+		['a short stage, then a long one', 0.1, (share) => (share < 0.3 ? 333 * share : (100 * (share - 0.3)) / 0.7)],
+		['99 in the queue, then from 0', 0.05, (share) => (share < 0.3 ? 99 : (100 * (share - 0.3)) / 0.7)],
 		['halts at half', 0.25, (share) => (share < 0.5 ? 100 * share : share < 0.75 ? 50 : 100 * (2 * share - 1))],
 	];
 	test.each(unplanned)('other shapes are seen in time, with fewer polls than every 5 s: %s', (_, within, shape) => {

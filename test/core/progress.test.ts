@@ -49,6 +49,43 @@ const toleranceMs = (ageMs: number) => 100 + 0.002 * ageMs;
 test('before anything was read, a task may end at any time', () => {
 	expect(NO_READING).toEqual({
 		windows: [...SERVICES.map(({ weight }) => weight), 0.1].map((weight) => ({ fromMs: 0, toMs: Infinity, weight })),
+		originMs: 0,
+	});
+});
+
+describe('a progress that begins again', () => {
+	const first = { atMs: 20_000, progress: 60 };
+	const since = ({ atMs, progress }: Reading) => {
+		const { windows, ...rest } = read({ atMs: atMs - 20_000, progress });
+		const later = windows.map(({ fromMs, toMs, weight }) => ({ fromMs: fromMs + 20_000, toMs: toMs + 20_000, weight }));
+		return { ...rest, windows: later };
+	};
+
+	test.each([0, 1, 29])('what was read before %i %% is forgotten, and the rules count from there', (progress) => {
+		const second = { atMs: 25_000, progress };
+		const { windows, originMs, last } = read({ atMs: 5_000, progress: 20 }, first, second);
+		const wider = toleranceMs(25_000) - toleranceMs(5_000);
+		const expected = since(second).windows;
+		expect([originMs, last]).toEqual([20_000, second]);
+		for (const [index, { fromMs, toMs, weight: left }] of windows.entries()) {
+			// The open window of a progress that says nothing is no age, and `waiting` counts from the last reading at 0.
+			if (index === MUTE || SERVICES[index]?.curve === 'waiting') continue;
+			expect(fromMs).toBeCloseTo((expected[index]?.fromMs ?? NaN) - wider, 6);
+			expect(toMs).toBeCloseTo((expected[index]?.toMs ?? NaN) + wider, 6);
+			expect(left).toBe(expected[index]?.weight);
+		}
+	});
+
+	test.each([
+		['by less than half', first, { atMs: 25_000, progress: 30 }],
+		['by ten percent at most', { atMs: 20_000, progress: 11 }, { atMs: 25_000, progress: 1 }],
+		['at the same moment', first, { atMs: 20_000, progress: 0 }],
+	])('one that falls %s is only inexact', (_, one, other) => {
+		expect(read(one, other).originMs).toBe(0);
+	});
+
+	test('one that falls by more than ten percent has begun again', () => {
+		expect(read({ atMs: 20_000, progress: 11 }, { atMs: 25_000, progress: 0 }).originMs).toBe(20_000);
 	});
 });
 
@@ -253,7 +290,8 @@ describe('doubt', () => {
 		['that rests', [37, 37], 0.02],
 		['that moves', [10, 20], 0.02 * 0.02],
 		['that goes back', [20, 10], 0.02 * 0.02],
-		['that goes back to 0', [20, 0], 0.02],
+		['that goes back to 0, where it has begun again', [20, 0], 1],
+		['that goes back to 1, where it has begun again', [20, 1], 0.02],
 		['that jumps to 99', [0, 99], 0.05],
 		['that begins with 99', [99], 0.05],
 		['that begins with 100', [100, 100], 0.05],
