@@ -2,7 +2,7 @@ import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskRefere
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
 import { isAhead } from '../polling/startTimes';
-import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
+import { NOT_FOUND_GRACE_MS, waitForTask, type WaitWatcher } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
 import { endBadly, endWell, errorOf, hasEnded, isReplacedByRetry } from './states';
@@ -76,12 +76,21 @@ async function see(order: Order, ports: Ports, controls: JobControls, isNew: boo
 	const { product } = ports;
 	if (task === undefined || (then === 'nothing' && (isNew || thing !== 'task'))) return { timedOut: false };
 	if (then === 'poll') return await poll(order, task, ports, controls);
-	const record = await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
+	const read = namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
+	const record = await read.catch((thrown: unknown) => {
+		if (then === 'nothing' && isTooNew(order, asGatewayError(thrown), ports)) return undefined;
+		throw thrown;
+	});
 	// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
 	const target = then === 'nothing' ? product.target?.(order, task) : undefined;
 	if (record !== undefined && target?.statusOf(record).state === 'failed')
 		throw target.toFailure(record).withTask(task);
 	return { record, timedOut: false };
+}
+
+/** True for a task that the service may not know yet, because another order has created it just now. */
+function isTooNew({ acceptedAtMs = 0 }: Order, { kind }: GatewayError, { clock }: Pick<Ports, 'clock'>): boolean {
+	return kind === 'notFound' && clock.now() - acceptedAtMs < NOT_FOUND_GRACE_MS;
 }
 
 async function poll(

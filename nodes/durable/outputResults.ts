@@ -8,7 +8,7 @@ import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
 import { canceledError, hasFinished } from './canceledError';
-import { outermostIn, ParentExecutions } from './parentExecutions';
+import { ParentExecutions } from './parentExecutions';
 import { ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
 import { operationOf, toNodeOutput } from './toNodeOutput';
 import { forgetWaves } from './waveNameStore';
@@ -35,7 +35,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 /** True where a person has stopped the execution of the node, or n8n has lost it, before all orders have finished. */
 async function isCanceled(context: IExecuteFunctions, orders: Order[]): Promise<boolean> {
 	if (orders.every(hasFinished)) return false;
-	return await new ParentExecutions(context, {}, () => outermostIn(orders)).isGone();
+	return await new ParentExecutions(context, {}, orders).isGone();
 }
 
 /**

@@ -64,7 +64,7 @@ function wasStopped(data: IRunExecutionData | undefined): boolean {
 }
 
 /** As the orders of a run know it: see `outermostOf`. */
-export function outermostIn(orders: readonly Order[]): string | undefined {
+function outermostIn(orders: readonly Order[]): string | undefined {
 	return orders.map(({ batch }) => batch?.outermost).find((id) => id !== undefined);
 }
 
@@ -98,12 +98,12 @@ export class ParentExecutions {
 
 	/**
 	 * @param store is kept while the execution sleeps
-	 * @param outermost of those that wait, if others are around it
+	 * @param orders that they wait for
 	 */
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly store: { parents?: unknown },
-		private readonly outermost: () => string | undefined,
+		private readonly orders: readonly Order[],
 	) {}
 
 	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
@@ -133,7 +133,7 @@ export class ParentExecutions {
 	}
 
 	private next(id: string, data: IRunExecutionData): string | undefined {
-		return id === this.outermost() ? undefined : waitingFor(data);
+		return id === outermostIn(this.orders) ? undefined : waitingFor(data);
 	}
 
 	/** The time until the next question. */

@@ -10,7 +10,7 @@ import type { OnError } from '../run/toItem';
 import { canceledError } from './canceledError';
 import { outputResults } from './outputResults';
 import { LiveOrders } from './liveOrders';
-import { outermostIn, ParentExecutions, whileParentsWait } from './parentExecutions';
+import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
 	itemsOfStart,
@@ -66,7 +66,7 @@ const keepWaiting: Step = async (context) => {
 		left.wasStopped ||
 		(await leftOf(context, memory.parked)).wasStopped ||
 		rounds >= MAX_ROUNDS ||
-		(rounds > 0 && (await new ParentExecutions(context, memory, () => outermostIn(orders)).isGone()));
+		(rounds > 0 && (await new ParentExecutions(context, memory, orders).isGone()));
 	if (isOver) return endAll(context, await resolveInterrupted(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
 	const items = rounds === 0 && own === orders ? input : toOrderItems(rounds > 0 ? orders.map(takenOver) : orders);
@@ -124,12 +124,12 @@ const pollTasks: Step = async (context) => {
 	if (hasNotSleptYet(context)) return [];
 	const memory = context.getContext('node') as PollMemory;
 	if (memory.isCanceled === true) throw canceledError(context, requireOrders(context.getInputData()));
-	const parents = new ParentExecutions(context, memory, () => outermostIn(batch.orders));
 	const read = () => salvageOrderItems(memory.rows) ?? requireOrders(memory.rows ?? itemsOfStart(context));
 	// Somebody has clicked Retry: Keep Waiting has started another execution in the place of this one, and nobody waits here.
 	if (context.getMode() === 'retry') return cancel(context, memory, read().map(takenOver));
 	const batch = LiveOrders.of(context, memory, read);
 	const { orders } = batch;
+	const parents = new ParentExecutions(context, memory, orders);
 	const end = async () => {
 		batch.stop();
 		if (memory.hasSlept !== true) await parents.untilAsleep();

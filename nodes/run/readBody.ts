@@ -50,7 +50,7 @@ function readNames(item: Item, field: INodeProperties): unknown[] {
 	const { displayName: label } = field;
 	const given = item.value(field);
 	const names = asArray(given ?? []).map((name) => (typeof name === 'string' ? name.trim() : name));
-	const areLost = given === undefined || names.includes(undefined) || names.every((name) => name === '');
+	const areLost = names.includes(undefined) || names.every((name) => name === '');
 	if (areLost && holdsExpression(item.node.parameters[field.name]))
 		throw gatewayError('expressionGaveNothing', { label });
 	const wrong = names.filter((name) => typeof name !== 'string' || /[,\s"'[\]{}]/.test(name));

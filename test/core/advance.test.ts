@@ -129,9 +129,13 @@ test('an order that is to be read once is read once', async () => {
 });
 
 describe('an order that nobody waits for, whose thing an earlier try has created', () => {
-	const again = async (records: Rec[], more: Partial<OrderDraft> = {}) => {
-		const { ports, seen } = world({ records });
-		ports.ledger.accepted(0, { taskId: 'task-1', hash: 'h', acceptedAtMs: 1 });
+	const again = async (
+		records: Rec[],
+		{ agoMs = 60_000, ...more }: Partial<OrderDraft> & { agoMs?: number } = {},
+		wanted: Wanted = {},
+	) => {
+		const { ports, seen } = world({ records, ...wanted });
+		ports.ledger.accepted(0, { taskId: 'task-1', hash: 'h', acceptedAtMs: ports.clock.now() - agoMs });
 		const order = planned({ then: 'nothing', ...more });
 		const outcome = await advance(order, ports, controls()).then(
 			() => outputOf(order)?.status,
@@ -149,6 +153,18 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 		const { outcome, entry } = await again([FAILED]);
 		expect(outcome).toEqual(['taskFailed', 'task-1', 'failed']);
 		expect(entry).toBeUndefined();
+	});
+
+	test('one that the service does not know yet is new', async () => {
+		const read = async () => await Promise.reject(new GatewayError('notFound', 'Nobody knows it'));
+		expect((await again([], { agoMs: 29_999 }, { read })).outcome).toBeUndefined();
+		expect((await again([], { agoMs: 30_000 }, { read })).outcome).toEqual(['notFound', 'task-1', 'failed']);
+		const unavailable = async () => await Promise.reject(new GatewayError('unavailable', 'Nobody is there'));
+		expect((await again([], { agoMs: 1 }, { read: unavailable })).outcome).toEqual([
+			...['unavailable', 'task-1', 'failed'],
+		]);
+		const { outcome } = await again([], { agoMs: 1, then: 'read' }, { read });
+		expect(outcome).toEqual(['notFound', 'task-1', 'failed']);
 	});
 
 	test('only tasks can be read like that', async () => {

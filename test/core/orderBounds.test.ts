@@ -50,6 +50,7 @@ test.each<[string, unknown, unknown]>([
 	['batch.waves', 0, -1],
 	['batch.inDoubt', 0, -1],
 	['batch.lastSeenRow', 0, -1],
+	['batch.outermost', text(100), text(101)],
 	['batch.retry.pauseMs', 5_000, 5_001],
 	['batch.retry.pauseMs', 0, -1],
 	['batch.retry.tries', 5, 6],

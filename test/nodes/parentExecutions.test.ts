@@ -1,7 +1,6 @@
 /** Who waits for an execution that works for others: when n8n is asked, and what its answers mean. */
 import { sleep, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
 import {
-	outermostIn,
 	outermostOf,
 	ParentExecutions,
 	parentIdOf,
@@ -32,7 +31,9 @@ function world(saved: Saved, { tookMs = 0, isCalled = true, mode = 'integrated',
 		},
 	} as unknown as IExecuteFunctions;
 	const store: { parents?: unknown } = {};
-	const parents = new ParentExecutions(context, store, () => outermost || undefined);
+	// Orders that were refused have no batch.
+	const orders = [{}, { batch: {} }, { batch: { outermost: outermost || undefined } }] as never;
+	const parents = new ParentExecutions(context, store, orders);
 	/** The executions that were read in between. */
 	const readIn = async (work: () => Promise<unknown>) => {
 		reads.length = 0;
@@ -82,7 +83,7 @@ describe('the question whether somebody still waits', () => {
 		expect(memory).toEqual({
 			parents: { around: ['parent', 'root'], wasAwaited: true, atMs: Date.now(), tookMs: 0 },
 		});
-		const next = new ParentExecutions(context, memory, () => undefined);
+		const next = new ParentExecutions(context, memory, []);
 		expect(await readIn(async () => await next.isGone())).toEqual({ result: false, reads: [] });
 		expect((await readIn(async () => await next.isGone({ now: true }))).reads).toEqual(['parent', 'root']);
 	});
@@ -357,10 +358,5 @@ describe('the outermost execution that waits', () => {
 		const saved: Saved = { parent: { ...asleepFor('own'), ...calledBy('root') }, root: {} };
 		const { parents, readIn } = world(saved, { outermost: 'parent' });
 		expect((await readIn(async () => await parents.untilAsleep())).reads).toEqual(['parent']);
-	});
-
-	test('the orders of a run know the outermost execution that waits, but for those that were refused', () => {
-		const orders = [{}, { batch: {} }, { batch: { outermost: '7' } }];
-		expect([outermostIn(orders as never), outermostIn([])]).toEqual(['7', undefined]);
 	});
 });
