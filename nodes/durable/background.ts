@@ -139,7 +139,7 @@ export async function startInBackground(
 		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, errorContext);
 		if (executionId !== undefined) return startedItem(context, order, executionId);
 		const words = failure instanceof Error ? failure.message : String(failure);
-		const error = gatewayError('waitingNotStarted', { id: task?.taskId, words }, { task });
+		const error = gatewayError('waitingNotStarted', { id: task?.taskId, words });
 		if (onError !== 'stopWorkflow') return toItem({ ...outcomeOf(order), error }, index, onError, errorContext);
 		throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
 	};

@@ -195,6 +195,16 @@ describe('forms', () => {
 		);
 	});
 
+	test('each says what its output describes', () => {
+		const described = [...OPERATIONS].map(([name, { operation }]) => [name, operation.describes]);
+		expect(Object.fromEntries(described)).toEqual({
+			...{ 'asset get': 'asset', 'asset upload': 'asset', 'asset wait': 'asset', 'group create': 'group' },
+			...{ 'verification create': 'session', 'verification get': 'session' },
+			...{ 'verification getResult': 'verification', 'token create': 'token', 'image uploadImage': undefined },
+			...{ 'balance getTokenBalance': 'balance', 'balance getUserBalance': 'balance' },
+		});
+	});
+
 	test('only what waits for an asset says how to go on with one', () => {
 		const names = [...OPERATIONS].flatMap(([name, { operation }]) => (operation.waitsFor === 'asset' ? [name] : []));
 		expect(names).toEqual(['asset upload', 'asset wait']);
@@ -302,6 +312,16 @@ describe('orders', () => {
 				...planned(uploadBody, ['asset', { kind: 'private' }]),
 				...{ thing: 'asset', kind: 'private', scope: 'the group g', then: 'poll', wait },
 				about: { simplify: true, body: uploadBody, groupIdName: 'group_id' },
+			},
+		],
+		[
+			'an asset whose group Additional Fields names',
+			'asset upload',
+			{ ...upload, options: { additionalFields: { group_id: 'other' } } },
+			{
+				...planned({ ...uploadBody, group_id: 'other' }, ['asset', { kind: 'private' }]),
+				...{ thing: 'asset', kind: 'private', scope: 'the group other', then: 'poll', wait },
+				about: { simplify: true, body: { ...uploadBody, group_id: 'other' }, groupIdName: 'group_id' },
 			},
 		],
 		[

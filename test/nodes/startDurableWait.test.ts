@@ -45,6 +45,15 @@ describe('n8n puts the orders to sleep', () => {
 		expect(happened).toEqual(['deferred 1', 'ended']);
 	});
 
+	test('in a retry, the orders know that nobody around this execution waits', async () => {
+		const isKnown = async (mode: string) => {
+			const { run, start } = durableRun({ execute: () => waiting, more: { getMode: () => mode } });
+			await start([acceptedOrder(0)]);
+			return run.batch?.outermost;
+		};
+		expect([await isKnown('retry'), await isKnown('trigger')]).toEqual(['own', undefined]);
+	});
+
 	test('the time limit of a task counts from the first wait for it', async () => {
 		const [first, waited, planned, alone] = [acceptedOrder(0), acceptedOrder(1), plannedOrder(2), acceptedOrder(3)];
 		if (waited.wait) waited.wait.startedAtMs = 7;
