@@ -124,7 +124,7 @@ function hasBegunAgain({ atMs, progress }: Reading, last: Reading | undefined): 
 	return last.progress - progress > LEAST_FALL && progress < last.progress / 2;
 }
 
-/** What was read before says nothing of the end: the rules count from the last reading on. */
+/** Forgets what was read before, which says nothing of the end: the rules count from the last reading on. */
 function begunAgain({ atMs }: Reading): ProgressBelief {
 	return { ...NO_READING, originMs: atMs, lastAtZeroMs: atMs };
 }

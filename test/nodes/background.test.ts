@@ -189,7 +189,11 @@ test.each([
 );
 
 test.each<[string, IDataObject, RegExp]>([
-	['no workflow', { workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } }, /^The expression in Workflow gave nothing/],
+	[
+		'no workflow',
+		{ workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } },
+		/^The expression in Workflow gave nothing/,
+	],
 	[
 		'65 kB to pass along',
 		{ passAlong: { text: 'ü'.repeat(33_000) } },
