@@ -2,7 +2,8 @@ import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskRefere
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
 import { isAhead } from '../polling/startTimes';
-import { NOT_FOUND_GRACE_MS, waitForTask, type WaitWatcher } from '../polling/waitForTask';
+import { NOT_FOUND_GRACE_MS, waitForTask } from '../polling/waitForTask';
+import type { WaitWatcher } from '../polling/waitWatcher';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
 import { endBadly, endWell, errorOf, hasEnded, isReplacedByRetry } from './states';

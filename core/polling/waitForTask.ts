@@ -5,16 +5,8 @@ import type { SurvivalTable } from './survivalTable';
 import { MAX_POLLS, type Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
 import { isAhead, plausibleStartMs } from './startTimes';
-import type { TimeLeft } from './timeLeft';
 import type { PollTarget } from './pollTarget';
-
-/** Gets to know how a wait goes while it lasts, to tell the user. */
-export interface WaitWatcher {
-	/** The polls of a task begin. The function estimates, at any time, how long it still takes. */
-	begun(timeLeft: () => TimeLeft): void;
-	/** A poll got no answer. */
-	retrying(error: GatewayError, waitMs: number): void;
-}
+import type { WaitWatcher } from './waitWatcher';
 
 export interface WaitOptions {
 	plan: PollPlan;

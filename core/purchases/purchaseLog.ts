@@ -9,7 +9,7 @@ import { wordsOf } from '../text';
 import { nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
 import { OtherRetries, requestsUnderWay } from './otherRetries';
-import { parseRows, purchaseRow, RUN } from './purchaseRow';
+import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
 import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 import { SentRequests } from './sentRequests';
@@ -40,9 +40,6 @@ interface News {
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;
-
-/** Rows that are read without a break. */
-const ROWS_AT_ONCE = 100;
 
 /** The log of one run: a row before each request, one with its ID, and one for its end. */
 export class PurchaseLog {
@@ -210,15 +207,8 @@ export class PurchaseLog {
 
 	private async readRows(): Promise<ParsedRow[] | undefined> {
 		const { columns, table, tell, clock } = this.ports;
-		const breakIfDue = takingBreaks(clock);
 		try {
-			const values = await table.rowsOfRun(columns);
-			const rows: ParsedRow[] = [];
-			for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
-				await breakIfDue();
-				rows.push(...parseRows(values.slice(from, from + ROWS_AT_ONCE)));
-			}
-			return rows;
+			return await parseManyRows(await table.rowsOfRun(columns), takingBreaks(clock));
 		} catch (thrown) {
 			tell(wordsOf(thrown));
 			return undefined;

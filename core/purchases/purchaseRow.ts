@@ -138,3 +138,16 @@ export type ParsedRow = StoredRow | undefined;
 export function parseRows(values: readonly unknown[]): ParsedRow[] {
 	return values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
 }
+
+/** Rows that are read without a break. */
+const ROWS_AT_ONCE = 100;
+
+/** The same of a large run. */
+export async function parseManyRows(values: readonly unknown[], breakIfDue: () => Promise<void>): Promise<ParsedRow[]> {
+	const rows: ParsedRow[] = [];
+	for (let from = 0; from < values.length; from += ROWS_AT_ONCE) {
+		await breakIfDue();
+		rows.push(...parseRows(values.slice(from, from + ROWS_AT_ONCE)));
+	}
+	return rows;
+}

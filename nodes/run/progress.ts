@@ -3,7 +3,7 @@ import { realClock } from '../connection/transport';
 import type { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import type { TimeLeft } from '../../core/polling/timeLeft';
-import type { WaitWatcher } from '../../core/polling/waitForTask';
+import type { WaitWatcher } from '../../core/polling/waitWatcher';
 import { roughDuration } from '../../core/text';
 
 /**

@@ -363,6 +363,18 @@ test('a task whose ID was lost is an unknown outcome; a token has none that is n
 	expect(goOn).toEqual([0]);
 });
 
+test('there is a break between two of many orders, whatever becomes of them', async () => {
+	const rows = [row({ item: 1 }), row({ item: 2, request_hash: 'other', attempt: '7-a-1' })];
+	let [breaks, asked] = [0, 0];
+	const orders = [0, 1, 2].map(order);
+	await EarlierTries.read(parseRows(rows))?.restoreLedger(emptyLedger(), orders, async () => {
+		asked = breaks++;
+		await Promise.resolve();
+	});
+	// Three are open, two of them are not found by their items, one of these by none, and is left or not.
+	expect([breaks, asked]).toEqual([3 + 3 + 2 + 2, 9]);
+});
+
 test('what the ledger knows stays as it is', async () => {
 	const ledger = new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 	ledger.accepted(0, { taskId: 'mine', hash: 'hash', acceptedAtMs: 1 });

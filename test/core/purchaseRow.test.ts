@@ -1,5 +1,5 @@
 /** The rows of the purchase log, as they stand in n8n's table: what others have written, and what is written. */
-import { COLUMNS, parseRow, purchaseRow, TABLE_NAME } from '../../core/purchases/purchaseRow';
+import { COLUMNS, parseManyRows, parseRow, purchaseRow, TABLE_NAME } from '../../core/purchases/purchaseRow';
 
 const stored = {
 	...{ id: 5, time: '2026-11-23T12:00:00.000Z', state: 'accepted', task_id: 't', execution: '7', retry: false },
@@ -40,6 +40,24 @@ test.each<[string, Record<string, unknown>]>([
 	['of a retry or not', { retry: 2 }],
 ])('a row that somebody has changed is none: %s', (_, given) => {
 	expect(parseRow({ ...stored, ...given })).toBeUndefined();
+});
+
+test('many rows are read with breaks between them; those about whole runs are left out', async () => {
+	const happened: string[] = [];
+	const row = (id: number) => ({
+		...{ ...stored, id },
+		get state() {
+			happened.push('read');
+			return id === 7 ? 'run' : 'accepted';
+		},
+	});
+	const rows = await parseManyRows(
+		Array.from({ length: 201 }, (_, id) => row(id)),
+		async () => await Promise.resolve(void happened.push('break')),
+	);
+	expect(rows.map((each) => each?.id)).toEqual(Array.from({ length: 201 }, (_, id) => id).filter((id) => id !== 7));
+	const pieces = happened.join(' ').split('break').slice(1);
+	expect(pieces.map((piece) => piece.includes('read'))).toEqual([true, true, true]);
 });
 
 test('a column that a row does not have is empty when it is written', () => {

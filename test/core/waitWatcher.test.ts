@@ -2,7 +2,8 @@
 import { GatewayError } from '../../core/errors';
 import type { PollStatus } from '../../core/polling/pollTarget';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { waitForTask, type WaitWatcher } from '../../core/polling/waitForTask';
+import { waitForTask } from '../../core/polling/waitForTask';
+import type { WaitWatcher } from '../../core/polling/waitWatcher';
 import { fakeClock, trouble } from './support';
 
 const DONE = { state: 'done' as const, status: 'completed' };
