@@ -1,4 +1,4 @@
-import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskReference } from '../errors';
+import { asGatewayError, gatewayError, GatewayError, isTransient, namingTask, type TaskReference } from '../errors';
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
 import { isAhead } from '../polling/startTimes';
@@ -78,20 +78,31 @@ async function see(order: Order, ports: Ports, controls: JobControls, isNew: boo
 	if (task === undefined || (then === 'nothing' && (isNew || thing !== 'task'))) return { timedOut: false };
 	if (then === 'poll') return await poll(order, task, ports, controls);
 	const read = namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
+	if (then === 'read') return { record: await read, timedOut: false };
 	const record = await read.catch((thrown: unknown) => {
-		if (then === 'nothing' && isTooNew(order, asGatewayError(thrown), ports)) return undefined;
+		if (isWorthNoError(order, asGatewayError(thrown), ports)) return undefined;
 		throw thrown;
 	});
+	const target = product.target?.(order, task);
+	if (record === undefined || target === undefined) return { timedOut: false };
+	const { state, status, progress } = target.statusOf(record);
+	Object.assign(task, { status, progress });
 	// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
-	const target = then === 'nothing' ? product.target?.(order, task) : undefined;
-	if (record !== undefined && target?.statusOf(record).state === 'failed')
-		throw target.toFailure(record).withTask(task);
+	if (state === 'failed') throw target.toFailure(record).withTask(task);
 	return { record, timedOut: false };
 }
 
-/** True for a task that the service may not know yet, because another order has created it just now. */
-function isTooNew({ acceptedAtMs = 0 }: Order, { kind }: GatewayError, { clock }: Pick<Ports, 'clock'>): boolean {
-	return kind === 'notFound' && clock.now() - acceptedAtMs < NOT_FOUND_GRACE_MS;
+/**
+ * True where it does not matter that nobody knows how a task is, because nobody waits for it: the trouble may pass, or the
+ * service may not know the task yet. A Purchase Key that leads to a task which is gone does matter.
+ */
+function isWorthNoError(
+	{ reused, acceptedAtMs = 0 }: Order,
+	error: GatewayError,
+	{ clock }: Pick<Ports, 'clock'>,
+): boolean {
+	if (error.kind !== 'notFound') return isTransient(error);
+	return !reused || Math.abs(clock.now() - acceptedAtMs) < NOT_FOUND_GRACE_MS;
 }
 
 async function poll(

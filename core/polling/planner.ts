@@ -31,7 +31,7 @@ export interface Poll {
 	failed?: boolean;
 }
 
-/** The latest polls, which are all that the plan needs when a wait goes on after a sleep. */
+/** The latest polls, by which a wait goes on after a sleep: about all that the plan needs. */
 export const MAX_POLLS = 12;
 
 /** All that counts of the polls so far: small, whatever their number. */

@@ -1,14 +1,20 @@
 import { createHash } from 'crypto';
-import type { IBinaryData } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import { onAbort } from '../../core/abort';
+import { takingBreaks } from '../../core/clock';
+import { gatewayError, stoppedError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
+import { realClock } from '../connection/transport';
 import { toText } from '../form/fieldReader';
 import type { Item } from '../run/item';
 import { FILES_IN_JSON } from '../run/output';
 
 const FIELD_LABEL = 'Input Binary Field';
+
+/** Bytes that are hashed without a break. */
+const PIECE_BYTES = 4_000_000;
 
 /**
  * The image in a binary field of the item, to be uploaded. Throws a `badInput` error that names the image or the field.
@@ -118,7 +124,7 @@ function identify({ id, data }: IBinaryData): string {
 
 /**
  * Tells a stored file by its content. n8n's ID of it is another one in each execution, while the request stays the same: a
- * Purchase Key stands for it in all of them, and the retry after a crash runs the nodes before again.
+ * Purchase Key stands for it in all of them, and the retry after a crash runs the nodes before again. It reads the file to its end.
  *
  * @param once what was read of a file, for all items that have it
  */
@@ -128,10 +134,24 @@ export async function identifyByContent(
 	once: (id: string, read: () => Promise<string>) => Promise<string>,
 ): Promise<void> {
 	const stored = image.stored();
-	if (stored === undefined) return;
-	image.identity = await once(stored.id, async () => {
-		const hash = createHash('sha256');
-		for await (const chunk of await context.helpers.getBinaryStream(stored.id)) hash.update(chunk as Uint8Array);
-		return hash.digest('base64');
-	});
+	if (stored !== undefined) image.identity = await once(stored.id, async () => await hashOfStored(context, stored.id));
+}
+
+async function hashOfStored(context: IExecuteFunctions, id: string): Promise<string> {
+	const hash = createHash('sha256');
+	const stream = await context.helpers.getBinaryStream(id);
+	const forget = onAbort(context.getExecutionCancelSignal(), () => stream.destroy(stoppedError()));
+	const breakIfDue = takingBreaks(realClock);
+	try {
+		for await (const chunk of stream) {
+			// A file that n8n keeps in its database comes in one piece.
+			for (let from = 0; from < (chunk as Uint8Array).length; from += PIECE_BYTES) {
+				await breakIfDue();
+				hash.update((chunk as Uint8Array).subarray(from, from + PIECE_BYTES));
+			}
+		}
+	} finally {
+		forget();
+	}
+	return hash.digest('base64');
 }

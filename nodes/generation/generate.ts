@@ -97,13 +97,23 @@ function readResult(item: Item, { model, n, response_format: format }: JsonObjec
 	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
 }
 
+/**
+ * Checks the files of a request, and tells them by their content where another execution may have bought it: with Purchase Log,
+ * and in a retry. What was bought before the log was turned on is known by n8n's IDs, and stays so.
+ */
+async function identifyFiles(item: Item, run: Run, body: JsonObject, hash: () => string): Promise<void> {
+	const files = pendingUploads(body);
+	for (const file of files) await file.check();
+	const byId = hash();
+	if (run.purchases === undefined || run.ledger.find(item.index, byId)?.hash === byId) return;
+	for (const file of files) await identifyByContent(item, file, run.fileHash);
+}
+
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	const key = readPurchaseKey(item, run);
-	for (const image of pendingUploads(planned.body)) {
-		await image.check();
-		await identifyByContent(item, image, run.fileHash);
-	}
+	const hash = () => hashOf('task', [kind, withReferences(planned.body).body]);
+	await identifyFiles(item, run, planned.body, hash);
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
@@ -120,7 +130,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		model,
 		scope: `the model ${model}`,
 		request: {
-			...{ body, hash: hashOf('task', [kind, body]), submitAgain: item.options.flag(submitAgainOption) },
+			...{ body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
 			...key,
 		},
 		then: waits ? 'poll' : 'nothing',

@@ -43,13 +43,15 @@ export function taskProduct({
 	return {
 		...generationTasks(client),
 		output: async (order, { answer, record, waitedMs, timedOut }, tools) => {
-			const shown = record ?? answer ?? NEW_TASK;
+			const task = requireTask(order);
+			const shown = record ?? answer ?? unseen(task);
 			order.model ??= shown.model;
-			const delivery = { order, record: shown, task: requireTask(order), result: requireResult(order), waitedMs };
+			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs };
 			assertNotExpired(order, shown);
 			if (!timedOut && order.then !== 'nothing') return await deliver(context, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};
-			const forAgent = isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
+			const isRunning = timedOut || shown.state !== 'completed';
+			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
 			return { json: { ...toTaskOutput(delivery, tools.hints).json, ...late, ...forAgent } };
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
@@ -83,9 +85,16 @@ const KEPT_MS = 6 * 60 * 60 * 1000;
 /** Answers of file hosts that do not have a file any more. */
 const GONE = new Set([403, 404, 410]);
 
+/** A task of which no poll has got an answer: only its order knows how it is. */
+const unseen = ({ status = NEW_TASK.status, progress }: TaskReference): TaskRecord => ({
+	...NEW_TASK,
+	status,
+	progress,
+});
+
 /** Throws where a Purchase Key leads to a task whose result is gone. */
-function assertNotExpired({ reused, task }: Order, { expiresAt = Infinity }: TaskRecord): void {
-	if (reused && task !== undefined && expiresAt * 1000 < Date.now())
+function assertNotExpired({ reused, task }: Order, { state, expiresAt = Infinity }: TaskRecord): void {
+	if (reused && task !== undefined && state === 'completed' && expiresAt * 1000 < Date.now())
 		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
 }
 

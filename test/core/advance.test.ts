@@ -1,5 +1,5 @@
 /** The life of one order, whatever it is for: it is submitted, read or polled, delivered, and ends. */
-import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
+import { GatewayError, gatewayError, stoppedError, type GatewayErrorKind } from '../../core/errors';
 import { AccountSlots } from '../../core/account/accountSlots';
 import { idTooLong } from '../../core/http/connectionErrors';
 import { advance, type Ports } from '../../core/orders/advance';
@@ -138,32 +138,55 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 		ports.ledger.accepted(0, { taskId: 'task-1', hash: 'h', acceptedAtMs: ports.clock.now() - agoMs });
 		const order = planned({ then: 'nothing', ...more });
 		const outcome = await advance(order, ports, controls()).then(
-			() => outputOf(order)?.status,
+			() => [outputOf(order)?.status, order.end?.as],
 			(error: GatewayError) => [error.kind, error.task?.taskId, order.end?.as],
 		);
-		return { seen, outcome, entry: ports.ledger.find(0, 'h') };
+		return { seen, outcome, order, entry: ports.ledger.find(0, 'h') };
 	};
 
 	test('it is read once: nobody knows how it is by now', async () => {
-		expect(await again([PENDING])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: 'queued' });
-		expect(await again([DONE])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: 'completed' });
+		expect(await again([PENDING])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: ['queued', 'done'] });
+		expect(await again([DONE])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: ['completed', 'done'] });
 	});
 
 	test('a failed one is an error, and can be bought again', async () => {
-		const { outcome, entry } = await again([FAILED]);
+		const { outcome, entry, order } = await again([FAILED]);
 		expect(outcome).toEqual(['taskFailed', 'task-1', 'failed']);
+		expect(order.task?.status).toBe('failed');
 		expect(entry).toBeUndefined();
 	});
 
-	test('one that the service does not know yet is new', async () => {
-		const read = async () => await Promise.reject(new GatewayError('notFound', 'Nobody knows it'));
-		expect((await again([], { agoMs: 29_999 }, { read })).outcome).toBeUndefined();
-		expect((await again([], { agoMs: 30_000 }, { read })).outcome).toEqual(['notFound', 'task-1', 'failed']);
-		const unavailable = async () => await Promise.reject(new GatewayError('unavailable', 'Nobody is there'));
-		expect((await again([], { agoMs: 1 }, { read: unavailable })).outcome).toEqual([
-			...['unavailable', 'task-1', 'failed'],
-		]);
-		const { outcome } = await again([], { agoMs: 1, then: 'read' }, { read });
+	const trouble = (kind: GatewayErrorKind, more: Partial<Order> = {}) => ({
+		read: async (order: Order) => {
+			Object.assign(order, more);
+			return await Promise.reject(new GatewayError(kind, 'Nobody knows it'));
+		},
+	});
+
+	test.each(['unavailable', 'unreachable', 'rateLimited', 'notFound'] as const)(
+		'trouble (%s) is no error: nobody waits for it',
+		async (kind) => {
+			expect((await again([], {}, trouble(kind))).outcome).toEqual([undefined, 'done']);
+		},
+	);
+
+	test('trouble that does not pass is an error', async () => {
+		const { outcome } = await again([], {}, trouble('authentication'));
+		expect(outcome).toEqual(['authentication', 'task-1', 'failed']);
+	});
+
+	test.each([
+		[29_999, 'done'],
+		[-29_999, 'done'],
+		[30_000, 'failed'],
+		[-30_000, 'failed'],
+	])('one that a Purchase Key leads to, and that the service does not know after %d ms, is %s', async (agoMs, end) => {
+		const { order } = await again([], { agoMs }, trouble('notFound', { reused: true }));
+		expect(order.end?.as).toBe(end);
+	});
+
+	test('who asks for one gets the error', async () => {
+		const { outcome } = await again([], { agoMs: 1, then: 'read' }, trouble('notFound'));
 		expect(outcome).toEqual(['notFound', 'task-1', 'failed']);
 	});
 

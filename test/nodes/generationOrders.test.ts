@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import { batchSchema } from '../../core/orders/batch';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { generate } from '../../nodes/generation/generate';
 import { getTask } from '../../nodes/generation/getTask';
@@ -65,7 +66,8 @@ async function order(
 	});
 	const all = {
 		...{ context, limits: { concurrency: 2, requestsPerSecond: 1 }, hints: new Set<string>(), files: new Map() },
-		...{ notSent: new Map<string, Set<string>>(), fileHash: sharing<string>(), ...run },
+		...{ notSent: new Map<string, Set<string>>(), fileHash: sharing<string>() },
+		...{ ledger: new OrderLedger({ store: {}, executionId: '2', runIndex: 0 }), ...run },
 	} as unknown as Run;
 	return { order: (await operation.prepare(item, all)) as Order, run: all, item };
 }
@@ -150,7 +152,7 @@ describe('Generate', () => {
 			],
 		};
 		const { order: planned, run } = await made({ parameters: { images: rows } });
-		const reference = `upload of ${createHash('sha256').update('content of stored').digest('base64')}`;
+		const reference = 'upload of stored';
 		expect(planned.request?.body.image_urls).toEqual([reference, A]);
 		expect([...(run.files.get(planned)?.keys() ?? [])]).toEqual([reference]);
 		expect(run.files.get(planned)?.get(reference)?.stored()).toMatchObject({ id: 'stored' });
@@ -162,12 +164,38 @@ describe('Generate', () => {
 		expect((await refused({ parameters: notOne }))?.name).toBe('notAnImage');
 	});
 
-	test('files are known by their content, which is the same in each execution and read once for all items', async () => {
+	describe('files', () => {
 		const rows = { images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
-		const { order: planned, run } = await made({ parameters: rows });
-		const again = await made({ parameters: rows, run: { fileHash: run.fileHash } });
-		expect(again.order.request?.hash).toBe(planned.request?.hash);
-		expect(streams).toEqual(['stored']);
+		const purchases = {} as Run['purchases'];
+		const content = `upload of ${createHash('sha256').update('content of stored').digest('base64')}`;
+
+		test('with a purchase log, files are known by their content, which is read once for all items', async () => {
+			const { order: planned, run } = await made({ parameters: rows, run: { purchases } });
+			expect(planned.request?.body.image_urls).toEqual([content]);
+			const again = await made({ parameters: rows, run: { purchases, fileHash: run.fileHash } });
+			expect(again.order.request?.hash).toBe(planned.request?.hash);
+			expect(streams).toEqual(['stored']);
+		});
+
+		test('without one, they are known by their IDs, and not read', async () => {
+			const { order: planned } = await made({ parameters: rows });
+			expect([planned.request?.body.image_urls, streams]).toEqual([['upload of stored'], []]);
+		});
+
+		test('what was bought before the log was turned on stays known by IDs', async () => {
+			const { order: before } = await made({ parameters: rows });
+			const ledger = (hash: string, executionId: string) => {
+				const known = new OrderLedger({ store: {}, executionId, runIndex: 0 });
+				known.accepted(4, { taskId: 't', hash, acceptedAtMs: 1 });
+				return new OrderLedger({ ...known.scope, executionId: '2' });
+			};
+			const hash = String(before.request?.hash);
+			const bodyOf = async (of: OrderLedger) =>
+				(await made({ parameters: rows, run: { purchases, ledger: of } })).order.request?.body.image_urls;
+			expect(await bodyOf(ledger(hash, '1'))).toEqual(['upload of stored']);
+			expect(await bodyOf(ledger('another', '1'))).toEqual([content]);
+			expect(await bodyOf(ledger('another', '2'))).toEqual([content]);
+		});
 	});
 
 	test('what is not sent is noted for the hints of the run, of all items together', async () => {

@@ -121,7 +121,14 @@ describe('a task that goes on', () => {
 		},
 	);
 
-	test('what is shown of a task is the last record, else the answer, else a new task', async () => {
+	test('a task that has finished before is no running one for an agent', async () => {
+		const order = { ...acceptedOrder(0), then: 'nothing' } as Order;
+		const { json } = await deliver({ order, seen: { record: record(COMPLETED) }, node: TOOL });
+		expect(json).toMatchObject({ status: 'completed' });
+		expect(json).not.toHaveProperty('message');
+	});
+
+	test('what is shown of a task is the last record, else the answer, else what its order knows', async () => {
 		const order = () => ({ ...acceptedOrder(0), then: 'nothing' }) as Order;
 		const answer = record({ status: 'running', model: 'gamma' });
 		const seen = { record: undefined, answer };
@@ -129,7 +136,10 @@ describe('a task that goes on', () => {
 		expect(answered.json).toMatchObject({ status: 'in_progress', model: 'gamma' });
 		expect(answered.order.model).toBe('gamma');
 		const { json } = await deliver({ order: order(), seen: { record: undefined } });
-		expect(json).toEqual({ task_id: 'known-0', status: 'queued', progress: 0 });
+		expect(json).toEqual({ task_id: 'known-0', status: 'queued' });
+		const known = { taskId: 'known-0', status: 'in_progress', progress: 40, elapsedMs: 0 };
+		const continued = await deliver({ order: { ...order(), task: known }, seen: { record: undefined } });
+		expect(continued.json).toMatchObject({ status: 'in_progress', progress: 40 });
 		const asked = await deliver({
 			order: { ...order(), model: 'asked' },
 			seen: { record: answer, answer: record({}) },
@@ -243,15 +253,16 @@ describe('a task that has ended', () => {
 	])(
 		'a result that is kept no longer is an error only of a task that another item has bought: %s',
 		async (_, more, isExpired) => {
-			const at = async (expiresAt?: number) => {
+			const at = async (expiresAt?: number, fields: object = COMPLETED) => {
 				jest.setSystemTime(NOW);
-				const seen = { record: { ...record(COMPLETED), expiresAt } };
+				const seen = { record: { ...record(fields), expiresAt } };
 				const { error } = await deliver({ order: { ...acceptedOrder(0), ...more } as Order, seen });
 				return error && [error.details.reason, error.task?.taskId];
 			};
 			const expired = [{ name: 'purchaseKeyExpired', data: { id: 'known-0' } }, 'known-0'];
 			expect(await at(NOW / 1000 - 1)).toEqual(isExpired ? expired : undefined);
 			expect(await at(NOW / 1000)).toBeUndefined();
+			expect(await at(NOW / 1000 - 1, { status: 'running' })).toBeUndefined();
 			expect(await at()).toBeUndefined();
 		},
 	);
