@@ -86,11 +86,10 @@ const KEPT_MS = 6 * 60 * 60 * 1000;
 const GONE = new Set([403, 404, 410]);
 
 /** A task of which no poll has got an answer: only its order knows how it is. */
-const unseen = ({ status = NEW_TASK.status, progress }: TaskReference): TaskRecord => ({
-	...NEW_TASK,
-	status,
-	progress,
-});
+const unseen = ({ status = NEW_TASK.status, progress }: TaskReference): TaskRecord => {
+	const state = status === NEW_TASK.status ? NEW_TASK.state : 'in_progress';
+	return { ...NEW_TASK, state, status, progress };
+};
 
 /** Throws where a Purchase Key leads to a task whose result is gone. */
 function assertNotExpired({ reused, task }: Order, { state, expiresAt = Infinity }: TaskRecord): void {

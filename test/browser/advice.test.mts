@@ -174,10 +174,14 @@ describe('advice that is followed', () => {
 		await openNode(page, 'Generate');
 		await addOption(page, 'Options', 'Purchase Key');
 		await typeText(page, 'Purchase Key', 'A lighthouse');
-		for (const _ of [1, 2, 3]) {
+		for (const times of [1, 2, 3]) {
 			await executeStep(page);
+			// The panel may still show the run before.
+			await until('this one has ended', async () => {
+				const all = await executions(id);
+				return all.length === times && all.every(({ status }) => status === 'success');
+			});
 			await filesShown();
-			await page.waitForTimeout(1_000);
 		}
 		await screenshot(page, 'advice, Purchase Key');
 		await page.getByTestId('output-panel').getByTestId('radio-button-json').click();

@@ -12,6 +12,8 @@ import { canvasNode, closeNode, openNode, typeOver } from './support/form.mts';
 import { executeFrom, executeStep, executeWorkflow, filesIn, publish, shownAddress } from './support/run.mts';
 import { browser, screenshot } from './support/session.mts';
 
+const HOUR_MS = 3_600_000;
+
 /** Nodes with a webhook whose editor shows an address. */
 const calledNodes = [
 	'agentBudget When a Message Comes',
@@ -172,13 +174,16 @@ describe('examples', () => {
 	});
 
 	example('backgroundSchedule', 'after a start by hand the results arrive in the lower part', async () => {
+		// It starts by itself at every full hour.
+		const untilHourMs = HOUR_MS - (Date.now() % HOUR_MS);
+		if (untilHourMs < 60_000) await page.waitForTimeout(untilHourMs + 5_000);
 		await publish(page);
 		await executeFrom(page, 'Start');
 		await until('the lower part has run', async () => {
 			const runs = await listExecutions(instance, 'backgroundSchedule');
 			return runs.length >= 3 && runs.every(({ status }) => status === 'success');
 		});
-		await deactivate(instance, 'backgroundSchedule'); // it would start at every full hour
+		await deactivate(instance, 'backgroundSchedule');
 		assert.equal(instance.sandbox.tasks.length, 5);
 	});
 

@@ -119,7 +119,7 @@ describe('what is paid for', () => {
 			};
 			for (const [directive, words] of Object.entries(wrong)) {
 				const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
-					{ prompt: 'a [[sandbox duration=5s]]' },
+					{ prompt: 'a [[sandbox duration=60s]]' },
 					{ prompt: `b [[sandbox ${directive}]]` },
 					{ prompt: 'c' },
 				]);

@@ -1,4 +1,5 @@
 /** The clock of the computer is set while something waits: nothing waits longer for it, and nothing ends sooner. */
+import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import { steady, takingBreaks, type Clock } from '../../core/clock';
 import { RequestLimiter } from '../../core/http/requestLimiter';
@@ -32,7 +33,7 @@ test('when the clock is set, the limiter lets requests through as if nothing had
 			for (const from of times)
 				expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(10);
 		}),
-		{ numRuns: 50 },
+		{ numRuns: 50, ...SAME_IN_PIPELINES },
 	);
 });
 
@@ -74,7 +75,7 @@ test.each([
 		const undisturbed = await outcome(0, endsAfterMs);
 		await fc.assert(
 			fc.asyncProperty(jumps, async (byMs) => expect(await outcome(byMs, endsAfterMs)).toEqual(undisturbed)),
-			{ numRuns: 30 },
+			{ numRuns: 30, ...SAME_IN_PIPELINES },
 		);
 	}
 });

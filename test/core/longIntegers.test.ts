@@ -1,3 +1,4 @@
+import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import { parseJson } from '../../core/json';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
@@ -56,7 +57,7 @@ test('a whole number that would be rounded is read as text, digit for digit, and
 			fc.pre(!writesLongInteger(value));
 			expect(parseJson(write(value))).toEqual(expected(value));
 		}),
-		{ numRuns: 500 },
+		{ numRuns: 500, ...SAME_IN_PIPELINES },
 	);
 });
 
@@ -66,7 +67,7 @@ test('a number in a form is found if, and only if, it would be changed', () => {
 			fc.pre(!writesLongInteger(value));
 			expect(firstChangedNumber(write(value)) !== undefined).toBe(hasLongInteger(value));
 		}),
-		{ numRuns: 500 },
+		{ numRuns: 500, ...SAME_IN_PIPELINES },
 	);
 });
 

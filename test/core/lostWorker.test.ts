@@ -2,6 +2,7 @@
  * Queue mode: n8n takes a worker for dead, throws away what it had saved, and another worker takes over. The worker may be
  * alive, and go on at any moment. With the purchase log, nothing is bought twice, and what was accepted is in no doubt.
  */
+import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import { asGatewayError } from '../../core/errors';
 import type { Batch } from '../../core/orders/batch';
@@ -269,6 +270,6 @@ test('whenever a worker falls silent, is taken for dead and goes on, and whichev
 				expect(world.sent).toEqual([...new Set(world.sent)]);
 			},
 		),
-		{ numRuns: 1000 },
+		{ numRuns: 1000, ...SAME_IN_PIPELINES },
 	);
 });

@@ -1,4 +1,5 @@
 /** Waves: whatever dies when, nothing is bought twice, and only what may have been sent is in doubt. */
+import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
@@ -569,6 +570,6 @@ test('whatever dies when, and whichever savings fail: nothing is sent twice, and
 			for (const order of due(orders)) await submit(order);
 			expect(world.sent).toEqual([...new Set(world.sent)]);
 		}),
-		{ numRuns: 500 },
+		{ numRuns: 500, ...SAME_IN_PIPELINES },
 	);
 });

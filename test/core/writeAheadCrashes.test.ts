@@ -1,3 +1,4 @@
+import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import { gatewayError } from '../../core/errors';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
@@ -136,7 +137,7 @@ test('whatever dies and whatever is retried, each item is bought once, and nothi
 			expect(world.bought).toEqual([...new Set(world.bought)]);
 			expect(world.problems).toEqual([]);
 		}),
-		{ numRuns: 3000 },
+		{ numRuns: 3000, ...SAME_IN_PIPELINES },
 	);
 });
 

@@ -15,7 +15,7 @@ before(async () => {
 	instance = await startInstance({ sandbox: { videoTaskMs: 400, assetMs: 600 } });
 	nobody = await startWaiting({ resumeAmount: 1, resumeUnit: 'seconds' });
 });
-after(() => instance.close());
+after(() => instance?.close());
 const lookups = () => instance.sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
 
 test(

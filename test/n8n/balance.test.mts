@@ -11,7 +11,7 @@ let instance: Instance;
 before(async () => {
 	instance = await startInstance({ sandbox: { imageTaskMs: 400 } });
 });
-after(() => instance.close());
+after(() => instance?.close());
 beforeEach(() => instance.sandbox.reset());
 
 /** n8n takes no schedule shorter than a minute, but sixty of a minute each. */

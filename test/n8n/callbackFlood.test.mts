@@ -16,7 +16,7 @@ before(async () => {
 	});
 	trigger = await startVerificationTrigger(instance);
 });
-after(() => instance.close());
+after(() => instance?.close());
 
 const lookups = () => instance.sandbox.requests.filter(({ path }) => path.includes('/verify-results')).length;
 

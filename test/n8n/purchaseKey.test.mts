@@ -20,7 +20,7 @@ before(async () => {
 	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
 	credential = { ...instance.credential, id: String(id), name: 'With Log' };
 });
-after(() => instance.close());
+after(() => instance?.close());
 beforeEach(() => instance.sandbox.reset());
 
 /** Work takes so many times longer than on an idle machine: other suites run beside this one, but not more. */
@@ -227,7 +227,11 @@ test('killed after the acceptance: another run gets the task', { timeout: 120_00
 	const item = { order: 'accepted', prompt: 'a [[sandbox duration=20s]]' };
 	await start([item]);
 	await until('it is accepted', () => instance.sandbox.tasks.length === 1);
-	await new Promise((resolve) => setTimeout(resolve, 1500));
+	const path = await purchasesPath();
+	await until('its ID is in the log', async () => {
+		const { data } = await instance.rest.request('GET', `${path}/rows?take=1000`);
+		return data.some((row: { task_id: string }) => row.task_id === instance.sandbox.tasks[0]?.id);
+	});
 	await instance.kill();
 	await instance.restart();
 	const [found] = await run([item]);

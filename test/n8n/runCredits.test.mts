@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
-import { activate, executionsOf, saveWorkflow } from './support/production.mts';
-import { pause, until } from './support/until.mts';
+import { activate, asleepWorkflows, executionsOf, saveWorkflow } from './support/production.mts';
+import { until } from './support/until.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
 let instance: Instance;
 before(async () => {
 	instance = await startInstance({ sandbox: { imageTaskMs: 25_000 } });
 });
-after(async () => await instance.close());
+after(async () => await instance?.close());
 
 const limit = { timeout: 200_000 };
 const IMAGE_CREDITS = 4;
@@ -31,7 +31,7 @@ test('with Survive Restarts, the credits of the run are reported after a kill of
 	const id = await createWorkflow(instance, items, [generate({}, { surviveRestarts: true })]);
 	const executionId = await startExecution(instance.rest, id, 'Start');
 	await until('both are accepted', () => instance.sandbox.tasks.length === 2);
-	await pause(2_000);
+	await until('all sleep', async () => (await asleepWorkflows(instance)).includes(id));
 	await instance.kill();
 	await instance.restart();
 	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 180_000 });

@@ -34,7 +34,7 @@ before(async () => {
 	types = await instance.rest.request('GET', '/types/nodes.json');
 	parser = new builder.NodeTypeParser(types);
 });
-after(async () => await instance.close());
+after(async () => await instance?.close());
 
 const found = (query: string) => parser.searchNodeTypes(query).map(({ id }) => id);
 const typeOf = (name: string) => {

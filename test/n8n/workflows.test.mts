@@ -50,7 +50,7 @@ let instance: Instance;
 before(async () => {
 	instance = await startInstance({ editor: true, sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
 });
-after(() => instance.close());
+after(() => instance?.close());
 beforeEach(() => instance.sandbox.reset());
 
 test('every example is run by a test, and every example known here exists', () => {

@@ -1,4 +1,5 @@
 /** Numbers that a form, an expression or an agent gives: none of them takes n8n's memory or time, and none is changed. */
+import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { costOf } from '../support/hostile.mts';
@@ -69,7 +70,7 @@ describe('a number above its bound is refused before anything is sent, in no tim
 					expect(sandbox.requests).toHaveLength(0);
 					expect(grownMb).toBeLessThan(50);
 				}),
-				{ numRuns: 20 },
+				{ numRuns: 20, ...SAME_IN_PIPELINES },
 			);
 		},
 	);

@@ -139,9 +139,6 @@ test(
 	},
 );
 
-/** IDs are in the purchase log within a second; longer where other things keep the machine busy, such as the other tests. */
-const LOGGED_WITHIN_MS = 3_000;
-
 test(
 	'with the purchase log, nothing is in doubt of which a worker that is killed in a later wave has written the ID: all of it arrives',
 	{ timeout: 500_000 },
@@ -151,19 +148,18 @@ test(
 		// They end one after the other, so that there is a small wave again and again.
 		const { workflowId, executionId } = await startWaves({ credential, secondsOf: (item) => 4 + (item % PLACES) / 2 });
 		await untilSecondWave();
+		const rowsOf = async () => (await readPurchases(cluster)).filter((row) => row.workflow_id === workflowId);
+		const loggedIn = (rows: Awaited<ReturnType<typeof rowsOf>>) => new Set(rows.flatMap(({ task_id: id }) => id || []));
 		const oldest = sandbox.tasks.slice(0, PLACES + 3);
-		const isOld = ({ acceptedAt }: { acceptedAt: number }) => acceptedAt < Date.now() - LOGGED_WITHIN_MS;
-		await until('their IDs are in the log', () => oldest.every(isOld), 10_000, 50);
-		const old = sandbox.tasks.filter(isOld);
+		await until('some of a later wave are in the log', async () => {
+			const logged = loggedIn(await rowsOf());
+			return oldest.every(({ id }) => logged.has(id));
+		});
 		const restart = await killWorkerOf(workflowId);
 		const accepted = sandbox.tasks.length;
-		const rows = (await readPurchases(cluster)).filter((row) => row.workflow_id === workflowId);
-		const logged = new Set(rows.flatMap(({ task_id: id }) => id || []));
+		const rows = await rowsOf();
+		const logged = loggedIn(rows);
 		const submitted = new Set(rows.map(({ item }) => item)).size;
-		assert.deepEqual(
-			old.filter(({ id }) => !logged.has(id)).map(({ body }) => body.prompt),
-			[],
-		);
 		assert.ok(logged.size < ITEMS, 'it dies in the middle');
 		const completed = await assertArrived(executionId, submitted - logged.size);
 		assert.deepEqual(

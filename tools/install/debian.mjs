@@ -1,6 +1,7 @@
 /** Finds programs on this machine, and installs the Debian packages of those that it does not have. */
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { attempt } from '../processes/child.mjs';
 import { atEnd } from '../processes/end.mjs';
 import { step, ToolError } from '../report/step.mjs';
@@ -9,6 +10,9 @@ import { step, ToolError } from '../report/step.mjs';
 const servicePolicy = '/usr/sbin/policy-rc.d';
 /** Another apt may be at work. */
 const patience = ['-o', 'DPkg::Lock::Timeout=300'];
+/** It may read the lists of packages meanwhile, or the mirror may be away for a moment. */
+const TRIES = 3;
+const TRY_AGAIN_AFTER_MS = 10_000;
 
 /**
  * @param {string[]} names of programs that do the same, best first
@@ -49,13 +53,18 @@ export async function ensureDebianPackages(purpose, packages) {
 		);
 	}
 	await step(`Installing ${list} from Debian`, async () => {
-		const allowServices = forbidServices();
 		const env = { DEBIAN_FRONTEND: 'noninteractive' };
-		const updated = await attempt('apt-get', ['update'], { env });
-		const installed = await attempt('apt-get', [...patience, ...install], { env });
-		allowServices();
-		if (installed.exitCode === 0 && missing().length === 0) return;
-		const output = `${updated.output}\n${installed.output}`.trim().split('\n').slice(-25).join('\n');
+		let output = '';
+		for (let tries = 0; tries < TRIES; tries++) {
+			if (tries > 0) await pause(TRY_AGAIN_AFTER_MS);
+			const allowServices = forbidServices();
+			const updated = await attempt('apt-get', ['update'], { env });
+			const installed = await attempt('apt-get', [...patience, ...install], { env });
+			allowServices();
+			// Another suite may have installed it meanwhile.
+			if (missing().length === 0) return;
+			output = `${updated.output}\n${installed.output}`.trim().split('\n').slice(-25).join('\n');
+		}
 		throw new ToolError(`"apt-get ${install.join(' ')}" did not install what is needed:\n${output}`);
 	});
 }

@@ -15,8 +15,11 @@ export async function provideDatabase(runtime, userFolder) {
 		mkdirSync(folder, { recursive: true });
 		const made = mkdtempSync(join(folder, 'new-'));
 		await runN8n({ runtime, userFolder: made }, ['list:workflow']); // any command makes it
-		// Another test file may have been first.
-		if (!existsSync(kept)) renameSync(join(made, '.n8n'), kept);
+		try {
+			renameSync(join(made, '.n8n'), kept);
+		} catch (error) {
+			if (!existsSync(kept)) throw error; // another test file has been first
+		}
 		rmSync(made, { recursive: true, force: true });
 	}
 	cpSync(kept, join(userFolder, '.n8n'), { recursive: true });

@@ -86,6 +86,7 @@ function environment({ node }, userFolder) {
 		N8N_PERSONALIZATION_ENABLED: 'false',
 		N8N_COMMUNITY_PACKAGES_ALLOW_TOOL_USAGE: 'true', // n8n 1.x: without it the nodes are no tools for agents
 		N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: 'true',
+		DB_PING_TIMEOUT_MS: '120000', // a busy n8n would refuse all requests until its database answers the next ping
 		N8N_LOG_LEVEL: 'info',
 	};
 }

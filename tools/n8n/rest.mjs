@@ -30,6 +30,8 @@ export class N8nRequestError extends ToolError {
 /** n8n has closed the connection instead of an answer: fetch had kept it from an earlier request. */
 class ConnectionClosedError extends ToolError {}
 
+const CLOSED = ['ECONNRESET', 'UND_ERR_SOCKET'];
+
 /** @param {number} status */
 const hasStatus = (status) => (/** @type {unknown} */ error) =>
 	error instanceof N8nRequestError && error.status === status;
@@ -54,6 +56,10 @@ async function insist(ask, mayPass, withinMs) {
 	}
 }
 
+/** n8n answers so before it does anything with a request. */
+const isNotReady = (/** @type {unknown} */ error) =>
+	error instanceof N8nRequestError && error.status === 503 && error.message.includes('Database is not ready');
+
 /** Of a request that changes nothing. A busy n8n is without its database for moments. */
 const isPassing = (/** @type {unknown} */ error) => hasStatus(503)(error) || error instanceof ConnectionClosedError;
 
@@ -75,7 +81,7 @@ export function createRestClient(url) {
 			body: body === undefined ? undefined : JSON.stringify(body),
 			signal: AbortSignal.timeout(requestTimeoutMs),
 		}).catch((error) => {
-			const AnswerError = error.cause?.code === 'ECONNRESET' ? ConnectionClosedError : ToolError;
+			const AnswerError = CLOSED.includes(error.cause?.code) ? ConnectionClosedError : ToolError;
 			throw new AnswerError(`n8n did not answer ${method} ${path}: ${error.cause ?? error}`);
 		});
 		const login = response.headers.getSetCookie().find((header) => header.startsWith('n8n-auth='));
@@ -93,7 +99,7 @@ export function createRestClient(url) {
 	 */
 	async function request(method, path, body) {
 		const ask = async () => (await send(method, path, body)).toString();
-		const text = method === 'GET' ? await insist(ask, isPassing, answersWithinMs) : await ask();
+		const text = await insist(ask, method === 'GET' ? isPassing : isNotReady, answersWithinMs);
 		const answer = text ? JSON.parse(text) : undefined;
 		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
 	}

@@ -62,10 +62,19 @@ export async function startInstance(options: InstanceOptions = {}) {
 	const userFolder = join(folder, 'user');
 	await providePackage(userFolder);
 	const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
-	const runtime = await installN8n(options.version);
-	// Those of other versions are started once only.
-	if (options.version === undefined) await provideDatabase(runtime, userFolder);
-	if (options.examples) await importExamples({ runtime, userFolder }, { baseUrl: sandbox.baseUrl, apiKey: sandboxKey });
+	const prepare = async () => {
+		const runtime = await installN8n(options.version);
+		// Those of other versions are started once only.
+		if (options.version === undefined) await provideDatabase(runtime, userFolder);
+		const service = { baseUrl: sandbox.baseUrl, apiKey: sandboxKey };
+		if (options.examples) await importExamples({ runtime, userFolder }, service);
+		return runtime;
+	};
+	// A sandbox that stays open would hold up the whole suite.
+	const runtime = await prepare().catch(async (error: unknown) => {
+		await sandbox.close();
+		throw error;
+	});
 	const launch = async (port?: number, env = options.env) =>
 		await launchN8n({
 			runtime,
