@@ -170,7 +170,7 @@ before(
 		});
 		batches.waves = await start(
 			// The first two hold the places until the higher version is there.
-			[0, 1, 2, 3].map((index) => `waves ${index} [[sandbox duration=${index < 2 ? 'never' : '1s'}]]`),
+			[0, 1, 2, 3].map((index) => `waves ${index} [[sandbox duration=${index < 2 ? '60s' : '1s'}]]`),
 			{ surviveRestarts: true, concurrentTasks: 2, pollIntervalSeconds: 1 },
 		);
 		batches.awake = await start(
@@ -192,7 +192,6 @@ before(
 			raiseVersion();
 			for (const [index, name] of names.entries()) await insertExecutions(instance, name, ids[index] ?? {});
 		});
-		for (const task of tasksOf(batches.waves)) task.endsAt = Date.now();
 		batches.newer = await start(['newer 1', 'newer 2'], { ...sleeping, pollIntervalSeconds: NEWER_ASLEEP_SECONDS });
 		await untilAsleep(batches.newer);
 	},
