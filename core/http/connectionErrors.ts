@@ -1,4 +1,4 @@
-import { gatewayError, type CreatedThing, type GatewayError } from '../errors';
+import { gatewayError, GatewayError, type CreatedThing } from '../errors';
 import { TOO_LARGE, type ConnectionError } from './types';
 
 /** The error for a request without a connection, or a read without an answer. */
@@ -20,6 +20,15 @@ export function unknownOutcome(
 ): GatewayError {
 	const { httpStatus, serviceMessage, serviceCode } = refusal?.details ?? {};
 	return gatewayError('outcomeUnknown', { thing, what }, { httpStatus, serviceMessage, serviceCode, cause });
+}
+
+/**
+ * The error of a creating request that may have been answered: what is none of our errors is a mistake of our own, and says
+ * nothing about what the service did.
+ */
+export function asCreationError(thrown: unknown, thing: CreatedThing): GatewayError {
+	if (thrown instanceof GatewayError) return thrown;
+	return unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
 }
 
 /** The characters of an ID that is too long. No URL can be longer. */

@@ -3,7 +3,7 @@ import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/entry';
 import { parseJson } from '../json';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';
-import { howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
+import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError } from './serviceErrors';
 import { ConnectionError, type CreateRequest, type HttpResponse } from './types';
@@ -58,9 +58,7 @@ export function parseCreated<T>(
 		const parsed = parse(response);
 		if (parsed !== undefined) return parsed;
 	} catch (thrown) {
-		throw thrown instanceof GatewayError
-			? thrown
-			: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
+		throw asCreationError(thrown, thing);
 	}
 	if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
 	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));

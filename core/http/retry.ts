@@ -33,6 +33,7 @@ export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'ans
 	return NOT_SECURED.test(code) ? 'refused' : 'unknown';
 }
 
+/** Of a creating request only. A read is repeated after each `isTransientStatus`, and polls go on (`waitForTask.ts`). */
 export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	const { status, headers } = response;
 	if (status >= 200 && status < 300) return 'answered';

@@ -34,7 +34,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
 		if (order.then === 'poll' && ports.firstWave !== undefined) return await ports.firstWave.accepted();
-		const seen = await see(order, ports, controls, answer !== undefined);
+		const seen = await see(order, ports, controls, answer);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
 		if (order.then !== 'nothing' && !seen.timedOut) ports.events.finished(order);
@@ -70,12 +70,13 @@ const WAKES_UP_MS = 130_000;
 /**
  * Reads or polls an order that was accepted. Undefined where it is to go on after a sleep.
  *
- * @param isNew this order has just created it, so it is known how it is
+ * @param answer where this order has just created it: then it is known how it is
  */
-async function see(order: Order, ports: Ports, controls: JobControls, isNew: boolean): Promise<SeenOf | undefined> {
+async function see(order: Order, ports: Ports, controls: JobControls, answer: unknown): Promise<SeenOf | undefined> {
 	const { task, thing, then } = order;
 	const { product } = ports;
-	if (task === undefined || (then === 'nothing' && (isNew || thing !== 'task'))) return { timedOut: false };
+	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task')))
+		return { timedOut: false };
 	if (then === 'poll') return await poll(order, task, ports, controls);
 	const read = namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
 	if (then === 'read') return { record: await read, timedOut: false };
@@ -84,11 +85,12 @@ async function see(order: Order, ports: Ports, controls: JobControls, isNew: boo
 		throw thrown;
 	});
 	const target = product.target?.(order, task);
-	if (record === undefined || target === undefined) return { timedOut: false };
-	const { state, status, progress } = target.statusOf(record);
-	Object.assign(task, { status, progress });
-	// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
-	if (state === 'failed') throw target.toFailure(record).withTask(task);
+	if (record !== undefined && target !== undefined) {
+		const { state, status, progress } = target.statusOf(record);
+		Object.assign(task, { status, progress });
+		// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
+		if (state === 'failed') throw target.toFailure(record).withTask(task);
+	}
 	return { record, timedOut: false };
 }
 

@@ -1,7 +1,7 @@
 import type { RunSlots } from '../account/runSlots';
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
-import { unknownOutcome } from '../http/connectionErrors';
+import { asCreationError } from '../http/connectionErrors';
 import type { AttemptHooks } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
@@ -214,11 +214,7 @@ function noteRefusal(
 	thrown: unknown,
 	{ hash, ledger, clock, events }: Pick<SubmitPorts, 'ledger' | 'clock' | 'events'> & { hash: string },
 ): GatewayError {
-	// A mistake of our own after the sending says nothing about what the service did.
-	const error =
-		thrown instanceof GatewayError
-			? thrown
-			: unknownOutcome(order.thing, 'The service answered, but the answer could not be read', undefined, thrown);
+	const error = asCreationError(thrown, order.thing);
 	if (error.kind === 'stopped') putOff(order);
 	if (error.kind !== 'outcomeUnknown') return error;
 	const atMs = clock.now();

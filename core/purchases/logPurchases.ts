@@ -1,5 +1,5 @@
-import { GatewayError, stoppedError } from '../errors';
-import { unknownOutcome } from '../http/connectionErrors';
+import { stoppedError } from '../errors';
+import { asCreationError } from '../http/connectionErrors';
 import type { Order } from '../orders/order';
 import type { Product, PurchaseSteps } from '../orders/product';
 import { buyOnce, withNews } from './purchaseKey';
@@ -14,9 +14,7 @@ export function logPurchases<Answer extends { id: string }, Rec>(product: Produc
 			log.note(order, 'accepted', { taskId: answer.id });
 			return answer;
 		} catch (thrown) {
-			// What is none of our errors says nothing about what the service did.
-			const error =
-				thrown instanceof GatewayError ? thrown : unknownOutcome(order.thing, UNREADABLE, undefined, thrown);
+			const error = asCreationError(thrown, order.thing);
 			log.note(order, error.kind === 'outcomeUnknown' ? 'unknown' : 'not_accepted', { error });
 			throw error;
 		}
@@ -33,5 +31,3 @@ export function logPurchases<Answer extends { id: string }, Rec>(product: Produc
 		},
 	};
 }
-
-const UNREADABLE = 'The service answered, but the answer could not be read';

@@ -27,11 +27,15 @@ class ResultLocation {
 
 	private collected?: Set<string>;
 
+	readonly isSearched: boolean;
+
 	constructor(
 		readonly path = '',
 		private readonly level = 0,
-		readonly isSearched = true,
-	) {}
+		name = '',
+	) {
+		this.isSearched = level <= MOST_LEVELS && !NEVER_BELOW.has(name) && !PREVIEW.test(name);
+	}
 
 	get urls(): Set<string> {
 		return (this.collected ??= new Set());
@@ -41,10 +45,7 @@ class ResultLocation {
 		this.inner ??= new Map();
 		const known = this.inner.get(name);
 		if (known) return known;
-		const level = this.level + 1;
-		const plain = toSnakeCase(name);
-		const isSearched = level <= MOST_LEVELS && !NEVER_BELOW.has(plain) && !PREVIEW.test(plain);
-		const location = new ResultLocation(appendName(this.path, name), level, isSearched);
+		const location = new ResultLocation(appendName(this.path, name), this.level + 1, toSnakeCase(name));
 		this.inner.set(name, location);
 		return location;
 	}

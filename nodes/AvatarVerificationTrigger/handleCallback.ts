@@ -72,7 +72,9 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const item = () => toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known);
 	if (isTest) return { page, item: item() };
 	const told = { verified: outcome.result?.verified === true, atMs: Date.now() };
-	if (!toldCallbacks.isNew(key, told) || wasTold(known, told.verified)) return { page };
+	// Before a restart, too. One that was not verified then starts the workflow once more when it is.
+	const wasTold = known?.toldUnverified === true && !told.verified;
+	if (!toldCallbacks.isNew(key, told) || wasTold) return { page };
 	// Anybody who knows the address can make up tokens: each starts an execution, so there is a limit.
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
 		context.logger.warn(
@@ -85,11 +87,6 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const mark = told.verified ? { told: true } : { toldUnverified: true };
 	if (known) rememberVerification(memoryOf(context), vendorToken, { ...known, ...mark });
 	return { page, item: item() };
-}
-
-/** Before a restart, too. One that was not verified then starts the workflow once more when it is. What was verified is settled. */
-function wasTold(known: RememberedVerification | undefined, isVerified: boolean): boolean {
-	return known?.toldUnverified === true && !isVerified;
 }
 
 function pageFor({ result }: Outcome): Page {

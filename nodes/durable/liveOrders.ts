@@ -74,12 +74,12 @@ export class LiveOrders {
 		this.result ??= this.work();
 		// Whoever waits for it gets it all the same.
 		this.result.catch(() => {});
-		const isWanted = new Promise<Due>((resolve) => {
+		const askedForMore = new Promise<Due>((resolve) => {
 			this.wake = () => resolve({ kind: 'save' });
 			onAbort(signal, () => resolve({ kind: 'end' }));
 			if (this.wanted.length > 0) this.wake();
 		});
-		const due = await Promise.race([this.result, isWanted]);
+		const due = await Promise.race([this.result, askedForMore]);
 		this.underWay.push(...this.wanted.splice(0));
 		return due;
 	}

@@ -138,7 +138,7 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 		ports.ledger.accepted(0, { taskId: 'task-1', hash: 'h', acceptedAtMs: ports.clock.now() - agoMs });
 		const order = planned({ then: 'nothing', ...more });
 		const outcome = await advance(order, ports, controls()).then(
-			() => [outputOf(order)?.status, order.end?.as],
+			() => [outputOf(order)?.timedOut === false && outputOf(order)?.status, order.end?.as],
 			(error: GatewayError) => [error.kind, error.task?.taskId, order.end?.as],
 		);
 		return { seen, outcome, order, entry: ports.ledger.find(0, 'h') };
