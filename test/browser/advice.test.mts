@@ -94,7 +94,7 @@ describe('advice that is followed', () => {
 		async () => {
 			const { id, sandbox, taskId } = await generate({ ...late(3), whenDone: 'return' });
 			const panel = page.getByTestId('output-panel');
-			await panel.getByText(/1 task is still running .* pin this output before you add one\./).waitFor();
+			await panel.getByText(/1 task is still running .* pin this output before you add one/).waitFor();
 			await page.getByTestId('ndv-pin-data').click();
 			await closeNode(page);
 			await addNodeBehind(page, 'gateway video', label, 'Wait for video task');
