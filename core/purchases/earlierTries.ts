@@ -47,9 +47,21 @@ export class EarlierTries {
 		// In turn for all: a row that belongs to one order says nothing about the others.
 		open = await which(open, (order) => !lost.findOfItem(order));
 		open = await which(open, (order) => !lost.findAnywhere(order));
-		await which(open, (order) => !lost.leaveToUser(order));
+		for (const order of open) {
+			await breakIfDue();
+			lost.leaveToUser(order);
+		}
 		return lost.goOn;
 	}
+}
+
+/** Rows by something that they have. */
+type RowIndex = Map<string | undefined, Set<StoredRow>>;
+
+const NONE: ReadonlySet<StoredRow> = new Set();
+
+function addTo(index: RowIndex, key: string, row: StoredRow): void {
+	index.set(key, (index.get(key) ?? new Set()).add(row));
 }
 
 /** Finds what orders have bought, whose ledger was lost: each row is the purchase of one of them. */
@@ -59,12 +71,12 @@ class LostPurchases {
 
 	private readonly claimed = new Set<StoredRow>();
 
-	private readonly byAttempt = new Map<string, StoredRow>();
+	private readonly byAttempt: RowIndex = new Map();
 
-	private readonly byId = new Map<string, StoredRow[]>();
+	private readonly byId: RowIndex = new Map();
 
 	/** Those without a Purchase Key of which something may have come, and that nobody has claimed, by the hash of the request. */
-	private readonly byHash = new Map<string, Set<StoredRow>>();
+	private readonly byHash: RowIndex = new Map();
 
 	constructor(
 		private readonly requests: ReadonlyMap<number, StoredRow[]>,
@@ -72,10 +84,9 @@ class LostPurchases {
 	) {
 		for (const row of [...requests.values()].flat()) {
 			const { attempt, task_id: id, request_hash: hash } = row;
-			this.byAttempt.set(attempt, row);
-			if (id !== '') this.byId.set(id, [...(this.byId.get(id) ?? []), row]);
-			if (row.key_hash === '' && meaningOf(row) !== 'free')
-				this.byHash.set(hash, (this.byHash.get(hash) ?? new Set()).add(row));
+			addTo(this.byAttempt, attempt, row);
+			if (id !== '') addTo(this.byId, id, row);
+			if (row.key_hash === '' && meaningOf(row) !== 'free') addTo(this.byHash, hash, row);
 		}
 	}
 
@@ -84,10 +95,9 @@ class LostPurchases {
 		if (request === undefined || state !== 'planned') return false;
 		const known = this.ledger.find(item, request.hash);
 		if (known === undefined) return true;
-		const { hash, attempt, taskId = '' } = known;
-		const ofAttempt = (attempt !== undefined && this.byAttempt.get(attempt)) || [];
+		const { hash, attempt, taskId } = known;
 		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
-		this.claim([ofAttempt, ofItem, this.byId.get(taskId) ?? []].flat());
+		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)]) this.claim(rows ?? NONE);
 		return false;
 	}
 
@@ -104,7 +114,7 @@ class LostPurchases {
 	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
 	findAnywhere(order: Order): boolean {
 		if (order.request?.keyHash !== undefined) return false;
-		const same = this.byHash.get(order.request?.hash ?? '') ?? new Set();
+		const same = this.byHash.get(order.request?.hash) ?? NONE;
 		let row: StoredRow | undefined;
 		for (const each of same) {
 			row ??= each;
@@ -119,24 +129,23 @@ class LostPurchases {
 	}
 
 	/** Leaves an order to the user whose item has bought something with another request, or may have. */
-	leaveToUser(order: Order): boolean {
+	leaveToUser(order: Order): void {
 		const { item } = order;
 		const rows = this.unclaimed(item);
 		const unknown = rows.find((row) => isUnknown(row, order));
-		if (unknown !== undefined) return this.take(order, unknown);
+		if (unknown !== undefined) return void this.take(order, unknown);
 		const created = rows.filter((row) => isCreated(row, order));
 		// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
 		const knownUntil = created.findIndex((row) => row.task_id === this.ledger.idOf(item));
 		const other = created.slice(knownUntil + 1).at(-1);
 		if (other !== undefined) this.ledger.lost(item, toEntry(other));
-		return other !== undefined;
 	}
 
 	private unclaimed(item: number): StoredRow[] {
-		return (this.requests.get(item) ?? []).filter((row) => !this.claimed.has(row));
+		return [...(this.requests.get(item) ?? NONE)].filter((row) => !this.claimed.has(row));
 	}
 
-	private claim(rows: readonly StoredRow[]): void {
+	private claim(rows: Iterable<StoredRow>): void {
 		for (const row of rows) {
 			this.claimed.add(row);
 			this.byHash.get(row.request_hash)?.delete(row);

@@ -10,13 +10,10 @@ const EXTENSIONS: Record<string, string> = {
 	webm: 'video/webm',
 	mov: 'video/quicktime',
 	svg: 'image/svg+xml',
-	bmp: 'image/bmp',
-	tiff: 'image/tiff',
 	ico: 'image/vnd.microsoft.icon',
 	mkv: 'video/x-matroska',
 	avi: 'video/x-msvideo',
 	mp3: 'audio/mpeg',
-	wav: 'audio/wav',
 };
 
 /**
@@ -113,7 +110,7 @@ export class FileNames {
 
 /** The extension of another type, such as `heic` of `image/heic` and `flac` of `audio/x-flac`. */
 function ofUnknown(mimeType: string): string {
-	return mimeType.replace(/^.*\/(x-)?|\+.*$/g, '');
+	return mimeType.replace(/.*\/(x-)?|\+.*/g, '');
 }
 
 function nameOfService(file: ResultFile): string | undefined {

@@ -47,7 +47,7 @@ export function taskProduct({
 			const shown = record ?? answer ?? unseen(task);
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs };
-			assertNotExpired(order, shown);
+			assertNotExpired(order, task, shown);
 			if (!timedOut && order.then !== 'nothing') return await deliver(context, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};
 			const isRunning = timedOut || shown.state !== 'completed';
@@ -92,8 +92,8 @@ const unseen = ({ status = NEW_TASK.status, progress }: TaskReference): TaskReco
 };
 
 /** Throws where a Purchase Key leads to a task whose result is gone. */
-function assertNotExpired({ reused, task }: Order, { state, expiresAt = Infinity }: TaskRecord): void {
-	if (reused && task !== undefined && state === 'completed' && expiresAt * 1000 < Date.now())
+function assertNotExpired({ reused }: Order, task: TaskReference, { state, expiresAt = Infinity }: TaskRecord): void {
+	if (reused && state === 'completed' && expiresAt * 1000 < Date.now())
 		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
 }
 

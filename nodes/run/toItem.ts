@@ -107,7 +107,7 @@ function toErrorFields(
 		advice: advice === '' ? undefined : advice,
 		...withoutEmpty({
 			http_status: error.details.httpStatus,
-			[ID_FIELDS[describes ?? 'task'] ?? 'task_id']: task?.taskId,
+			[(describes && ID_FIELDS[describes]) ?? 'task_id']: task?.taskId,
 			status: task?.status,
 			progress: task?.progress,
 			waited_seconds: task && toSeconds(task.elapsedMs),

@@ -21,7 +21,7 @@ const written = {
 	...{ retry: false, item: 0, account: 'c', base_url: 'https://gateway.example.com', request_hash: 'hash' },
 };
 
-const row = (changes: Partial<Record<keyof typeof written | 'id' | 'task_id', unknown>> = {}) => ({
+const row = (changes: Partial<Record<keyof typeof written | 'id' | 'task_id' | 'key_hash', unknown>> = {}) => ({
 	...written,
 	...changes,
 });
@@ -195,6 +195,11 @@ describe('a node before returns other items in the retry', () => {
 		],
 	])('%s: %s', async (_, items, rows, expected) => {
 		expect((await retried(items, rows)).became).toEqual(expected);
+	});
+
+	test('what was bought with a Purchase Key at the same place goes on, whatever the key is now', async () => {
+		const rows = [row({ state: 'accepted', task_id: 't', key_hash: 'k' })];
+		expect((await tell(rows)).goOn).toEqual([0]);
 	});
 
 	test('what was bought with a Purchase Key is found by the key', async () => {

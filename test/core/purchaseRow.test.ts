@@ -52,12 +52,12 @@ test('many rows are read with breaks between them; those about whole runs are le
 		},
 	});
 	const rows = await parseManyRows(
-		Array.from({ length: 201 }, (_, id) => row(id)),
+		Array.from({ length: 200 }, (_, id) => row(id)),
 		async () => await Promise.resolve(void happened.push('break')),
 	);
-	expect(rows.map((each) => each?.id)).toEqual(Array.from({ length: 201 }, (_, id) => id).filter((id) => id !== 7));
+	expect(rows.map((each) => each?.id)).toEqual(Array.from({ length: 200 }, (_, id) => id).filter((id) => id !== 7));
 	const pieces = happened.join(' ').split('break').slice(1);
-	expect(pieces.map((piece) => piece.includes('read'))).toEqual([true, true, true]);
+	expect(pieces.map((piece) => piece.includes('read'))).toEqual([true, true]);
 });
 
 test('a column that a row does not have is empty when it is written', () => {

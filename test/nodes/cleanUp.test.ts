@@ -2,7 +2,7 @@
 import { sleep, type IDataObject } from 'n8n-workflow';
 import { cleanedTables } from '../../core/processMemory';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
-import { cleanUp } from '../../nodes/purchaseLog/cleanUp';
+import { cleanUp, mayLackOldRows } from '../../nodes/purchaseLog/cleanUp';
 import { DataTables, type Row } from '../support/dataTables.mts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -80,6 +80,10 @@ async function settle(tables: DataTables): Promise<void> {
 
 const runsOf = ({ filters }: IDataObject) =>
 	(filters as { conditions: Array<{ keyValue: string }> }).conditions.map(({ keyValue }) => keyValue);
+
+test('a run that began more than 90 days ago may lack rows', () => {
+	expect([mayLackOldRows(NOW - 90 * DAY_MS - 1), mayLackOldRows(NOW - 90 * DAY_MS)]).toEqual([true, false]);
+});
 
 describe('rows of 90 days', () => {
 	test('rows older than 90 days go; those of exactly 90 days stay', async () => {

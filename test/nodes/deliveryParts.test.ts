@@ -135,6 +135,13 @@ describe('the name of a file', () => {
 		['my.cat.png', 'video/mp4', 'my.cat.mp4'],
 		['v1.5', 'video/mp4', 'v1.5.mp4'],
 		['cat', 'image/tiff', 'cat.tiff'],
+		['cat', 'image/svg+xml', 'cat.svg'],
+		['cat', 'image/vnd.microsoft.icon', 'cat.ico'],
+		['cat', 'video/x-matroska', 'cat.mkv'],
+		['cat', 'video/x-msvideo', 'cat.avi'],
+		['cat', 'audio/mpeg', 'cat.mp3'],
+		['cat', 'audio/x-flac', 'cat.flac'],
+		['cat', 'image/heic+zip', 'cat.heic'],
 	])('the name of a file is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
 		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
 	});

@@ -79,6 +79,7 @@ test('a node whose credential has no ID has rows all the same', async () => {
 test.each<[string, object]>([
 	['the workflow has not been saved', { getWorkflow: () => ({}) }],
 	['this n8n is too old', { getExecutionContext: () => undefined }],
+	['this n8n is too old', { getExecutionContext: undefined }],
 	[
 		'this n8n does not have the node "Data table"',
 		{ getKnownNodeTypes: () => ({ ...known, 'n8n-nodes-base.dataTable': undefined }) },

@@ -2,6 +2,20 @@
 
 /** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
 export const inOthers = {
+	'nodes/run/runOperation.ts': [
+		{
+			line: "operation: String(operation?.option.value ?? ''),",
+			becomes: '"Stryker was here!"',
+			why: 'no words about an operation that is not there depend on it',
+		},
+	],
+	'core/records/resultSearch.ts': [
+		{
+			line: "name = '',",
+			becomes: '"Stryker was here!"',
+			why: 'the record itself has no name; one that says nothing is the same',
+		},
+	],
 	'nodes/run/output.ts': [
 		{
 			line: "...('error' in input ? OF_AN_ERROR : []),",

@@ -184,9 +184,9 @@ export const inPurchases = {
 			why: 'what is no row has no state, and so no meaning',
 		},
 		{
-			line: 'const rows = item === undefined ? [...this.requests.values()].flat() : (this.requests.get(item) ?? []);',
-			becomes: '["Stryker was here"]',
-			why: 'the same',
+			line: 'const same = this.byHash.get(order.request?.hash) ?? NONE;',
+			becomes: 'order.request.hash',
+			why: 'an open order has a request; only the compiler asks',
 		},
 		{
 			line: "if (request === undefined || state !== 'planned') return false;",

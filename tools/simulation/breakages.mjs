@@ -429,7 +429,7 @@ export const breakages = [
 	{
 		promise: 'error items name the task',
 		file: 'nodes/run/toItem.ts',
-		find: "[ID_FIELDS[describes ?? 'task'] ?? 'task_id']: task?.taskId,",
+		find: "[(describes && ID_FIELDS[describes]) ?? 'task_id']: task?.taskId,",
 		becomes: '',
 	},
 	{
