@@ -58,8 +58,6 @@ export class EarlierTries {
 /** Rows by something that they have. */
 type RowIndex = Map<string | undefined, Set<StoredRow>>;
 
-const NONE: ReadonlySet<StoredRow> = new Set();
-
 function addTo(index: RowIndex, key: string, row: StoredRow): void {
 	index.set(key, (index.get(key) ?? new Set()).add(row));
 }
@@ -97,7 +95,8 @@ class LostPurchases {
 		if (known === undefined) return true;
 		const { hash, attempt, taskId } = known;
 		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
-		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)]) this.claim(rows ?? NONE);
+		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)])
+			this.claim(rows ?? new Set<StoredRow>());
 		return false;
 	}
 
@@ -114,7 +113,7 @@ class LostPurchases {
 	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
 	findAnywhere(order: Order): boolean {
 		if (order.request?.keyHash !== undefined) return false;
-		const same = this.byHash.get(order.request?.hash) ?? NONE;
+		const same = this.byHash.get(order.request?.hash) ?? new Set<StoredRow>();
 		let row: StoredRow | undefined;
 		for (const each of same) {
 			row ??= each;
@@ -142,7 +141,7 @@ class LostPurchases {
 	}
 
 	private unclaimed(item: number): StoredRow[] {
-		return [...(this.requests.get(item) ?? NONE)].filter((row) => !this.claimed.has(row));
+		return [...(this.requests.get(item) ?? new Set<StoredRow>())].filter((row) => !this.claimed.has(row));
 	}
 
 	private claim(rows: Iterable<StoredRow>): void {

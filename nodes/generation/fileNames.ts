@@ -9,7 +9,6 @@ const EXTENSIONS: Record<string, string> = {
 	mp4: 'video/mp4',
 	webm: 'video/webm',
 	mov: 'video/quicktime',
-	svg: 'image/svg+xml',
 	ico: 'image/vnd.microsoft.icon',
 	mkv: 'video/x-matroska',
 	avi: 'video/x-msvideo',

@@ -184,7 +184,7 @@ export const inPurchases = {
 			why: 'what is no row has no state, and so no meaning',
 		},
 		{
-			line: 'const same = this.byHash.get(order.request?.hash) ?? NONE;',
+			line: 'const same = this.byHash.get(order.request?.hash) ?? new Set<StoredRow>();',
 			becomes: 'order.request.hash',
 			why: 'an open order has a request; only the compiler asks',
 		},
