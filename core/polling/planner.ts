@@ -34,6 +34,14 @@ export interface Poll {
 /** The latest polls, by which a wait goes on after a sleep: about all that the plan needs. */
 export const MAX_POLLS = 12;
 
+/** The part of a wait that its later parts go by. */
+export interface KeptWait {
+	/** The latest polls. Times count from the acceptance. */
+	polls?: Poll[];
+	/** The service has asked for a pause until then. Unix milliseconds. */
+	notBeforeMs?: number;
+}
+
 /** All that counts of the polls so far: small, whatever their number. */
 export interface PollState {
 	readonly belief: ProgressBelief;

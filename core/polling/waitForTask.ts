@@ -2,7 +2,7 @@ import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError }
 import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { SurvivalTable } from './survivalTable';
-import { MAX_POLLS, type Poll } from './planner';
+import { MAX_POLLS, type KeptWait, type Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
 import { isAhead, plausibleStartMs } from './startTimes';
 import type { PollTarget } from './pollTarget';
@@ -27,14 +27,6 @@ export interface WaitOptions {
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
-}
-
-/** The part of a wait that its later parts go by. */
-export interface KeptWait {
-	/** The latest polls. Times count from the acceptance. */
-	polls?: Poll[];
-	/** The service has asked for a pause until then. Unix milliseconds. */
-	notBeforeMs?: number;
 }
 
 export interface Waited<R> {

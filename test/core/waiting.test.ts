@@ -1,8 +1,8 @@
 /** The end of a wait: its result, its error, and the lesson for the survival table. */
 import { stoppedError, type GatewayError } from '../../core/errors';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import { MAX_POLLS, type Poll } from '../../core/polling/planner';
-import { waitForTask, type KeptWait, type WaitOptions } from '../../core/polling/waitForTask';
+import { MAX_POLLS, type KeptWait, type Poll } from '../../core/polling/planner';
+import { waitForTask, type WaitOptions } from '../../core/polling/waitForTask';
 import type { PollTarget, PollStatus } from '../../core/polling/pollTarget';
 import { fakeClock, trouble } from './support';
 
