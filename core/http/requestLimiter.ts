@@ -162,9 +162,7 @@ export class RequestLimiter implements Pace {
 
 	/** The run whose request leaves next, and when. Asked again after each sleep: a 429 may have come in. */
 	private next(): { lane: Lane; atMs: number } | undefined {
-		const breakMs = this.inARow < MOST_IN_A_ROW ? 0 : 1;
-		const nowMs = this.clock.now();
-		const freeAtMs = Math.max(nowMs + breakMs, this.heldUntilMs, this.window.freeAtMs(this.slowedToMs));
+		const freeAtMs = Math.max(this.clock.now(), this.heldUntilMs, this.window.freeAtMs(this.slowedToMs));
 		let next: { lane: Lane; atMs: number } | undefined;
 		for (const lane of this.turns) {
 			const atMs = Math.max(freeAtMs, lane.freeAtMs);

@@ -13,6 +13,17 @@ export interface ImageFile {
 	bytes: Uint8Array;
 }
 
+/** The file of an image that has no URL yet. */
+export interface PendingFile {
+	/** As the form calls it. */
+	label: string;
+	read: () => Promise<ImageFile>;
+	/** Throws where it is no image. Sometimes only its first bytes tell. */
+	check: () => Promise<void>;
+	/** The place in n8n's storage, once it is checked; undefined where n8n keeps the file in memory. */
+	stored: () => StoredFile | undefined;
+}
+
 /**
  * An image that has no URL yet. It takes the place of its URL in the request body until the whole form is checked; then
  * it is uploaded. In JSON it is a text that tells its content from another one's.
@@ -20,11 +31,7 @@ export interface ImageFile {
 export class PendingUpload {
 	constructor(
 		public identity: string,
-		readonly read: () => Promise<ImageFile>,
-		/** Throws where it is no image. Sometimes only its first bytes tell. */
-		readonly check: () => Promise<void>,
-		/** The place in n8n's storage, once it is checked; undefined where n8n keeps the file in memory. */
-		readonly stored: () => StoredFile | undefined,
+		readonly file: PendingFile,
 	) {}
 
 	toJSON(): string {
@@ -33,7 +40,7 @@ export class PendingUpload {
 }
 
 /** Pending uploads by the references to them in a body that is plain JSON. */
-export type PendingFiles = ReadonlyMap<string, Pick<PendingUpload, 'read' | 'stored'>>;
+export type PendingFiles = ReadonlyMap<string, Pick<PendingFile, 'read' | 'stored'>>;
 
 /** The images of a body that are still to be uploaded, in its order. */
 export function pendingUploads(value: unknown): PendingUpload[] {
@@ -43,7 +50,7 @@ export function pendingUploads(value: unknown): PendingUpload[] {
 
 /** The body as plain JSON, with references in the place of its files. */
 export function withReferences(body: JsonObject): { body: JsonObject; files: PendingFiles } {
-	const files = new Map(pendingUploads(body).map((file) => [file.toJSON(), file]));
+	const files = new Map(pendingUploads(body).map((image) => [image.toJSON(), image.file]));
 	return { body: JSON.parse(JSON.stringify(body)) as JsonObject, files };
 }
 

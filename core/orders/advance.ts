@@ -1,8 +1,8 @@
-import { asGatewayError, gatewayError, GatewayError, isTransient, namingTask, type TaskReference } from '../errors';
+import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskReference } from '../errors';
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
 import { isAhead } from '../polling/startTimes';
-import { NOT_FOUND_GRACE_MS, waitForTask } from '../polling/waitForTask';
+import { waitForTask } from '../polling/waitForTask';
 import type { WaitWatcher } from '../polling/waitWatcher';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
@@ -78,33 +78,31 @@ async function see(order: Order, ports: Ports, controls: JobControls, answer: un
 	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task')))
 		return { timedOut: false };
 	if (then === 'poll') return await poll(order, task, ports, controls);
-	const read = namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
-	if (then === 'read') return { record: await read, timedOut: false };
-	const record = await read.catch((thrown: unknown) => {
-		if (isWorthNoError(order, asGatewayError(thrown), ports)) return undefined;
-		throw thrown;
-	});
-	const target = product.target?.(order, task);
-	if (record !== undefined && target !== undefined) {
-		const { state, status, progress } = target.statusOf(record);
-		Object.assign(task, { status, progress });
-		// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
-		if (state === 'failed') throw target.toFailure(record).withTask(task);
-	}
-	return { record, timedOut: false };
+	if (then === 'read')
+		return {
+			record: await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined)),
+			timedOut: false,
+		};
+	return { record: await readUnawaited(order, task, ports), timedOut: false };
 }
 
 /**
- * True where it does not matter that nobody knows how a task is, because nobody waits for it: the trouble may pass, or the
- * service may not know the task yet. A Purchase Key that leads to a task which is gone does matter.
+ * Reads a task once that nobody waits for. Undefined where that does not work: then it is not known how the task is, which is no
+ * error. The path of its status may even be another one, because nothing else here needs it.
  */
-function isWorthNoError(
-	{ reused, acceptedAtMs = 0 }: Order,
-	error: GatewayError,
-	{ clock }: Pick<Ports, 'clock'>,
-): boolean {
-	if (error.kind !== 'notFound') return isTransient(error);
-	return !reused || Math.abs(clock.now() - acceptedAtMs) < NOT_FOUND_GRACE_MS;
+async function readUnawaited(order: Order, task: TaskReference, { product }: Ports): Promise<unknown> {
+	const target = product.target?.(order, task);
+	if (target === undefined) return undefined;
+	const record = await target.fetch().catch((thrown: unknown) => {
+		if (asGatewayError(thrown).kind === 'stopped') throw thrown;
+		return undefined;
+	});
+	if (record === undefined) return undefined;
+	const { state, status, progress } = target.statusOf(record);
+	Object.assign(task, { status, progress });
+	// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
+	if (state === 'failed') throw target.toFailure(record).withTask(task);
+	return record;
 }
 
 async function poll(
@@ -126,16 +124,20 @@ async function poll(
 	const leave = order.thing === 'task' ? client.slots?.occupy(task.taskId) : undefined;
 	let asleepForMs: number | undefined;
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
+	const own = sleep?.clockOf(order) ?? clock;
+	const acceptedAtMs = order.acceptedAtMs ?? target.acceptedAtMs;
+	// The clock of the computer may have been set since the other one began.
+	const aheadMs = own.now() - clock.now();
 	try {
 		return await waitForTask(target, {
 			...wait,
 			kept: wait,
-			acceptedAtMs: order.acceptedAtMs ?? target.acceptedAtMs,
-			startedAtMs: wait.startedAtMs,
+			acceptedAtMs: acceptedAtMs === undefined ? undefined : acceptedAtMs + aheadMs,
+			startedAtMs: wait.startedAtMs + aheadMs,
 			survivalTable: target.survivalTable,
 			backlogMs: () => client.backlogMs,
 			watcher: ports.watch?.(order),
-			clock: sleep?.clockOf(order) ?? clock,
+			clock: own,
 			signal: AbortSignal.any(signals),
 		});
 	} catch (thrown) {

@@ -28,7 +28,7 @@ export class SleepCoordinator {
 	private readonly withoutSlot = new Map<symbol, number>();
 
 	/** True while nobody but this execution can make room for them. */
-	private isAlone = () => true;
+	private isAlone?: () => boolean;
 
 	/** The orders that have begun and not ended: one that delivers is not in flight. */
 	private begun = 0;
@@ -64,14 +64,18 @@ export class SleepCoordinator {
 		const key = Symbol('order');
 		const { now, random } = this.clock;
 		if (wait === undefined) return this.clock;
-		const { startedAtMs = now(), timeoutMs, plan } = wait;
+		// The clock of the computer may have been set since this one began.
+		const aheadMs = now() - this.wallClock.now();
+		const startedAtMs = (wait.startedAtMs ?? this.wallClock.now()) + aheadMs;
+		const bornAtMs = acceptedAtMs === undefined ? startedAtMs : acceptedAtMs + aheadMs;
+		const { timeoutMs, plan } = wait;
 		const deadlineMs = startedAtMs + timeoutMs;
 		return {
 			now,
 			random,
 			sleep: async (delayMs, signal, atMostMs = Infinity) => {
 				const nowMs = now();
-				const lateMs = plan.kind === 'fixed' ? 0 : patienceMs(nowMs - (acceptedAtMs ?? startedAtMs));
+				const lateMs = plan.kind === 'fixed' ? 0 : patienceMs(nowMs - bornAtMs);
 				const patientMs = Math.max(delayMs, lateMs);
 				const plannedAtMs = delayMs > 0 ? Math.min(nowMs + patientMs, Math.max(deadlineMs, nowMs + delayMs)) : nowMs;
 				const wakeAtMs = Math.max(nowMs, Math.min(wait.dueAtMs ?? Infinity, plannedAtMs));
@@ -114,7 +118,7 @@ export class SleepCoordinator {
 
 	private considerSleeping(): void {
 		// Asking costs more with each task of the account, so not where it makes no difference.
-		const withoutSlot = this.waiting.size > 0 && this.isAlone() ? this.withoutSlot.size : 0;
+		const withoutSlot = this.waiting.size > 0 && this.isAlone?.() ? this.withoutSlot.size : 0;
 		const awake = Math.max(this.begun, Math.min(this.unfinished, this.concurrency)) - withoutSlot;
 		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;

@@ -42,7 +42,7 @@ export interface Waited<R> {
  * A 404 contradicts the acceptance, and may pass: the task is new (field notes), or one server does not know it yet. The wait
  * ends with the poll after so long without another answer, however late the first one was.
  */
-export const NOT_FOUND_GRACE_MS = 30_000;
+const NOT_FOUND_GRACE_MS = 30_000;
 /**
  * Milliseconds after which a wait is planned again: other tasks may have taught that an earlier poll pays. Twice: batches
  * are seen up to a second later; half: twice the work while waiting.

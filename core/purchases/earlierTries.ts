@@ -8,8 +8,11 @@ export class EarlierTries {
 	private readonly requests = new Map<number, StoredRow[]>();
 
 	private constructor(rows: readonly StoredRow[]) {
-		for (const row of lastOfAttempts(rows).values())
-			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
+		for (const row of lastOfAttempts(rows).values()) {
+			const ofItem = this.requests.get(row.item) ?? [];
+			ofItem.push(row);
+			this.requests.set(row.item, ofItem);
+		}
 	}
 
 	/**
@@ -34,6 +37,7 @@ export class EarlierTries {
 		orders: readonly Order[],
 		breakIfDue: () => Promise<void>,
 	): Promise<Map<Order, StoredRow>> {
+		await breakIfDue();
 		const lost = new LostPurchases(this.requests, ledger);
 		const which = async (from: readonly Order[], isStillOpen: (order: Order) => boolean) => {
 			const open: Order[] = [];
@@ -183,7 +187,7 @@ function toEntry({ task_id: taskId, request_hash: hash, attempt, time }: StoredR
 export function lastOfAttempts(rows: readonly StoredRow[]): Map<string, StoredRow> {
 	const asWritten = [...rows].sort((a, b) => a.id - b.id);
 	// By the states: the rows of a request may have been written in another sequence, and clocks can be set back.
-	const byState = [...asWritten].sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+	const byState = STATES.flatMap((state) => asWritten.filter((row) => row.state === state));
 	const ids = new Map(byState.filter(({ task_id: id }) => id !== '').map((row) => [row.attempt, row.task_id]));
 	const last = new Map(asWritten.map((row) => [row.attempt, row]));
 	for (const row of byState) last.set(row.attempt, { ...row, task_id: ids.get(row.attempt) ?? '' });

@@ -9,10 +9,11 @@ const LONGEST_REQUEST_MS = 120_000;
 /** The rows of requests that another retry has sent just now, and whose outcome is not there yet. */
 export function requestsUnderWay(rows: readonly ParsedRow[], nowMs: number): StoredRow[] {
 	const known = rows.filter((row) => row !== undefined);
-	return [...lastOfAttempts(known).values()].filter(
-		({ state, retry, time }) =>
-			state === 'submitting' && retry && Math.abs(nowMs - Date.parse(time)) < LONGEST_REQUEST_MS,
-	);
+	const isUnderWay = ({ state, retry, time }: StoredRow) =>
+		state === 'submitting' && retry && Math.abs(nowMs - Date.parse(time)) < LONGEST_REQUEST_MS;
+	// Few, of rows that may be many.
+	const attempts = new Set(known.filter(isUnderWay).map(({ attempt }) => attempt));
+	return [...lastOfAttempts(known.filter(({ attempt }) => attempts.has(attempt))).values()].filter(isUnderWay);
 }
 
 /** The requests that another retry of the same execution sends at the same time, beside the orders of this one. */

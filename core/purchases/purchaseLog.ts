@@ -82,7 +82,7 @@ export class PurchaseLog {
 	 */
 	async recover(orders: readonly Order[]): Promise<SentOrders | undefined> {
 		const mayLackRows = await this.ports.hasGap().catch(() => true);
-		const rows = await this.readRows();
+		const rows = await this.readRows(takingBreaks(this.ports.clock));
 		const sent = rows && SentRequests.read(rows, this.ports.columns.execution);
 		if (sent === undefined) return undefined;
 		const areAll = sent.areAll(orders);
@@ -193,8 +193,10 @@ export class PurchaseLog {
 			tell(wordsOf(why));
 			return true;
 		});
-		const rows = await this.readRows();
+		const breakIfDue = takingBreaks(this.ports.clock);
+		const rows = await this.readRows(breakIfDue);
 		if (rows === undefined) return undefined;
+		await breakIfDue();
 		const underWay = requestsUnderWay(rows, this.ports.clock.now());
 		const last = rows.reduce((max, row) => Math.max(max, row?.id ?? 0), 0);
 		// What another retry submits right now counts as written after this reading: its order gives way to that.
@@ -202,13 +204,14 @@ export class PurchaseLog {
 		// One of two retries at once may take the other's question for a gap: both look out for one another all the same.
 		if (mayLackRows) return undefined;
 		const attempts = new Set<string | undefined>(underWay.map(({ attempt }) => attempt));
+		await breakIfDue();
 		return EarlierTries.read(rows.filter((row) => !attempts.has(row?.attempt)));
 	}
 
-	private async readRows(): Promise<ParsedRow[] | undefined> {
-		const { columns, table, tell, clock } = this.ports;
+	private async readRows(breakIfDue: () => Promise<void>): Promise<ParsedRow[] | undefined> {
+		const { columns, table, tell } = this.ports;
 		try {
-			return await parseManyRows(await table.rowsOfRun(columns), takingBreaks(clock));
+			return await parseManyRows(await table.rowsOfRun(columns), breakIfDue);
 		} catch (thrown) {
 			tell(wordsOf(thrown));
 			return undefined;

@@ -54,6 +54,9 @@ const STATES = new Map<string, TaskState>(
 	}),
 );
 
+/** The contract's word for a status word. */
+export const stateOf = (status: string): TaskState => STATES.get(status.toLowerCase()) ?? 'in_progress';
+
 /**
  * The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. The status of an
  * answer without an ID is that of the request, such as `success`, where its data has one of its own.
@@ -77,7 +80,7 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	if (id === undefined && status === '') return undefined;
 	const progress = looseNumber(raw.progress);
 	const model = looseText(raw.model);
-	const state = STATES.get(status.toLowerCase()) ?? 'in_progress';
+	const state = stateOf(status);
 	return {
 		id,
 		state,

@@ -10,6 +10,7 @@ import { reopenForRetry } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { liveOrders } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
+import { readingFile } from '../errors/unreadable';
 import { noteSpending } from '../run/runCredits';
 import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { TaskLog } from '../run/taskLog';
@@ -187,11 +188,8 @@ function storedFiles({ helpers }: IExecuteFunctions, { request }: Order): Pendin
 	const { files = {} } = request ?? {};
 	const pending = Object.entries(files).map(([reference, stored]) => {
 		const { id, fileName, mimeType } = stored;
-		const read = async () => ({
-			bytes: await helpers.binaryToBuffer(await helpers.getBinaryStream(id)),
-			fileName,
-			mimeType,
-		});
+		const content = async () => await helpers.binaryToBuffer(await helpers.getBinaryStream(id));
+		const read = async () => ({ bytes: await readingFile({ fileName }, content), fileName, mimeType });
 		return [reference, { read, stored: () => stored }] as const;
 	});
 	return new Map(pending);

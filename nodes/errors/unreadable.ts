@@ -1,8 +1,24 @@
 import { GatewayError, gatewayError } from '../../core/errors';
+import { wordsOf } from '../../core/text';
 
 /** The error of a form that n8n could not read, for example because of an expression, in n8n's words. */
 export function unreadable(thrown: unknown): GatewayError {
 	if (thrown instanceof GatewayError) return thrown;
 	const { message, description } = thrown as { message?: string; description?: string };
 	return gatewayError('itemUnreadable', { words: message, more: description }, { cause: thrown });
+}
+
+/**
+ * Reads a file of n8n's. Throws `fileUnreadable` where n8n does not have it any more.
+ *
+ * @param file by its name, and as the form calls it, where that is known
+ */
+export async function readingFile<T>(file: { label?: string; fileName: string }, read: () => Promise<T>): Promise<T> {
+	try {
+		return await read();
+	} catch (thrown) {
+		if (thrown instanceof GatewayError) throw thrown;
+		const { label, fileName: name } = file;
+		throw gatewayError('fileUnreadable', { label, name, words: wordsOf(thrown) }, { cause: thrown });
+	}
 }

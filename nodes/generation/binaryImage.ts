@@ -7,6 +7,7 @@ import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
 import { realClock } from '../connection/transport';
+import { readingFile } from '../errors/unreadable';
 import { toText } from '../form/fieldReader';
 import type { Item } from '../run/item';
 import { FILES_IN_JSON } from '../run/output';
@@ -33,16 +34,21 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 	const isNamedImage = mimeType.startsWith('image/');
 	let type = { mimeType, extension: fileExtension ?? 'png' };
 	const describeFile = () => ({ mimeType: type.mimeType, fileName: fileName ?? `image.${type.extension}` });
-	return new PendingUpload(
-		identify(data),
-		async () => ({ bytes: await readFile(item, data), ...describeFile() }),
-		async () => {
-			const known = isNamedImage ? type : imageTypeOf(await readStart(item, data));
+	return new PendingUpload(identify(data), {
+		label: fieldLabel,
+		read: async () => {
+			const { fileName, ...described } = describeFile();
+			const bytes = await readingFile({ label: fieldLabel, fileName }, async () => await readFile(item, data));
+			return { bytes, fileName, ...described };
+		},
+		check: async () => {
+			const start = async () => await readStart(item, data);
+			const known = isNamedImage ? type : imageTypeOf(await readingFile({ label: fieldLabel, fileName: name }, start));
 			if (known === undefined) throw gatewayError('notAnImage', { label, name, mimeType });
 			type = known;
 		},
-		() => (data.id === undefined ? undefined : { id: data.id, ...describeFile() }),
-	);
+		stored: () => (data.id === undefined ? undefined : { id: data.id, ...describeFile() }),
+	});
 }
 
 interface NamedFile {
@@ -133,8 +139,12 @@ export async function identifyByContent(
 	image: PendingUpload,
 	once: (id: string, read: () => Promise<string>) => Promise<string>,
 ): Promise<void> {
-	const stored = image.stored();
-	if (stored !== undefined) image.identity = await once(stored.id, async () => await hashOfStored(context, stored.id));
+	const { label, stored } = image.file;
+	const file = stored();
+	if (file === undefined) return;
+	const { id, fileName } = file;
+	const hash = async () => await hashOfStored(context, id);
+	image.identity = await once(id, async () => await readingFile({ label, fileName }, hash));
 }
 
 async function hashOfStored(context: IExecuteFunctions, id: string): Promise<string> {

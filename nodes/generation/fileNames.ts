@@ -45,12 +45,16 @@ export function resultMimeType(
 	return names.map(typeByName).find((known) => known !== undefined) ?? (kind === 'image' ? 'image/png' : 'video/mp4');
 }
 
+/** No type is longer: the name of a file ends with a part of it. */
+const LONGEST_TYPE = 100;
+
 /** Without the parameters behind a semicolon. */
 function plainType(contentType: string): string {
 	return contentType
 		.replace(/[;,].*/s, '')
 		.trim()
-		.toLowerCase();
+		.toLowerCase()
+		.slice(0, LONGEST_TYPE);
 }
 
 function isMedia(type: string): boolean {
@@ -109,7 +113,7 @@ export class FileNames {
 
 /** The extension of another type, such as `heic` of `image/heic` and `flac` of `audio/x-flac`. */
 function ofUnknown(mimeType: string): string {
-	return mimeType.replace(/.*\/(x-)?|\+.*/g, '');
+	return mimeType.replace(/^[^/]*\/(x-)?|\+.*/g, '');
 }
 
 function nameOfService(file: ResultFile): string | undefined {
@@ -164,7 +168,7 @@ function clean(name: string): string {
 	return (
 		name
 			.trim()
-			.replace(/.*[\\/]/s, '')
+			.replace(/^.*[\\/]/s, '')
 			.replace(/[\p{Cc}<>:"|?*]/gu, '_')
 			.replace(/^\.+/, '')
 			.slice(-LONGEST_NAME)

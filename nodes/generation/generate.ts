@@ -97,15 +97,25 @@ function readResult(item: Item, { model, n, response_format: format }: JsonObjec
 	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
 }
 
+interface Identifying {
+	item: Item;
+	run: Run;
+	/** The item has a Purchase Key. */
+	isKeyed: boolean;
+}
+
 /**
  * Checks the files of a request, and tells them by their content where another execution may have bought it: with Purchase Log,
  * and in a retry. What was bought before the log was turned on is known by n8n's IDs, and stays so.
  */
-async function identifyFiles(item: Item, run: Run, body: JsonObject, hash: () => string): Promise<void> {
+async function identifyFiles({ item, run, isKeyed }: Identifying, body: JsonObject, hash: () => string): Promise<void> {
 	const files = pendingUploads(body);
-	for (const file of files) await file.check();
+	for (const { file } of files) await file.check();
 	const byId = hash();
-	if (run.purchases === undefined || run.ledger.find(item.index, byId)?.hash === byId) return;
+	if (run.purchases === undefined) return;
+	const isKnown = run.ledger.find(item.index, byId)?.hash === byId;
+	// Under a Purchase Key the request has to be the same in every execution.
+	if (isKnown && !isKeyed) return;
 	for (const file of files) await identifyByContent(item, file, run.fileHash);
 }
 
@@ -113,7 +123,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	const planned = planRequest(item, models);
 	const key = readPurchaseKey(item, run);
 	const hash = () => hashOf('task', [kind, withReferences(planned.body).body]);
-	await identifyFiles(item, run, planned.body, hash);
+	await identifyFiles({ item, run, isKeyed: key.keyHash !== undefined }, planned.body, hash);
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';

@@ -4,7 +4,7 @@ import { asGatewayError, gatewayError, type TaskReference } from '../../core/err
 import { TASKS } from '../../core/errors/reasons/tasks';
 import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
-import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
+import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
 import { printable } from '../../core/text';
 import { downloadResultField } from '../form/fields';
@@ -87,7 +87,7 @@ const GONE = new Set([403, 404, 410]);
 
 /** A task of which no poll has got an answer: only its order knows how it is. */
 const unseen = ({ status = NEW_TASK.status, progress }: TaskReference): TaskRecord => {
-	const state = status === NEW_TASK.status ? NEW_TASK.state : 'in_progress';
+	const state = stateOf(status) === 'queued' ? 'queued' : 'in_progress';
 	return { ...NEW_TASK, state, status, progress };
 };
 

@@ -78,7 +78,7 @@ const FIELDS_OF: Record<Described, (input: IDataObject) => string[]> = {
 	],
 	token: (input) => [
 		...['api_key', 'remain_credits', 'unlimited_quota', 'daily_credits', 'monthly_credits', 'model_limits'],
-		...('api_key' in input ? ['expires_at'] : []),
+		...('api_key' in input ? ['id', 'expires_at'] : []),
 	],
 };
 

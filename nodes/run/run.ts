@@ -70,7 +70,7 @@ export interface Run {
 	batch?: Batch;
 	/** Files that are still to be uploaded, beside the orders that refer to them. */
 	files: Map<Order, PendingFiles>;
-	/** Shares the hash of a file's content among all items that have the file, by n8n's ID of it. */
+	/** The hash of a file's content, by n8n's ID of it: see `fileHashes.ts`. */
 	fileHash: (id: string, read: () => Promise<string>) => Promise<string>;
 	/** Shares one answer of the service among all items that ask for it. */
 	shared: (what: string, get: () => Promise<JsonObject>) => Promise<JsonObject>;

@@ -25,6 +25,7 @@ import { openPurchaseLog } from './openPurchaseLog';
 import { readRetryOnFail } from './retryOnFail';
 import { createWriteAheadLog } from './writeAheadStore';
 import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';
+import { fileHashes } from './fileHashes';
 import { portsOf, sharing, type Run, type RunLimits } from './run';
 import { goesOn, refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
 import { onErrorOf, type ItemContext, type Worked } from './toItem';
@@ -238,7 +239,7 @@ async function prepareRun(
 	const batch = defers
 		? { ...batchOf(context, limits, { writeAhead, purchases, ledger }), ...(credits && { credits }) }
 		: undefined;
-	const [shared, fileHash] = [sharing<JsonObject>(), sharing<string>()];
+	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, purchases, files, shared, fileHash };
 	return { context, client, log, progress, limits, credits, hints, notSent, background, batch, ...memory };

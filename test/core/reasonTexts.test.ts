@@ -245,6 +245,14 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 	['binaryFieldEmpty', { label: 'Image', there: '' }, alone, '…', 'Enter the name of a binary field, or …'],
 	['binaryFieldEmpty', { label: 'Image', there: 'photo' }, alone, '…', '… (the item has photo), or …'],
 	['notAnImage', { label: 'Image', name: 'data', mimeType: '' }, alone, '…', 'Its type is unknown. …'],
+	[
+		'fileUnreadable',
+		{ label: 'Image 2', name: 'a.png', words: 'x' },
+		alone,
+		'Image 2: the file "a.png" could not …',
+		'n8n says: "x". …',
+	],
+	['fileUnreadable', { name: 'a.png', words: 'x' }, alone, 'The file "a.png" could not be read', '…'],
 
 	[
 		'valueNotAllowed',

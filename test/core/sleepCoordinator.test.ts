@@ -191,3 +191,15 @@ test('an order that waits for nothing is timed by the clock of all', () => {
 	const { now } = new SleepCoordinator(sharedClock(), 1).clockOf({ acceptedAtMs: 1 });
 	expect(now()).toBeGreaterThan(0);
 });
+
+test('an order without a slot keeps nobody awake; who could make room is asked only where somebody is to sleep', async () => {
+	const clock = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 2);
+	const isAlone = jest.fn(() => true);
+	const ends = coordinator.waitsForSlot(isAlone, 90_000);
+	expect(isAlone).not.toHaveBeenCalled();
+	void coordinator.clockOf(order()).sleep(100_000, coordinator.signal);
+	await clock.runUntil(0);
+	expect(coordinator.until).toBe(90_000);
+	ends();
+});

@@ -80,12 +80,12 @@ function attempt(
 		uploading: async (upload) => await upload(),
 	};
 	const create = jest.fn(wanted.create ?? (async () => ({ id: 'task-1' })));
-	const file = new PendingUpload(
-		'x',
-		async () => ({ fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array() }),
-		async () => {},
-		() => undefined,
-	);
+	const file = new PendingUpload('x', {
+		label: 'Image',
+		read: async () => ({ fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array() }),
+		check: async () => {},
+		stored: () => undefined,
+	});
 	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
 	const order = makeOrder({
 		...{ item: 3, thing, kind: 'image', model, then: 'nothing', wait: wanted.wait, result: wanted.result },
@@ -105,7 +105,7 @@ function attempt(
 		writeAhead,
 		events: events as never,
 		clock: { ...fakeClock(), now: () => NOW_MS },
-		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file]] : []),
+		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file.file]] : []),
 		uploadImage: wanted.upload ?? (async () => ''),
 		firstWave: wanted.firstWave,
 	};

@@ -1,6 +1,6 @@
 /** Images in binary fields, without n8n: how a field or a file is found, what tells that it is an image, and what is uploaded. */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
-import { asGatewayError } from '../../core/errors';
+import { asGatewayError, stoppedError } from '../../core/errors';
 import { binaryFieldsOf, identifyByContent, readBinaryImage } from '../../nodes/generation/binaryImage';
 import { Item, Parameters } from '../../nodes/run/item';
 import { SIGNATURE_BYTES } from '../../core/models/imageType';
@@ -58,7 +58,8 @@ function world({ binary, json = {}, inJson = {}, stored = {} }: Given) {
 
 const image = (given: Given, name: unknown = 'data', number?: number) => {
 	const { item, ...more } = world(given);
-	return { image: readBinaryImage(item, name, number), item, ...more };
+	const pending = readBinaryImage(item, name, number);
+	return { image: pending.file, pending, item, ...more };
 };
 /** The reason why it is no image. */
 const refusal = (given: Given, name?: unknown, number?: number) => {
@@ -185,6 +186,27 @@ describe('what is an image', () => {
 		await expect(found.check()).rejects.toMatchObject({ details: { reason: { name: 'notAnImage', data } } });
 	});
 
+	test('a file that n8n does not have any more is named, with its field and what n8n says', async () => {
+		const gone = {
+			name: 'fileUnreadable',
+			data: { label: 'Input Binary Field', name: 'cat.png', words: 'it is gone' },
+		};
+		const isGone = { details: { reason: gone } };
+		const { pending, item } = image({ binary: { data: file({ id: 'a' }) } });
+		const fails = async () => await Promise.reject(new Error('it is gone'));
+		Object.assign(item.context.helpers, { getBinaryDataBuffer: fails, getBinaryStream: fails });
+		await expect(pending.file.read()).rejects.toMatchObject(isGone);
+		await expect(identifyByContent(item, pending, async (_, read) => await read())).rejects.toMatchObject(isGone);
+		const other = image({ binary: { data: file({ ...UNKNOWN, id: 'a' }) } }, 'data', 2);
+		Object.assign(other.item.context.helpers, { getBinaryStream: fails });
+		await expect(other.image.check()).rejects.toMatchObject({
+			details: { reason: { name: 'fileUnreadable', data: { label: 'Image 2: Input Binary Field', name: 'data' } } },
+		});
+		const stopped = { getBinaryDataBuffer: async () => await Promise.reject(stoppedError()) };
+		Object.assign(item.context.helpers, stopped);
+		await expect(pending.file.read()).rejects.toMatchObject({ kind: 'stopped' });
+	});
+
 	test('a file that is none and came from an expression is refused by its own name', async () => {
 		const none = { mimeType: 'text/plain', data: 'AAAA' };
 		await expect(image({}, file(none)).image.check()).rejects.toMatchObject({
@@ -197,7 +219,7 @@ describe('what is an image', () => {
 
 describe('what tells one file from another', () => {
 	test('a file in memory is known by its content, and a stored one by its ID', () => {
-		const identityOf = (data: IBinaryData) => image({ binary: { data } }).image.identity;
+		const identityOf = (data: IBinaryData) => image({ binary: { data } }).pending.identity;
 		expect(identityOf(file())).toBe(identityOf(file({ fileName: 'dog.png' })));
 		expect(identityOf(file())).toMatch(/^[\w+/]{43}=$/);
 		expect(identityOf(file({ data: 'AAAA' }))).not.toBe(identityOf(file()));
@@ -215,14 +237,14 @@ describe('what tells one file from another', () => {
 
 	test('a stored file can be known by its content, the same in each execution; one in memory is already', async () => {
 		const identified = async (id: string, pieces: Uint8Array[]) => {
-			const { image: found, item } = image({ binary: { data: file({ id }) }, stored: { [id]: pieces } });
+			const { pending: found, item } = image({ binary: { data: file({ id }) }, stored: { [id]: pieces } });
 			await identifyByContent(item, found, async (_, read) => await read());
 			return found.identity;
 		};
 		const whole = await identified('a', [PNG]);
 		expect(await identified('b', [PNG.subarray(0, 3), PNG.subarray(3)])).toBe(whole);
 		expect(await identified('b', [PNG.subarray(3)])).not.toBe(whole);
-		const { image: inMemory, item } = image({ binary: { data: file() } });
+		const { pending: inMemory, item } = image({ binary: { data: file() } });
 		const { identity } = inMemory;
 		await identifyByContent(item, inMemory, async () => await Promise.reject(new Error('it is known already')));
 		expect([inMemory.identity, identity.length]).toEqual([identity, whole.length]);

@@ -146,6 +146,14 @@ describe('the name of a file', () => {
 		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
 	});
 
+	test('a type without end gives the name no more than an end', () => {
+		const type = `image/${'x'.repeat(15_000)}`;
+		const known = resultMimeType(type, { disposition: '', urls: ['https://a.example/a'] }, 'image');
+		expect(known).toBe(type.slice(0, 100));
+		expect(nameOf('', undefined, 'cat', known)).toBe(`cat.${'x'.repeat(94)}`);
+		expect(describeNoFile(`${'x'.repeat(15_000)}/html`)).toBeUndefined();
+	});
+
 	test('no two of an item are the same, whatever the case of their letters', () => {
 		const names = new FileNames('Cat.PNG');
 		const file = { disposition: '', urls: ['https://a.example/a.png'], mimeType: 'image/png' };

@@ -177,6 +177,21 @@ describe('Generate', () => {
 			expect(streams).toEqual(['stored']);
 		});
 
+		test('under a Purchase Key, a file is known by its content, also where its request was sent before the log was turned on', async () => {
+			const { order: before } = await made({ parameters: rows });
+			const known = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
+			known.accepted(4, { taskId: 't', hash: String(before.request?.hash), acceptedAtMs: 1 });
+			const ledger = new OrderLedger({ ...known.scope, executionId: '2' });
+			const keyed = { ports: { columns: { account: 'a', base_url: 'b' } } } as Run['purchases'];
+			const { order: planned } = await made({
+				parameters: { ...rows, options: { purchaseKey: 'order 1' } },
+				run: { purchases: keyed, ledger },
+			});
+			expect(planned.request?.body.image_urls).toEqual([content]);
+			// From here on, the item alone decides.
+			expect(ledger.find(4, String(planned.request?.hash))?.taskId).toBe('t');
+		});
+
 		test('without one, they are known by their IDs, and not read', async () => {
 			const { order: planned } = await made({ parameters: rows });
 			expect([planned.request?.body.image_urls, streams]).toEqual([['upload of stored'], []]);

@@ -1,5 +1,6 @@
 /** The parts of every operation by themselves: items of outcomes, the fields of an answer, the tries of Retry On Fail, names of requests. */
 import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
+import { fileHashes } from '../../nodes/run/fileHashes';
 import { GatewayError, gatewayError } from '../../core/errors';
 import { makeRefused } from '../../core/orders/states';
 import { isTool, isToolCall, isToolRun, storeOfToolCall } from '../../nodes/run/agentTools';
@@ -270,8 +271,8 @@ describe('the fields of an answer', () => {
 			{ ...own, expires_at: 'e', task_id: 't' },
 		],
 		['of another balance go', { ...own, ...account, ...shown }, 'balance', own],
-		['of another key go', { ...own, ...key, model_limits: 'm', expires_at: 'e' }, 'token', own],
-		['that say when something else expires stay', { expires_at: 'e' }, 'token', { expires_at: 'e' }],
+		['of another key go', { ...own, ...key, id: 7, model_limits: 'm', expires_at: 'e' }, 'token', own],
+		['that say when something else expires stay', { id: 7, expires_at: 'e' }, 'token', { id: 7, expires_at: 'e' }],
 	])('fields of the input %s', (_, given, describes, expected) => {
 		expect(toPassOn(given, describes)).toStrictEqual(expected);
 	});
@@ -366,6 +367,36 @@ test('what several items ask for at the same time or later is asked once', async
 	answer.resolve('it');
 	expect(await Promise.all([...asked, other, shared('a', get)])).toEqual(['it', 'it', 'another', 'it']);
 	expect(get).toHaveBeenCalledTimes(1);
+});
+
+describe('the hashes of files', () => {
+	test('a file is read once for all items and tries, however many ask at the same time', async () => {
+		const store = {};
+		const read = jest.fn(async (hash: string) => await Promise.resolve(hash));
+		const ask = fileHashes(store);
+		const asked = ['a', 'b', 'a'].map(async (id) => await ask(id, async () => await read(`hash of ${id}`)));
+		expect(await Promise.all(asked)).toEqual(['hash of a', 'hash of b', 'hash of a']);
+		expect(read).toHaveBeenCalledTimes(2);
+		const gone = async () => await Promise.reject(new Error('it is gone'));
+		const later = fileHashes(JSON.parse(JSON.stringify(store)) as object as never);
+		expect([await later('a', gone), await later('b', gone)]).toEqual(['hash of a', 'hash of b']);
+		await expect(later('c', gone)).rejects.toThrow('it is gone');
+	});
+
+	test.each([7, 'text', null, { any: 7 }])('what cannot be read of them (%j) counts as nothing', async (kept) => {
+		const store = { generationGatewayFiles: kept };
+		const read = async () => await Promise.resolve('hash of a');
+		expect(await fileHashes(store)('a', read)).toBe('hash of a');
+		expect(Object.values(store.generationGatewayFiles as object)).toContain('hash of a');
+	});
+
+	test('a hash of another form is read again', async () => {
+		const store: Record<string, unknown> = {};
+		await fileHashes(store)('a', async () => await Promise.resolve('hash of a'));
+		const [key = ''] = Object.keys(store.generationGatewayFiles as object);
+		(store.generationGatewayFiles as Record<string, unknown>)[key] = 7;
+		expect(await fileHashes(store)('a', async () => await Promise.resolve('again'))).toBe('again');
+	});
 });
 
 test('an order that was handed over is known by run and item, and by its task once it has one', () => {

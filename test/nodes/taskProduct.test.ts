@@ -140,6 +140,11 @@ describe('a task that goes on', () => {
 		const known = { taskId: 'known-0', status: 'in_progress', progress: 40, elapsedMs: 0 };
 		const continued = await deliver({ order: { ...order(), task: known }, seen: { record: undefined } });
 		expect(continued.json).toMatchObject({ status: 'in_progress', progress: 40 });
+		const pending = await deliver({
+			order: { ...order(), task: { ...known, status: 'Pending' } },
+			seen: { record: undefined },
+		});
+		expect(pending.json).toMatchObject({ status: 'queued' });
 		const asked = await deliver({
 			order: { ...order(), model: 'asked' },
 			seen: { record: answer, answer: record({}) },

@@ -37,9 +37,9 @@ export function reasonsOf(spec: BodySpec, body: JsonObject, additionalFields: Js
 
 /** An image that is not uploaded yet. */
 export const pending = (identity: string) =>
-	new PendingUpload(
-		identity,
-		() => Promise.resolve({ fileName: identity, mimeType: 'image/png', bytes: new Uint8Array() }),
-		() => Promise.resolve(),
-		() => undefined,
-	);
+	new PendingUpload(identity, {
+		label: 'Image',
+		read: async () => await Promise.resolve({ fileName: identity, mimeType: 'image/png', bytes: new Uint8Array() }),
+		check: async () => {},
+		stored: () => undefined,
+	});

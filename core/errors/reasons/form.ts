@@ -94,6 +94,12 @@ export const FORM = {
 		advice: ({ mimeType }: { mimeType: string }) =>
 			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
+	fileUnreadable: {
+		message: ({ label, name }: Partial<Field> & { name: string }) =>
+			`${label === undefined ? 'The' : `${label}: the`} file "${name}" could not be read`,
+		advice: ({ words }: { words: string }) =>
+			`n8n says: "${words}". n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning.`,
+	},
 	tooManyItems: {
 		message: ({ count, max }: { count: number; max: number }) =>
 			`There are ${count} items, but Concurrent Tasks is ${max}, and each item would have an execution of its own`,

@@ -25,7 +25,7 @@ export const uploadImage: Operation = {
 	},
 	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: async (item, { client }) => {
-		const image = readBinaryImage(item, item.value(binaryField));
+		const { file: image } = readBinaryImage(item, item.value(binaryField));
 		await image.check();
 		const read = async ({ uploading }: JobControls) => {
 			const upload = async () => {
