@@ -172,7 +172,10 @@ async function readAttempts(
 		throw unavailable(why);
 	});
 	const attempts = watch.read(rows);
-	if (attempts === undefined) throw unavailable('a row of this key was changed and cannot be read');
+	if (attempts === undefined)
+		throw unavailable(
+			'a row of this key cannot be read: it was changed, or a newer version of this package has written it',
+		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
 	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));
 	const conflict = others.find(({ row }) => row.request_hash !== hash);

@@ -1,17 +1,15 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
+import { isInEngine2 } from '../run/engine2';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
 import { hasFailed, parentIdOf, readData, waitingFor } from './parentExecutions';
 import { NEEDED_NODES } from './subWorkflow';
 import { supportsDurableWait } from './supportsDurableWait';
 
-/** As n8n's engine 2.0 names its executions. They cannot sleep: after their sub-execution has begun, they go on without it. */
-const ENGINE_2_ID = /^[\da-f]{8}-/;
-
 /** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
 	if (!supportsDurableWait(context)) return HINTS.awake();
-	if (ENGINE_2_ID.test(context.getExecutionId())) return HINTS.awakeInEngine2();
+	if (isInEngine2(context)) return HINTS.awakeInEngine2();
 	const missing = missingNode(context);
 	if (missing !== undefined) return HINTS.awakeWithoutNode({ node: missing });
 	if (context.getMode() === 'evaluation') return HINTS.awakeInEvaluation();

@@ -128,8 +128,8 @@ function salvageOrder(item: INodeExecutionData, index: number): Order {
 	return {
 		...refused,
 		...(id === undefined ? {} : { task: { taskId: id, elapsedMs: 0 } }),
-		// For whoever has the newer version again.
-		...(isNewer(damaged) ? { about: { stored: damaged } } : {}),
+		// For whoever has the newer version again. n8n may keep a file in the item alone.
+		...(isNewer(damaged) ? { about: { stored: damaged, ...(item.binary && { binary: item.binary }) } } : {}),
 	};
 }
 

@@ -203,10 +203,13 @@ function endAll(context: IExecuteFunctions, orders: Order[]): OrderItem[] {
 const refuseNewer: Step = async (context) => {
 	const { rows } = context.getContext('node') as PollMemory;
 	const orders = await Promise.resolve(rows === undefined ? ordersOfStart(context) : requireOrders(rows));
-	const [first, ...others] = orders.flatMap(({ task }) => task ?? []);
+	const [first, ...rest] = orders.flatMap(({ task }) => task ?? []);
 	const error = gatewayError('storedByNewerVersion', { id: first?.taskId });
+	const withoutId = orders.filter(({ task }) => task === undefined).length;
+	const last = `Not submitted: ${withoutId} ${withoutId === 1 ? 'item' : 'items'} without a task ID.`;
+	const others = { ...(rest.length > 0 && listIds(rest, 'Other tasks')), ...(first && withoutId > 0 && { last }) };
 	const errorContext = { node: context.getNode(), itemIndex: 0, isItem: true };
-	throw toNodeError(error, errorContext, others.length > 0 ? listIds(others, 'Other tasks') : {});
+	throw toNodeError(error, errorContext, others);
 };
 
 const withNodeErrors =

@@ -11,6 +11,7 @@ import { NEEDED_NODES } from '../purchaseLog/dataTableNode';
 import { mayLackOldRows } from '../purchaseLog/cleanUp';
 import { N8nPurchaseTable } from '../purchaseLog/purchaseTable';
 import { forgetTable } from '../purchaseLog/table';
+import { isInEngine2 } from './engine2';
 import { HINTS } from './hints';
 import { openWriteAhead, recordOf } from './writeAheadStore';
 
@@ -100,6 +101,7 @@ export function hashOfKey(key: string, { account, base_url: baseUrl }: RunColumn
 function obstacle(context: IExecuteFunctions, { isLasting }: Pick<WriteAheadScope, 'isLasting'>): string | undefined {
 	if (!context.getWorkflow().id) return 'the workflow has not been saved';
 	if (!isLasting) return 'this n8n is too old';
+	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
 	const known = context.getKnownNodeTypes();
 	const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];
 	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;

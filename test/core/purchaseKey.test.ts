@@ -108,7 +108,9 @@ test('a row that cannot be read is never free', async () => {
 		details: {
 			reason: {
 				name: 'purchaseLogUnavailable',
-				data: { why: 'a row of this key was changed and cannot be read' },
+				data: {
+					why: 'a row of this key cannot be read: it was changed, or a newer version of this package has written it',
+				},
 			},
 		},
 	});

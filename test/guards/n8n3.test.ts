@@ -31,6 +31,17 @@ test('no page sends anyone to Import from URL, except the one that says that it 
 	expect(pages.filter((page) => /import from url/i.test(readProjectFile(page)))).toEqual([]);
 });
 
+test('no node has a color of its own, which n8n 3 calls otherwise', () => {
+	const colors = linesOf('nodes').filter(({ text }) => /\bcolor: '|iconColor/.test(text));
+	expect(colors).toEqual([]);
+});
+
+test('the sub-workflow of the nodes is called once for all items', () => {
+	const modes = linesOf('nodes/durable').filter(({ text }) => /mode: 'each'/.test(text));
+	expect(modes).toEqual([]);
+	expect(linesOf('nodes/durable').some(({ text }) => text.includes('executeWorkflow'))).toBe(true);
+});
+
 test('the workflows that the nodes start can be called by those of their owner only', () => {
 	const policies = linesOf('nodes').filter(({ text }) => text.includes('callerPolicy'));
 	expect(policies.length).toBeGreaterThan(0);

@@ -65,10 +65,16 @@ function raiseVersion() {
 			exports.FORMER_STEPS = { ...Object.fromEntries(pairs(BEFORE, exports.STEPS)),`,
 		],
 	);
+	const order = 'dist/core/orders/order.js';
+	const version = Number(/exports\.ORDER_VERSION = (\d+);/.exec(readFileSync(join(folder, order), 'utf8'))?.[1]);
+	const higher = version + 1;
 	edit(
-		'dist/core/orders/order.js',
-		['exports.ORDER_VERSION = 1;', 'exports.ORDER_VERSION = 2;'],
-		['zod_1.z.literal(exports.ORDER_VERSION)', 'zod_1.z.number().int().min(1).max(2).transform(() => 2)'],
+		order,
+		[`exports.ORDER_VERSION = ${version};`, `exports.ORDER_VERSION = ${higher};`],
+		[
+			'zod_1.z.literal(exports.ORDER_VERSION)',
+			`zod_1.z.number().int().min(1).max(${higher}).transform(() => ${higher})`,
+		],
 	);
 }
 
@@ -148,7 +154,7 @@ async function received() {
 	return all.filter(({ status }) => status === 'success').flatMap((execution) => itemsOf(execution, 'Got'));
 }
 
-const batches = {} as Record<'asleep' | 'awake' | 'waves' | 'background' | 'newer', Batch>;
+const batches = {} as Record<'asleep' | 'awake' | 'waves' | 'background' | 'newer' | 'newerInBackground', Batch>;
 let receiverId: string;
 
 before(
@@ -192,8 +198,14 @@ before(
 			raiseVersion();
 			for (const [index, name] of names.entries()) await insertExecutions(instance, name, ids[index] ?? {});
 		});
-		batches.newer = await start(['newer 1', 'newer 2'], { ...sleeping, pollIntervalSeconds: NEWER_ASLEEP_SECONDS });
+		const longer = { ...sleeping, pollIntervalSeconds: NEWER_ASLEEP_SECONDS };
+		// The third one waits for the end of the others.
+		batches.newer = await start(['newer 1', 'newer 2', 'newer 3'], { ...longer, concurrentTasks: 2 });
+		batches.newerInBackground = await start(['newer in the background'], longer, {
+			parameters: { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId } },
+		});
 		await untilAsleep(batches.newer);
+		await untilAsleep(batches.newerInBackground);
 	},
 	{ timeout: 200_000 },
 );
@@ -275,8 +287,8 @@ test(
 	'a lower version refuses the orders of a higher one with words: nothing is sent, and nothing is lost',
 	{ timeout: 250_000 },
 	async () => {
-		const { newer } = batches;
-		const ids = idsOf(newer).map(String);
+		const { newer, newerInBackground } = batches;
+		const ids = idsOf(newer).slice(0, 2).map(String);
 		const asked = () => instance.sandbox.requests.filter(({ path }) => ids.some((id) => path.includes(id))).length;
 		assert.equal(asked(), 0, 'the exchange comes before the first poll');
 		await exchange(async () => await providePackage(instance.n8n.userFolder));
@@ -287,8 +299,21 @@ test(
 			`A newer version of this package has stored task ${ids[0]}, and this version cannot read it`,
 		);
 		assert.match(String(error?.description), /Install the newer version again/);
+		assert.match(String(error?.description), /Not submitted: 1 item without a task ID/);
 		for (const id of ids) assert.ok(JSON.stringify(error).includes(id), JSON.stringify(error));
 		assert.deepEqual([asked(), tasksOf(newer).length], [0, 2]);
+
+		const [inBackground = ''] = idsOf(newerInBackground).map(String);
+		const refused = async () =>
+			(await executions(newerInBackground)).filter((execution) => execution.status === 'error');
+		await until('the one in the background is refused', async () => (await refused()).length > 0, 60_000, 1_000);
+		const words = JSON.stringify((await refused()).map((execution) => execution.error));
+		assert.ok(words.includes(`A newer version of this package has stored task ${inBackground}`), words);
+		assert.deepEqual(
+			(await received()).filter(({ json }) => json.task_id === inBackground),
+			[],
+			'no result that is none is handed to the other workflow',
+		);
 
 		const again = await createWorkflow(
 			instance,
@@ -296,6 +321,6 @@ test(
 			[waitForTasks],
 		);
 		const delivered = await untilFinished(instance.rest, await startExecution(instance.rest, again, 'Start'));
-		await assertComplete(newer, itemsOf(delivered, 'Wait'));
+		await assertComplete({ ...newer, prompts: newer.prompts.slice(0, 2) }, itemsOf(delivered, 'Wait'));
 	},
 );

@@ -80,6 +80,7 @@ test.each<[string, object]>([
 	['the workflow has not been saved', { getWorkflow: () => ({}) }],
 	['this n8n is too old', { getExecutionContext: () => undefined }],
 	['this n8n is too old', { getExecutionContext: undefined }],
+	['it is not possible in n8n’s engine 2.0', { getExecutionId: () => '0198c4f2-7c1a-7000-8000-000000000001' }],
 	[
 		'this n8n does not have the node "Data table"',
 		{ getKnownNodeTypes: () => ({ ...known, 'n8n-nodes-base.dataTable': undefined }) },

@@ -228,6 +228,10 @@ test('an order of a newer version is kept as it is, for whoever has that version
 	expect(order?.about).toEqual({
 		stored: row.json.details && (row.json.details as { gateway_order: object }).gateway_order,
 	});
+	const binary = { data: { data: 'AAAA', mimeType: 'image/png' } };
+	const [withFile] = salvageOrderItems([{ ...row, binary }]) ?? [];
+	expect(withFile?.about).toEqual({ ...order?.about, binary });
+	expect(salvageOrderItems(toOrderItems([withFile as Order]))?.[0]).toEqual(withFile);
 	expect(salvageOrderItems([damaged(accepted(0))])?.[0]).not.toHaveProperty('about');
 	expect(salvageOrderItems([damaged(accepted(0))])?.[0]?.end?.error?.message).toBe(
 		'What n8n has stored of task t0 cannot be read',

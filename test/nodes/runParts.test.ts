@@ -198,6 +198,9 @@ describe('the fields of an answer', () => {
 
 	const costs = { cost: 0.04, creditsUsed: 8, usage: { total_cost: 1 }, run_credits: 8, run_credits_shared: true };
 
+	// As many as are looked for.
+	const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`cost_${index}`, index]));
+
 	const proof = { confirmed: false, verified: false, group_id: 'g', verify_status: 'v' };
 	const ofWait = { reason: 'r', progress: 5, timed_out: true, waited_seconds: 1, status: 's', result_code: 'c' };
 	const session = { h5_link: 'h', vendor_token: 'v', expires_at: 'e', link_expired: true };
@@ -208,6 +211,12 @@ describe('the fields of an answer', () => {
 
 	test.each<[string, IDataObject, Described | undefined, IDataObject]>([
 		['about costs go with another task', { task_id: 't', a: 1, ...costs }, 'task', { a: 1 }],
+		[
+			'about the credits of another run go, however many costs there are',
+			{ task_id: 't', ...many, ...costs },
+			'task',
+			{},
+		],
 		['about costs stay where there is none', { a: 1, ...costs }, 'task', { a: 1, ...costs }],
 		[
 			'about costs stay where the output describes none',

@@ -2,6 +2,9 @@
  * Everything that a version of the package has stored is taken up by this one, in n8n's engine. The files below `data` are
  * what a version has written, and never change: `sums.json` says so. A new form of something stored gets a new file.
  */
+import { Readable } from 'node:stream';
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { DataTables, type Row } from '../support/dataTables.mts';
@@ -17,15 +20,21 @@ import {
 } from '../support/nodes.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 import { startHostile, text, type Hostile } from '../support/hostile.mts';
-import { FILES, readStored, readSums, sumOf, VERSIONS } from './support/files.mts';
+import { FILES, readStored, readSums, sumOf } from './support/files.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 import { OrderLedger } from '../../core/orders/ledger';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
 import { COLUMNS, parseRows, TABLE_NAME, type RunColumns } from '../../core/purchases/purchaseRow';
+import { fileHashes } from '../../nodes/run/fileHashes';
 import { hashOfKey } from '../../nodes/run/openPurchaseLog';
 
-const each = (name: string) => VERSIONS.map((version) => [version, readStored(`${version}/${name}.json`)] as const);
+/** The files of this name, by their versions: one that has not changed its form has none. */
+const each = (name: string) =>
+	FILES.filter((file) => file.endsWith(`/${name}.json`)).map((file) => [file.split('/')[0], readStored(file)] as const);
+
+/** The address of a file that is uploaded now. */
+const UPLOADED = 'http://127.0.0.1:2/uploads/new.png';
 
 /** A service that knows every task, and says that it has finished. */
 let service: Hostile;
@@ -42,7 +51,13 @@ beforeEach(() => {
 	sandbox.reset();
 	service.reset();
 	let created = 0;
-	service.answers.create = (response, request) => text(record(`img_new_${++created}`, 'queued'))(response, request);
+	service.answers.create = (response, request) => {
+		const isUpload = request.url?.includes('uploads') === true;
+		text(isUpload ? JSON.stringify({ url: UPLOADED }) : record(`img_new_${++created}`, 'queued'))(response, request);
+	};
+	jest
+		.spyOn(Container.get(BinaryDataService), 'getAsStream')
+		.mockImplementation(async () => await Promise.resolve(Readable.from([Buffer.from('a picture')])));
 	service.answers.poll = (response, request) => {
 		const id = decodeURIComponent(request.url?.split('/').at(-1) ?? '');
 		const urls = [`${service.baseUrl}/files/${id}.png`];
@@ -113,6 +128,11 @@ const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
 	[/outcome-unknown-beside/, ['outcomeUnknown', 'done'], 0],
 	[/refused-beside/, ['done', 'refused'], 0],
 	[/with-purchase-key/, ['done', 'done'], 1],
+	// The file is uploaded first.
+	[/planned-with-files/, ['done'], 2],
+	[/taken-over/, ['done', 'done'], 1],
+	[/maybe-sent-again|in-the-background/, ['done'], 0],
+	[/other-ends/, ['timedOut', 'stopped', 'notSubmitted', 'done'], 0],
 ];
 
 describe.each(ORDERS)('%s', (name) => {
@@ -129,9 +149,23 @@ describe.each(ORDERS)('%s', (name) => {
 		const ended = await takeUp(JSON.parse(JSON.stringify(rows)) as INodeExecutionData[], kind, table);
 		expect(ended.map((row) => orderOf(row).end?.as)).toEqual(ends);
 		expect(service.posts()).toBe(posts);
-		for (const [index, row] of rows.entries())
-			if (detailsOf(row).task_id !== undefined)
-				expect(orderOf(ended[index] as INodeExecutionData).task?.taskId).toBe(detailsOf(row).task_id);
+		for (const [index, row] of rows.entries()) {
+			const after = ended[index] as INodeExecutionData;
+			if (detailsOf(row).task_id !== undefined) expect(orderOf(after).task?.taskId).toBe(detailsOf(row).task_id);
+			// An end stays as it is, with its file.
+			if (orderOf(row).end !== undefined)
+				expect([orderOf(after).end, after.binary]).toEqual([orderOf(row).end, row.binary]);
+			if (orderOf(row).input !== undefined) expect(orderOf(after).input).toEqual(orderOf(row).input);
+		}
+		const wanted = rows.map((row) => orderOf(row)).filter(({ state }) => state === 'planned');
+		const sent = service.requests
+			.filter(({ body }) => body !== undefined)
+			.map(({ body }) => JSON.parse(String(body)) as object);
+		// What was stored is sent, with the address of a file in its place.
+		if (posts !== undefined && posts > 0 && !name.includes('key'))
+			expect(sent).toEqual(
+				wanted.map(({ request }) => ({ ...request?.body, ...(request?.files && { reference_images: [UPLOADED] }) })),
+			);
 	});
 
 	test('an order that a newer version has stored is refused with words, and kept as it is', async () => {
@@ -145,10 +179,20 @@ describe.each(ORDERS)('%s', (name) => {
 		for (const [index, row] of newer.entries()) {
 			const { end, about, task } = orderOf(ended[index] as INodeExecutionData);
 			expect(end?.error?.message).toMatch(/^A newer version of this package has stored/);
-			expect(about?.stored).toEqual(orderOf(row));
+			expect(about).toEqual({ stored: orderOf(row), binary: row.binary });
 			expect(task?.taskId).toBe(orderOf(row).task?.taskId);
 		}
 	});
+});
+
+test.each(each('names-of-waves'))('%s: a wave whose name was stored may have been sent', async (version, kept) => {
+	const rows = readStored(`${version}/orders/in-a-wave-not-sent.json`) as INodeExecutionData[];
+	const table = new ProcessedData();
+	table.rows.set('wf 1', (kept as { names: string[] }).names);
+	useProcessedData(table);
+	const [ended] = await takeUp(rows, 'image');
+	expect(orderOf(ended as INodeExecutionData).end?.as).toBe('outcomeUnknown');
+	expect(service.posts()).toBe(0);
 });
 
 describe('what a node remembers for a retry', () => {
@@ -189,6 +233,56 @@ describe('what a node remembers for a retry', () => {
 				...['completed', 'completed'],
 				...['outcome_still_unknown', 'outcome_still_unknown'],
 			]);
+			expect(service.posts()).toBe(0);
+		},
+	);
+
+	test.each(each('ledger-with-log'))(
+		'%s: what the ledger knows from the purchase log goes on, or is left to the user',
+		async (_, kept) => {
+			const contextData = kept as IDataObject;
+			const { json } = await retry(contextData, prompts('one', 'two', 'three'), { onError: 'continueRegularOutput' });
+			expect(json.map(({ task_id: id, status, code }) => [id, status ?? code])).toEqual([
+				['img_000k18Tg5plfgtkArWRZs9', 'completed'],
+				['img_000b51oRIewvSPYpDlrzme', 'created_from_other_request'],
+				// It was bought under a key that this item does not have, and nothing is bought beside rows that were seen.
+				[undefined, 'submission_not_recorded'],
+			]);
+			expect(service.posts()).toBe(0);
+			const { 'node:Node': store } = structuredClone(contextData) as Record<string, IDataObject>;
+			const id = 'filesystem-v2:workflows/wf/executions/1/binary_data/00000000-0000-4000-8000-000000000000';
+			const gone = async () => await Promise.reject(new Error('it is gone'));
+			expect(await fileHashes(store as IDataObject)(id, gone)).toBe('3q2+7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=');
+		},
+	);
+
+	test.each([...each('handed-over'), ...each('handed-over-by-task')])(
+		'%s: what another execution waits for is not handed over again',
+		async (_, kept) => {
+			const form = {
+				...generate,
+				...{ whenDone: 'startWorkflow', startMode: 'eachItem' },
+				workflowId: { __rl: true, mode: 'list', value: 'w1', cachedResultName: 'Post Picture' },
+			};
+			const { promise, additionalData } = start(
+				toOptions('image', as(service), form, {
+					...{ mode: 'retry', items: prompts('a', 'b') },
+					kept: { executionId: 'exec1', establishedAt: 1, contextData: structuredClone(kept) as never },
+				}),
+			);
+			const handedOver: unknown[] = [];
+			additionalData.executeWorkflow = async ({ code }, _context, { inputData = [] }) => {
+				if (code !== undefined) handedOver.push(...inputData.map((row) => orderOf(row).task?.taskId));
+				return await Promise.resolve({ executionId: '102', data: [null] });
+			};
+			const { data } = await promise;
+			const items = data.resultData.runData.Node?.at(-1)?.data?.main?.[0] ?? [];
+			const [first, second] = ['img_00011TFJTeifXhJVdJnnPr', 'img_0002QqsKwtmkuiI4X3QmqV'];
+			expect(items.map(({ json }) => [json.task_id, json.execution_id])).toEqual([
+				[first, '101'],
+				[second, '102'],
+			]);
+			expect(handedOver).toEqual([second]);
 			expect(service.posts()).toBe(0);
 		},
 	);
@@ -235,13 +329,18 @@ describe('the table of purchases, read by the node', () => {
 	const bought = prompts(
 		...['one [[sandbox duration=2s]]', 'two [[sandbox duration=2s]]', 'unclear [[sandbox create=504!after]]'],
 	);
-	const run = async (table: StoredTable, options: RunOptions) => {
+	const run = async (table: StoredTable, options: RunOptions, more: IDataObject = {}) => {
 		const tables = tablesWith(table);
 		const { promise, additionalData } = start(
-			toOptions('image', as(service), keyed, {
-				...{ credential: { purchaseLog: true }, settings: { onError: 'continueRegularOutput' }, items: bought },
-				...options,
-			}),
+			toOptions(
+				'image',
+				as(service),
+				{ ...keyed, options: { ...keyed.options, ...more } },
+				{
+					...{ credential: { purchaseLog: true }, settings: { onError: 'continueRegularOutput' }, items: bought },
+					...options,
+				},
+			),
 		);
 		additionalData.executeWorkflow = tables.executeWorkflow as never;
 		const { data } = await promise;
@@ -257,6 +356,25 @@ describe('the table of purchases, read by the node', () => {
 			const { establishedAt } = table;
 			const json = await run(table, { mode: 'retry', kept: { executionId: '9', establishedAt } });
 			expect(outcomes(json)).toEqual([...idsIn(table).map((id) => [id, 'completed']), ['', 'outcome_still_unknown']]);
+			expect(service.posts()).toBe(0);
+		},
+	);
+
+	test.each(each('names-without-rows'))(
+		'%s: where its name says that rows are missing, a retry does not go by the table of purchases',
+		async (version, kept) => {
+			const table = readStored(`${version}/purchase-table-crashed.json`) as StoredTable;
+			const names = new ProcessedData();
+			names.rows.set('wf 1', (kept as { names: string[] }).names);
+			useProcessedData(names);
+			const { establishedAt } = table;
+			const rows = table.rows.map((row) => ({ ...row, key_hash: '' }));
+			const json = await run(
+				{ ...table, rows },
+				{ mode: 'retry', kept: { executionId: '9', establishedAt } },
+				{ purchaseKey: '' },
+			);
+			expect(json.map(({ code }) => code)).toEqual(json.map(() => 'outcome_still_unknown'));
 			expect(service.posts()).toBe(0);
 		},
 	);

@@ -22,13 +22,16 @@ export type Hostile = Awaited<ReturnType<typeof startHostile>>;
 
 export async function startHostile() {
 	const answers: Record<keyof typeof ORDINARY, Answer> = { ...ORDINARY };
-	const requests: Array<{ method: string; url: string; key?: string }> = [];
+	const requests: Array<{ method: string; url: string; key?: string; body?: string }> = [];
 	let answering = 0;
 	const server = createServer((request, response) => {
 		answering++;
 		response.on('close', () => answering--);
 		const { method = '', url = '' } = request;
-		requests.push({ method, url, key: request.headers.authorization });
+		const seen: (typeof requests)[number] = { method, url, key: request.headers.authorization };
+		requests.push(seen);
+		const isJson = request.headers['content-type']?.startsWith('application/json') === true;
+		request.on('data', (chunk) => (seen.body = isJson ? `${seen.body ?? ''}${String(chunk)}` : undefined));
 		const kind =
 			method === 'POST' ? 'create' : url.startsWith('/files/') ? 'file' : url.includes('balance') ? 'balance' : 'poll';
 		response.on('error', () => {});

@@ -348,7 +348,7 @@ export const breakages = [
 		file: 'nodes/durable/steps.ts',
 		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',
 		becomes: '',
-		unfound: 'The sweep of n8n, a minute later, makes up for it.',
+		unfound: 'The sweep of n8n, a minute later, makes up for it. test/nodes/steps.test.ts notices it.',
 	},
 	{
 		promise: 'an execution that polls and that is stopped before it has slept is not taken over',

@@ -11,8 +11,6 @@ export const FILES = readdirSync(DATA, { recursive: true })
 	.filter((name) => name.endsWith('.json'))
 	.sort();
 
-export const VERSIONS = readdirSync(DATA);
-
 export const readStored = (name: string): unknown => JSON.parse(readFileSync(join(DATA, name), 'utf8'));
 
 export const sumOf = (name: string) =>
