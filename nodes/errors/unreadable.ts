@@ -14,11 +14,10 @@ export function unreadable(thrown: unknown): GatewayError {
  * @param file by its name, and as the form calls it, where that is known
  */
 export async function readingFile<T>(file: { label?: string; fileName: string }, read: () => Promise<T>): Promise<T> {
-	try {
-		return await read();
-	} catch (thrown) {
-		if (thrown instanceof GatewayError) throw thrown;
-		const { label, fileName: name } = file;
-		throw gatewayError('fileUnreadable', { label, name, words: wordsOf(thrown) }, { cause: thrown });
-	}
+	return await read().catch((thrown: unknown) => Promise.reject(unreadableFile(file, thrown)));
+}
+
+function unreadableFile({ label, fileName }: { label?: string; fileName: string }, thrown: unknown): GatewayError {
+	if (thrown instanceof GatewayError) return thrown;
+	return gatewayError('fileUnreadable', { label, name: fileName, words: wordsOf(thrown) }, { cause: thrown });
 }

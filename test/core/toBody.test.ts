@@ -204,8 +204,8 @@ describe('images that are still to be uploaded', () => {
 		const { body: plain, files } = withReferences(body);
 		expect(plain).toEqual({ a: 'upload of one', b: [{ url: 'upload of two' }, A, null], c: 5 });
 		expect([...files]).toEqual([
-			['upload of one', one],
-			['upload of two', two],
+			['upload of one', one.file],
+			['upload of two', two.file],
 		]);
 	});
 

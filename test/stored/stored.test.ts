@@ -2,11 +2,8 @@
  * Everything that a version of the package has stored is taken up by this one, in n8n's engine. The files below `data` are
  * what a version has written, and never change: `sums.json` says so. A new form of something stored gets a new file.
  */
-import { Readable } from 'node:stream';
-import { Container } from '@n8n/di';
-import { BinaryDataService } from 'n8n-core';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
+import { start, storageGives } from '../support/engine.mts';
 import { DataTables, type Row } from '../support/dataTables.mts';
 import { detailsOf, orderOf } from '../support/orders.mts';
 import {
@@ -55,9 +52,7 @@ beforeEach(() => {
 		const isUpload = request.url?.includes('uploads') === true;
 		text(isUpload ? JSON.stringify({ url: UPLOADED }) : record(`img_new_${++created}`, 'queued'))(response, request);
 	};
-	jest
-		.spyOn(Container.get(BinaryDataService), 'getAsStream')
-		.mockImplementation(async () => await Promise.resolve(Readable.from([Buffer.from('a picture')])));
+	storageGives('a picture');
 	service.answers.poll = (response, request) => {
 		const id = decodeURIComponent(request.url?.split('/').at(-1) ?? '');
 		const urls = [`${service.baseUrl}/files/${id}.png`];
