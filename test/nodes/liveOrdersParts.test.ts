@@ -215,6 +215,21 @@ describe('a batch in memory', () => {
 		expect([file.name, file.type, await file.text()]).toEqual(['a.png', 'image/png', 'stream of filesystem:1']);
 		expect(post?.body).toMatchObject({ reference_images: ['https://files.test/up.png'] });
 	});
+
+	test('a file that n8n has not kept ends its order, and nothing is sent', async () => {
+		const files = { 'upload of a': { id: 'filesystem:1', fileName: 'a.png', mimeType: 'image/png' } };
+		const [order] = batched(1);
+		Object.assign(order?.request as object, { files, body: { prompt: 'x', reference_images: ['upload of a'] } });
+		const { rest, sent } = world([order as Order], {
+			helpers: { getBinaryStream: async () => await Promise.reject(new Error('it is gone')) },
+		});
+		await rest();
+		expect(sent).toEqual([]);
+		expect(order?.end?.error).toMatchObject({
+			message: 'The file "a.png" could not be read',
+			details: { reason: { data: { words: 'it is gone' } } },
+		});
+	});
 });
 
 describe('Retry On Fail', () => {
