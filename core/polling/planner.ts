@@ -1,5 +1,5 @@
 import { BINS, type SurvivalTable } from './survivalTable';
-import { afterReading, NO_READING, type ProgressBelief, type Window } from './progress';
+import { afterReading, hasBegunAgain, NO_READING, type Reading, type ProgressBelief, type Window } from './progress';
 
 /**
  * Plans the next poll of a task.
@@ -41,6 +41,22 @@ export interface KeptWait {
 	/** The service has asked for a pause until then. Unix milliseconds. */
 	notBeforeMs?: number;
 }
+
+/**
+ * Adds a poll, and drops the oldest one where there are too many: not those two between which the progress has begun again,
+ * because all that comes later counts from there.
+ */
+export function keepPoll(polls: Poll[], poll: Poll): void {
+	polls.push(poll);
+	if (polls.length <= MAX_POLLS) return;
+	const beginnings = polls.flatMap((after, index) => {
+		const before = polls[index - 1];
+		return isReading(after) && isReading(before) && hasBegunAgain(after, before) ? index : [];
+	});
+	polls.splice(beginnings.at(-1) === 1 ? 2 : 0, 1);
+}
+
+const isReading = (poll: Poll | undefined): poll is Poll & Reading => poll?.progress !== undefined;
 
 /** All that counts of the polls so far: small, whatever their number. */
 export interface PollState {

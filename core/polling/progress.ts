@@ -119,7 +119,7 @@ export function afterReading(before: ProgressBelief, { atMs, progress }: Reading
 }
 
 /** True where the progress falls so far that it counts another stage of the task, or another try. */
-function hasBegunAgain({ atMs, progress }: Reading, last: Reading | undefined): last is Reading {
+export function hasBegunAgain({ atMs, progress }: Reading, last: Reading | undefined): last is Reading {
 	if (last === undefined || atMs <= last.atMs) return false;
 	return last.progress - progress > LEAST_FALL && progress < last.progress / 2;
 }

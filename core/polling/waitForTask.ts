@@ -2,7 +2,7 @@ import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError }
 import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { SurvivalTable } from './survivalTable';
-import { MAX_POLLS, type KeptWait, type Poll } from './planner';
+import { keepPoll, type KeptWait, type Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
 import { isAhead, plausibleStartMs } from './startTimes';
 import type { PollTarget } from './pollTarget';
@@ -213,8 +213,7 @@ class Wait<R> {
 
 	private notePoll(schedule: PollSchedule, poll: Poll): void {
 		schedule.polled(poll);
-		this.polls.push(poll);
-		if (this.polls.length > MAX_POLLS) this.polls.shift();
+		keepPoll(this.polls, poll);
 	}
 
 	private get waitedMs(): number {

@@ -1,7 +1,15 @@
 /** The time of the next poll, beside the rule at the head of planner.ts and the multiples of an interval. */
 import fc from 'fast-check';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import { afterPoll, nextPollAtMs, NOT_POLLED, type Poll, type PollState } from '../../core/polling/planner';
+import {
+	afterPoll,
+	keepPoll,
+	MAX_POLLS,
+	nextPollAtMs,
+	NOT_POLLED,
+	type Poll,
+	type PollState,
+} from '../../core/polling/planner';
 import { PollSchedule } from '../../core/polling/pollSchedule';
 
 const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
@@ -293,4 +301,22 @@ describe('a schedule', () => {
 		);
 		expect(learned).toBe(teaches);
 	});
+});
+
+test('of all polls, the latest are kept, and those between which the progress has begun again', () => {
+	const keptOf = (...begin: Array<number | undefined>) => {
+		const polls: Poll[] = [];
+		const rising = Array.from({ length: MAX_POLLS }, (_, index) => 40 + index);
+		for (const [index, progress] of [...begin, ...rising].entries()) keepPoll(polls, { atMs: 1_000 * index, progress });
+		expect(polls).toHaveLength(MAX_POLLS);
+		return polls.slice(0, 4).map(({ progress }) => progress);
+	};
+	expect(keptOf()).toEqual([40, 41, 42, 43]);
+	expect(keptOf(10, 20)).toEqual([40, 41, 42, 43]);
+	expect(keptOf(90, 5)).toEqual([90, 5, 42, 43]);
+	expect(keptOf(50, 90, 5)).toEqual([90, 5, 42, 43]);
+	// The last beginning counts.
+	expect(keptOf(90, 5, 99, 1)).toEqual([99, 1, 42, 43]);
+	expect(keptOf(90, undefined)).toEqual([40, 41, 42, 43]);
+	expect(keptOf(undefined, 5)).toEqual([40, 41, 42, 43]);
 });
