@@ -355,6 +355,27 @@ describe('the table of purchases, read by the node', () => {
 		},
 	);
 
+	test.each(each('purchase-log'))(
+		'%s: what rows in each state tell of another request is said, and what is free is bought',
+		async (_, kept) => {
+			const rows = kept as Row[];
+			const establishedAt = Number(/established (\d+)/.exec(String(rows[0]?.run))?.[1]);
+			const items = prompts(...['one', 'two', 'three', 'four', 'five', 'six', 'seven']);
+			const options = { mode: 'retry' as const, items, kept: { executionId: '9', establishedAt } };
+			const json = await run({ establishedAt, rows }, options, { purchaseKey: '' });
+			expect(json.map(({ code, status }) => code ?? status)).toEqual([
+				...['outcome_still_unknown', 'outcome_still_unknown'],
+				// not_accepted
+				'completed',
+				'created_from_other_request',
+				// failed
+				'completed',
+				...['created_from_other_request', 'created_from_other_request'],
+			]);
+			expect(service.posts()).toBe(2);
+		},
+	);
+
 	test.each(each('names-without-rows'))(
 		'%s: where its name says that rows are missing, a retry does not go by the table of purchases',
 		async (version, kept) => {
