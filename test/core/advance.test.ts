@@ -204,18 +204,25 @@ test.each([8 * 3_600_000, -3_600_000])(
 	'an order that is accepted after the clock of the computer was set (by %d ms) has its whole time, and no more',
 	async (byMs) => {
 		const time = sharedClock();
-		let offMs = 0;
+		let offMs = 86_400_000;
 		const { random, sleep: pause } = time;
 		const clock = { now: () => time.at + offMs, elapsed: () => time.at, random, sleep: pause };
 		// Another order keeps the execution awake.
 		const sleep = new SleepCoordinator(clock, 2);
-		offMs = byMs;
-		const { ports } = world({ records: [PENDING] }, { clock, sleep });
-		const order = existing();
+		offMs += byMs;
 		const beganAt = time.at;
+		const readAfterMs: number[] = [];
+		const read = async () => {
+			readAfterMs.push(time.at - beganAt);
+			return await Promise.resolve(PENDING);
+		};
+		const { ports } = world({ read }, { clock, sleep });
+		const fixed = { ...wait, plan: { kind: 'fixed' as const, intervalMs: 10_000 } };
+		const order = existing({ acceptedAtMs: clock.now(), wait: fixed });
 		const end = await time.run(advance(order, ports, controls()).catch((error: unknown) => error));
 		expect(end).toMatchObject({ kind: 'taskTimedOut' });
 		expect([time.at - beganAt, order.task?.elapsedMs]).toEqual([600_000, 600_000]);
+		expect(readAfterMs).toEqual(Array.from({ length: 60 }, (_, index) => 10_000 * (index + 1)));
 	},
 );
 

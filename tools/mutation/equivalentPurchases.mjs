@@ -53,16 +53,6 @@ export const inPurchases = {
 			becomes: 'false',
 			why: 'an accepted order has its task; only the compiler asks',
 		},
-		{
-			line: 'const target = product.target?.(order, task);',
-			becomes: 'product.target(order, task)',
-			why: 'what can be read like that is a task, which has a target; only the compiler asks',
-		},
-		{
-			line: 'if (record !== undefined && target !== undefined) {',
-			becomes: 'true',
-			why: 'the same',
-		},
 	],
 	'core/orders/firstWave.ts': [
 		{
