@@ -8,11 +8,8 @@ export class EarlierTries {
 	private readonly requests = new Map<number, StoredRow[]>();
 
 	private constructor(rows: readonly StoredRow[]) {
-		for (const row of lastOfAttempts(rows).values()) {
-			const ofItem = this.requests.get(row.item) ?? [];
-			ofItem.push(row);
-			this.requests.set(row.item, ofItem);
-		}
+		for (const row of lastOfAttempts(rows).values())
+			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
 	}
 
 	/**

@@ -547,6 +547,15 @@ describe('a creating request', () => {
 		expect(leave).toHaveBeenCalledTimes(1);
 	});
 
+	test('what takes no slot is near at once, and not near any more at once', async () => {
+		const record = async ({ ready, create }: PurchaseSteps<{ id: string }>) => {
+			(await ready())();
+			return await create();
+		};
+		const create = async () => await Promise.resolve({ id: 'token' });
+		expect(await createInSlot(order('nothing', 'token'), {}, {}, { create, record })).toEqual({ id: 'token' });
+	});
+
 	test('a creating request that is not near any more makes room at once, and once, and gets near again', async () => {
 		const [leave, again] = [jest.fn(), jest.fn()];
 		const leaves = [leave, again];

@@ -203,3 +203,26 @@ test('an order without a slot keeps nobody awake; who could make room is asked o
 	expect(coordinator.until).toBe(90_000);
 	ends();
 });
+
+test.each([8 * 3_600_000, -3_600_000])(
+	'ages and timeouts are those of the order, also where the clock of the computer was set (by %d ms)',
+	(byMs) => {
+		const time = simulatedClock();
+		let offMs = 1e9;
+		const { random, sleep } = time;
+		const wall = { now: () => time.at + offMs, elapsed: () => time.at, random, sleep };
+		const coordinator = new SleepCoordinator(wall, 2);
+		offMs += byMs;
+		const sleepsMs = (acceptedAgoMs: number | undefined, startedAgoMs: number, timeoutMs = 1e9) => {
+			const { wait } = order({ startedAtMs: wall.now() - startedAgoMs, timeoutMs });
+			const acceptedAtMs = acceptedAgoMs === undefined ? undefined : wall.now() - acceptedAgoMs;
+			const own = coordinator.clockOf({ acceptedAtMs, wait });
+			void own.sleep(10_000);
+			return (wait.dueAtMs ?? 0) - own.now();
+		};
+		// 5 % of the age
+		expect(sleepsMs(2_000_000, 10_000)).toBe(100_000);
+		expect(sleepsMs(undefined, 2_000_000)).toBe(100_000);
+		expect(sleepsMs(2_000_000, 10_000, 90_000)).toBe(80_000);
+	},
+);
