@@ -113,7 +113,7 @@ export class FileNames {
 
 /** The extension of another type, such as `heic` of `image/heic` and `flac` of `audio/x-flac`. */
 function ofUnknown(mimeType: string): string {
-	return mimeType.replace(/^[^/]*\/(x-)?|\+.*/g, '');
+	return mimeType.replace(/.*\/(x-)?|\+.*/g, '');
 }
 
 function nameOfService(file: ResultFile): string | undefined {
@@ -165,10 +165,10 @@ const LONGEST_NAME = 150;
 
 /** No folders, no control characters, no reserved characters, not too long. */
 function clean(name: string): string {
+	const path = name.trim();
 	return (
-		name
-			.trim()
-			.replace(/^.*[\\/]/s, '')
+		path
+			.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
 			.replace(/[\p{Cc}<>:"|?*]/gu, '_')
 			.replace(/^\.+/, '')
 			.slice(-LONGEST_NAME)

@@ -142,6 +142,7 @@ describe('the name of a file', () => {
 		['cat', 'audio/mpeg', 'cat.mp3'],
 		['cat', 'audio/x-flac', 'cat.flac'],
 		['cat', 'image/heic+zip', 'cat.heic'],
+		['cat', 'image/../x-heic', 'cat.heic'],
 	])('the name of a file is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
 		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
 	});

@@ -386,6 +386,11 @@ describe('the hashes of files', () => {
 		const asked = ['a', 'b', 'a'].map(async (id) => await ask(id, async () => await read(`hash of ${id}`)));
 		expect(await Promise.all(asked)).toEqual(['hash of a', 'hash of b', 'hash of a']);
 		expect(read).toHaveBeenCalledTimes(2);
+		// They are stored.
+		expect(Object.keys((store as Record<string, object>).generationGatewayFiles ?? {})).toEqual([
+			'bhjwCkjlrDK37hixR7AmzQ',
+			'txSU/AaZjIKMzyhD3yqYaG',
+		]);
 		const gone = async () => await Promise.reject(new Error('it is gone'));
 		const later = fileHashes(JSON.parse(JSON.stringify(store)) as object as never);
 		expect([await later('a', gone), await later('b', gone)]).toEqual(['hash of a', 'hash of b']);

@@ -192,6 +192,16 @@ export const inPurchases = {
 	],
 	'core/purchases/otherRetries.ts': [
 		{
+			line: 'const attempts = new Set(known.filter(isUnderWay).map(({ attempt }) => attempt));',
+			becomes: 'known',
+			why: 'it only saves the work for attempts that are not under way',
+		},
+		{
+			line: 'return [...lastOfAttempts(known.filter(({ attempt }) => attempts.has(attempt))).values()].filter(isUnderWay);',
+			becomes: 'known',
+			why: 'the same',
+		},
+		{
 			line: 'return hash === request?.hash && this.hashes.get(item) !== hash;',
 			becomes: 'request.hash',
 			why: 'an order that is sent has a request; only the compiler asks',
