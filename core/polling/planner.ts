@@ -43,20 +43,24 @@ export interface KeptWait {
 }
 
 /**
- * Adds a poll, and drops the oldest one where there are too many: not those two between which the progress has begun again,
+ * Adds a poll, and drops the oldest one where there are too many: not those two that show that the progress has begun again,
  * because all that comes later counts from there.
  */
 export function keepPoll(polls: Poll[], poll: Poll): void {
 	polls.push(poll);
 	if (polls.length <= MAX_POLLS) return;
-	const beginnings = polls.flatMap((after, index) => {
-		const before = polls[index - 1];
-		return isReading(after) && isReading(before) && hasBegunAgain(after, before) ? index : [];
-	});
-	polls.splice(beginnings.at(-1) === 1 ? 2 : 0, 1);
+	let last: [index: number, reading: Reading] | undefined;
+	let beginning: { from?: number; to?: number } = {};
+	for (const [index, each] of polls.entries()) {
+		if (!isReading(each)) continue;
+		if (hasBegunAgain(each, last?.[1])) beginning = { from: last?.[0], to: index };
+		last = [index, each];
+	}
+	const { from, to } = beginning;
+	polls.splice(from === 0 ? (to === 1 ? 2 : 1) : 0, 1);
 }
 
-const isReading = (poll: Poll | undefined): poll is Poll & Reading => poll?.progress !== undefined;
+const isReading = (poll: Poll): poll is Poll & Reading => poll.progress !== undefined;
 
 /** All that counts of the polls so far: small, whatever their number. */
 export interface PollState {

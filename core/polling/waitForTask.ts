@@ -23,6 +23,8 @@ export interface WaitOptions {
 	backlogMs: () => number;
 	/** Outlives the sleeps of the execution, which part a wait. */
 	kept?: KeptWait;
+	/** The clock is so far ahead of the one that `kept` goes by. Milliseconds. */
+	aheadMs?: number;
 	watcher?: WaitWatcher;
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
@@ -62,6 +64,8 @@ class Wait<R> {
 
 	private readonly deadlineMs: number;
 
+	private readonly aheadMs: number;
+
 	private readonly kept: KeptWait;
 
 	private readonly polls: Poll[];
@@ -85,11 +89,12 @@ class Wait<R> {
 		private readonly target: PollTarget<R>,
 		private readonly options: WaitOptions,
 	) {
-		const { clock, startedAtMs, timeoutMs, acceptedAtMs, kept = {} } = options;
+		const { clock, startedAtMs, timeoutMs, acceptedAtMs, kept = {}, aheadMs = 0 } = options;
 		this.clock = steady(clock);
 		this.deadlineMs = startedAtMs + timeoutMs;
 		this.acceptedAtMs = acceptedAtMs ?? 0;
 		this.kept = kept;
+		this.aheadMs = aheadMs;
 		this.polls = kept.polls ??= [];
 		// Without a time of acceptance that can be, those of earlier polls mean nothing.
 		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
@@ -191,12 +196,12 @@ class Wait<R> {
 
 	private leaveAloneFor(askedMs: number | undefined): void {
 		if (askedMs === undefined) delete this.kept.notBeforeMs;
-		else this.kept.notBeforeMs = this.clock.now() + askedMs;
+		else this.kept.notBeforeMs = this.clock.now() - this.aheadMs + askedMs;
 	}
 
 	/** The service asks for a pause until then. */
 	private get askedUntilMs(): number {
-		return this.kept.notBeforeMs ?? 0;
+		return (this.kept.notBeforeMs ?? -Infinity) + this.aheadMs;
 	}
 
 	private beginSchedule(model?: string): PollSchedule {

@@ -1,13 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { pendingUploads, withReferences, type PendingFiles } from '../../core/models/images';
+import { pendingUploads, withReferences, type PendingFiles, type PendingUpload } from '../../core/models/images';
 import { allFields, type ModelSpec } from '../../core/models/spec';
-import type { Order } from '../../core/orders/order';
+import type { Order, StoredFile } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { passAlongField, whenDoneField } from '../form/fields';
 import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
+import { asBeforeRenamed, isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
@@ -75,11 +76,19 @@ function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: str
 }
 
 /**
- * The same files, which are uploaded before anything is bought: n8n may remove those of this execution as soon as it has
- * ended, and with Start a Workflow it does not wait for the later waves.
+ * None stays: n8n may remove those of this execution as soon as it has ended, and with Start a Workflow it does not wait for the
+ * later waves. Files that do not stay are uploaded before anything is bought.
  */
-function onlyHere(files: PendingFiles): PendingFiles {
-	return new Map([...files].map(([reference, { read }]) => [reference, { read, stored: () => undefined }]));
+const staysForBackground = () => false;
+
+/** The same for files of a webhook, which n8n renames as soon as the execution sleeps. */
+const staysWhileAsleep = ({ id }: StoredFile) => !isToBeRenamed(id);
+
+function withPlaces(files: PendingFiles, stays: (file: StoredFile) => boolean): PendingFiles {
+	const placeOf = (file: StoredFile | undefined) => (file !== undefined && stays(file) ? file : undefined);
+	return new Map(
+		[...files].map(([reference, { read, stored }]) => [reference, { read, stored: () => placeOf(stored()) }]),
+	);
 }
 
 /**
@@ -102,28 +111,42 @@ interface Identifying {
 	run: Run;
 	/** The item has a Purchase Key. */
 	isKeyed: boolean;
+	hash: () => string;
 }
 
 /**
- * Checks the files of a request, and tells them by their content where another execution may have bought it: with Purchase Log,
- * and in a retry. What was bought before the log was turned on is known by n8n's IDs, and stays so.
+ * Tells the files of a request by their content where another execution may have bought it: with Purchase Log, and in a retry.
+ * What was bought before the log was turned on is known by n8n's IDs, and stays so. Files of what was bought need not be there
+ * any more; others are checked.
  */
-async function identifyFiles({ item, run, isKeyed }: Identifying, body: JsonObject, hash: () => string): Promise<void> {
-	const files = pendingUploads(body);
-	for (const { file } of files) await file.check();
-	const byId = hash();
-	if (run.purchases === undefined) return;
-	const isKnown = run.ledger.find(item.index, byId)?.hash === byId;
+async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
+	if (images.length === 0) return;
+	const entry = () => {
+		const own = hash();
+		const found = run.ledger.find(item.index, own);
+		return found?.hash === own ? found : undefined;
+	};
+	const known = entry() ?? findBeforeRenamed(images, entry);
 	// Under a Purchase Key the request has to be the same in every execution.
-	if (isKnown && !isKeyed) return;
-	for (const file of files) await identifyByContent(item, file, run.fileHash);
+	if (run.purchases !== undefined && (known === undefined || isKeyed))
+		for (const image of images) await identifyByContent(item, image, run.fileHash);
+	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
+}
+
+/** Finds what was bought with the names that the files had: n8n renames those of a webhook when its execution ends. */
+function findBeforeRenamed<T>(images: PendingUpload[], find: () => T | undefined): T | undefined {
+	const identities = images.map(({ identity }) => identity);
+	for (const image of images) image.identity = asBeforeRenamed(image.identity);
+	const found = find();
+	if (found === undefined) for (const [index, image] of images.entries()) image.identity = identities[index] as string;
+	return found;
 }
 
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	const key = readPurchaseKey(item, run);
 	const hash = () => hashOf('task', [kind, withReferences(planned.body).body]);
-	await identifyFiles({ item, run, isKeyed: key.keyHash !== undefined }, planned.body, hash);
+	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
@@ -148,6 +171,6 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		result,
 		input: run.background ? passAlong(item) : undefined,
 	});
-	run.files.set(order, run.background === undefined ? files : onlyHere(files));
+	run.files.set(order, withPlaces(files, run.background === undefined ? staysWhileAsleep : staysForBackground));
 	return order;
 }

@@ -51,7 +51,8 @@ export function taskProduct({
 			if (!timedOut && order.then !== 'nothing') return await deliver(context, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};
 			const isRunning = timedOut || shown.state !== 'completed';
-			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
+			const forAgent =
+				isRunning && isTool(context.getNode()) ? { message: wordsForAgent(order, record ?? answer) } : {};
 			return { json: { ...toTaskOutput(delivery, tools.hints).json, ...late, ...forAgent } };
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
@@ -69,9 +70,11 @@ export function taskProduct({
 }
 
 /** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
-function wordsForAgent({ acceptedAtMs, then }: Order): string {
-	if (then === 'nothing')
-		return 'The task is running. Its result is not part of this answer: call a tool for Wait for Task with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.';
+function wordsForAgent({ acceptedAtMs, then }: Order, seen: TaskRecord | undefined): string {
+	if (then === 'nothing') {
+		const how = seen === undefined ? 'It is not known whether the task has finished' : 'The task is running';
+		return `${how}. Its result is not part of this answer: call a tool for Wait for Task with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
+	}
 	const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';
 	return TASKS.timedOut.advice({ thing: 'task' }, { operation, recovery: 'callAgain' });
 }

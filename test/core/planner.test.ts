@@ -317,6 +317,8 @@ test('of all polls, the latest are kept, and those between which the progress ha
 	expect(keptOf(50, 90, 5)).toEqual([90, 5, 42, 43]);
 	// The last beginning counts.
 	expect(keptOf(90, 5, 99, 1)).toEqual([99, 1, 42, 43]);
-	expect(keptOf(90, undefined)).toEqual([40, 41, 42, 43]);
+	// What says nothing may lie between them.
+	expect(keptOf(90, undefined, undefined, 5)).toEqual([90, 5, 42, 43]);
+	expect(keptOf(60, undefined)).toEqual([40, 41, 42, 43]);
 	expect(keptOf(undefined, 5)).toEqual([40, 41, 42, 43]);
 });

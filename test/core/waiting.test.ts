@@ -287,6 +287,19 @@ describe('what a wait teaches', () => {
 		expect(kept.polls).toEqual([]);
 	});
 
+	test('what is kept goes by the clock of the computer, whatever that of the wait shows', async () => {
+		const kept: KeptWait = {};
+		const stop = new AbortController();
+		const onLook = (poll: number) => poll === 2 && stop.abort();
+		const aheadMs = 7_000_000;
+		await wait([{ retryAfterMs: 300_000 }, {}], { kept, aheadMs, signal: stop.signal }, { onLook }).outcome;
+		expect(kept.notBeforeMs).toBe(START_MS + 310_000 - aheadMs);
+		const until = { notBeforeMs: START_MS + 200_000 - aheadMs };
+		const later = wait([{}, { state: 'done' }], { kept: until, aheadMs, acceptedAtMs: undefined });
+		await later.outcome;
+		expect(later.looksS).toEqual([200, 210]);
+	});
+
 	test('a pause that the service has asked for is kept, and holds for the later part', async () => {
 		const kept: KeptWait = {};
 		const stop = new AbortController();

@@ -299,7 +299,7 @@ test(
 			`A newer version of this package has stored task ${ids[0]}, and this version cannot read it`,
 		);
 		assert.match(String(error?.description), /Install the newer version again/);
-		assert.match(String(error?.description), /Not submitted: 1 item without a task ID/);
+		assert.match(String(error?.description), /Without a task ID: 1 item\. The newer version may have submitted/);
 		for (const id of ids) assert.ok(JSON.stringify(error).includes(id), JSON.stringify(error));
 		assert.deepEqual([asked(), tasksOf(newer).length], [0, 2]);
 

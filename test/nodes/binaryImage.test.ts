@@ -202,6 +202,9 @@ describe('what is an image', () => {
 		await expect(other.image.check()).rejects.toMatchObject({
 			details: { reason: { name: 'fileUnreadable', data: { label: 'Image 2: Input Binary Field', name: 'data' } } },
 		});
+		const cause = new Error('it is gone');
+		Object.assign(item.context.helpers, { getBinaryDataBuffer: async () => await Promise.reject(cause) });
+		expect(asGatewayError(await pending.file.read().catch((error: unknown) => error)).cause).toBe(cause);
 		const stopped = { getBinaryDataBuffer: async () => await Promise.reject(stoppedError()) };
 		Object.assign(item.context.helpers, stopped);
 		await expect(pending.file.read()).rejects.toMatchObject({ kind: 'stopped' });
@@ -233,6 +236,39 @@ describe('what tells one file from another', () => {
 			mimeType: 'image/png',
 			fileName: 'cat.png',
 		});
+	});
+
+	test('a stop ends the reading of a stored file, and is forgotten when it has been read', async () => {
+		const stop = new AbortController();
+		const { pending, item } = image({ binary: { data: file({ id: 'a' }) } });
+		const destroyed = jest.fn();
+		const stream = (pieces: () => AsyncGenerator<Uint8Array>) => Object.assign(pieces(), { destroy: destroyed });
+		Object.assign(item.context, { getExecutionCancelSignal: () => stop.signal });
+		const identify = async () => await identifyByContent(item, pending, async (_, read) => await read());
+		Object.assign(item.context.helpers, {
+			getBinaryStream: async () =>
+				await Promise.resolve(
+					stream(async function* () {
+						yield await Promise.resolve(PNG);
+					}),
+				),
+		});
+		await identify();
+		stop.abort();
+		expect(destroyed).not.toHaveBeenCalled();
+		const again = new AbortController();
+		Object.assign(item.context, { getExecutionCancelSignal: () => again.signal });
+		Object.assign(item.context.helpers, {
+			getBinaryStream: async () =>
+				await Promise.resolve(
+					stream(async function* () {
+						again.abort();
+						yield await Promise.resolve(PNG);
+					}),
+				),
+		});
+		await identify();
+		expect(destroyed).toHaveBeenCalledWith(expect.objectContaining({ kind: 'stopped' }));
 	});
 
 	test('a stored file can be known by its content, the same in each execution; one in memory is already', async () => {

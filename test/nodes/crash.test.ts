@@ -2,6 +2,7 @@
 import type { IDataObject, IExecuteFunctions, ITaskData } from 'n8n-workflow';
 import { ExecuteContext } from 'n8n-core';
 import { runTool } from '../support/agent.mts';
+import { useBinaryMode } from '../support/engine.mts';
 import {
 	NODES,
 	pause,
@@ -258,6 +259,29 @@ describe('what ended in order is not held up', () => {
 		);
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
 		expect(sandbox.tasks).toHaveLength(3);
+	});
+
+	test('a retry of a webhook’s execution knows its files again, which n8n renames when the execution ends', async () => {
+		const service = await useBinaryMode('filesystem');
+		try {
+			const { data, ...about } = pngField();
+			const place = { type: 'execution' as const, workflowId: 'wf', executionId: '' };
+			const file = await service.store(place, Buffer.from(data, 'base64'), { data: '', ...about });
+			const form = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
+			const itemsWith = (id = '') => [
+				{ json: { prompt: 'a cat [[sandbox result=none]]' }, binary: { data: { ...file, id } } },
+			];
+			const ended = await runGateway('image', sandbox, form, { ...first, items: itemsWith(file.id) });
+			const renamed = String(file.id).replace('/temp/', '/1/');
+			expect(renamed).not.toBe(file.id);
+			await service.rename(...([file.id, renamed].map((id) => String(id).split(':')[1]) as [string, string]));
+			const kept = { ...retry.kept, contextData: contextOf(ended) };
+			await runGateway('image', sandbox, form, { ...retry, items: itemsWith(renamed), kept });
+			expect(sandbox.tasks).toHaveLength(1);
+			expect(creating()).toHaveLength(2); // the upload and the task
+		} finally {
+			await useBinaryMode('default');
+		}
 	});
 
 	test('a second retry of the same execution does not buy what the first has bought', async () => {

@@ -37,6 +37,7 @@ interface Given {
 	run?: object;
 	json?: IDataObject;
 	items?: number;
+	file?: Partial<IBinaryData>;
 }
 
 /** The files that were read, by n8n's IDs. */
@@ -46,9 +47,9 @@ beforeEach(() => (streams.length = 0));
 /** The order of one item, and its run. */
 async function order(
 	operation: Operation,
-	{ parameters = {}, stored = {}, run = {}, json = {}, items = 1 }: Given = {},
+	{ parameters = {}, stored = {}, run = {}, json = {}, items = 1, file: more = {} }: Given = {},
 ) {
-	const file: IBinaryData = { id: 'stored', data: '', mimeType: 'image/png', fileName: 'a.png' };
+	const file: IBinaryData = { id: 'stored', data: '', mimeType: 'image/png', fileName: 'a.png', ...more };
 	const { context } = lightContext({
 		parameters,
 		node: { parameters: { ...parameters, ...stored } as never },
@@ -210,6 +211,67 @@ describe('Generate', () => {
 			expect(await bodyOf(ledger(hash, '1'))).toEqual(['upload of stored']);
 			expect(await bodyOf(ledger('another', '1'))).toEqual([content]);
 			expect(await bodyOf(ledger('another', '2'))).toEqual([content]);
+		});
+
+		const idIn = (execution: string) => `filesystem-v2:workflows/w/executions/${execution}/binary_data/u`;
+		const ledgerWith = (hash: string, taskId?: string) => {
+			const known = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
+			known.accepted(4, { taskId, hash, acceptedAtMs: 1 });
+			return new OrderLedger({ ...known.scope, executionId: '2' });
+		};
+
+		test('a retry knows the file of a webhook again, which n8n has renamed since', async () => {
+			const { order: before } = await made({ parameters: rows, file: { id: idIn('temp') } });
+			const hash = String(before.request?.hash);
+			for (const run of [{}, { purchases }]) {
+				const { order: again } = await made({
+					parameters: rows,
+					file: { id: idIn('57') },
+					run: { ...run, ledger: ledgerWith(hash, 't') },
+				});
+				expect([again.request?.hash, streams]).toEqual([hash, []]);
+			}
+			// Nothing is known of another one.
+			const { order: other } = await made({
+				parameters: rows,
+				file: { id: idIn('57') },
+				run: { ledger: ledgerWith('another', 't') },
+			});
+			expect(other.request?.body.image_urls).toEqual([`upload of ${idIn('57')}`]);
+		});
+
+		test('what was bought goes on, although its file is gone; what may not have been is checked', async () => {
+			const unnamed = { mimeType: 'application/octet-stream', fileName: undefined };
+			const png = { id: 'other', mimeType: 'image/png' };
+			const { order: before } = await made({ parameters: rows, file: { ...png } });
+			const hash = String(before.request?.hash);
+			const again = async (ledger: OrderLedger) =>
+				await made({ parameters: rows, file: { ...unnamed, id: 'other' }, run: { ledger } });
+			expect((await again(ledgerWith(hash, 't'))).order.request?.hash).toBe(hash);
+			expect(streams).toEqual([]);
+			const ledger = ledgerWith(hash);
+			await expect(again(ledger)).rejects.toMatchObject({ details: { reason: { name: 'notAnImage' } } });
+			expect(streams).toEqual(['other']);
+			const byContent = await made({ parameters: rows, file: png, run: { purchases } });
+			streams.length = 0;
+			const known = await made({
+				parameters: rows,
+				file: { ...unnamed, id: 'other' },
+				run: {
+					...{ purchases, fileHash: byContent.run.fileHash },
+					ledger: ledgerWith(String(byContent.order.request?.hash), 't'),
+				},
+			});
+			expect([known.order.request?.hash, streams]).toEqual([byContent.order.request?.hash, []]);
+		});
+
+		test('files that n8n is going to rename are uploaded first, where other executions submit', async () => {
+			const { order: planned, run } = await made({ parameters: rows, file: { id: idIn('temp') }, run: { batch } });
+			expect([...(run.files.get(planned)?.values() ?? [])].map(({ stored }) => stored())).toEqual([undefined]);
+			const other = await made({ parameters: rows, file: { id: idIn('57') }, run: { batch } });
+			expect([...(other.run.files.get(other.order)?.values() ?? [])].map(({ stored }) => stored()?.id)).toEqual([
+				idIn('57'),
+			]);
 		});
 	});
 

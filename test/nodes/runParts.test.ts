@@ -397,6 +397,15 @@ describe('the hashes of files', () => {
 		await expect(later('c', gone)).rejects.toThrow('it is gone');
 	});
 
+	test('the file of a webhook is the same one after n8n has renamed it', async () => {
+		const id = (execution: string) => `filesystem-v2:workflows/w/executions/${execution}/binary_data/u`;
+		const store = {};
+		await fileHashes(store)(id('temp'), async () => await Promise.resolve('its hash'));
+		const gone = async () => await Promise.reject(new Error('it is gone'));
+		expect(await fileHashes(store)(id('57'), gone)).toBe('its hash');
+		await expect(fileHashes(store)(`${id('57')}2`, gone)).rejects.toThrow('it is gone');
+	});
+
 	test.each([7, 'text', null, { any: 7 }])('what cannot be read of them (%j) counts as nothing', async (kept) => {
 		const store = { generationGatewayFiles: kept };
 		const read = async () => await Promise.resolve('hash of a');

@@ -557,12 +557,12 @@ describe('a step of a newer version', () => {
 		const many = await refuse({ outputs }, { rows: newerRows(polled(1), plannedOrder(2), polled(3)) });
 		expect(many.message).toContain('known-1');
 		expect(many.description).toContain('Other tasks: known-3');
-		expect(many.description).toContain('Not submitted: 1 item without a task ID.');
+		expect(many.description).toContain('Without a task ID: 1 item. The newer version may have submitted');
 		const two = await refuse({ outputs }, { rows: newerRows(plannedOrder(0), polled(1), plannedOrder(2)) });
-		expect(two.description).toContain('Not submitted: 2 items without a task ID.');
-		expect(one.description).not.toContain('Not submitted');
+		expect(two.description).toContain('Without a task ID: 2 items.');
+		expect(one.description).not.toContain('Without a task ID');
 		const none = await refuse({ outputs: { Start: newerRows(plannedOrder(0)) } });
-		expect(none.description).not.toContain('Not submitted');
+		expect(none.description).not.toContain('Without a task ID');
 		expect(none.message).not.toContain('undefined');
 	});
 

@@ -121,6 +121,12 @@ describe('a task that goes on', () => {
 		},
 	);
 
+	test('of a task that nobody has seen, an agent does not read that it runs', async () => {
+		const order = { ...acceptedOrder(0), then: 'nothing' } as Order;
+		const { json } = await deliver({ order, seen: { record: undefined }, node: TOOL });
+		expect(json?.message).toMatch(/^It is not known whether the task has finished\. .* Wait for Task/);
+	});
+
 	test('a task that has finished before is no running one for an agent', async () => {
 		const order = { ...acceptedOrder(0), then: 'nothing' } as Order;
 		const { json } = await deliver({ order, seen: { record: record(COMPLETED) }, node: TOOL });

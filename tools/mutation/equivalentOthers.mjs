@@ -48,7 +48,7 @@ export const inOthers = {
 			why: 'no field is called so',
 		},
 		{
-			line: "...('api_key' in input ? ['expires_at'] : []),",
+			line: "...('api_key' in input ? ['id', 'expires_at'] : []),",
 			becomes: '["Stryker was here"]',
 			why: 'no field is called so',
 		},
