@@ -228,6 +228,18 @@ test.each([8 * 3_600_000, -3_600_000])(
 	},
 );
 
+test('a task whose acceptance nobody knows is polled at once', async () => {
+	const time = sharedClock();
+	const readAtMs: number[] = [];
+	const read = async () => {
+		readAtMs.push(time.at);
+		return await Promise.resolve(DONE);
+	};
+	const { ports } = world({ read }, { clock: time });
+	await time.run(advance(existing(), ports, controls()));
+	expect(readAtMs).toEqual([1_000_000]);
+});
+
 test('an order of a kind that cannot be read has an output all the same', async () => {
 	const { ports } = world({ read: undefined });
 	const order = existing({ then: 'read' });
