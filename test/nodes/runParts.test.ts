@@ -1,6 +1,6 @@
 /** The parts of every operation by themselves: items of outcomes, the fields of an answer, the tries of Retry On Fail, names of requests. */
 import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
-import { fileHashes } from '../../nodes/run/fileHashes';
+import { asBeforeRenamed, fileHashes, isToBeRenamed } from '../../nodes/run/fileHashes';
 import { GatewayError, gatewayError } from '../../core/errors';
 import { makeRefused } from '../../core/orders/states';
 import { isTool, isToolCall, isToolRun, storeOfToolCall } from '../../nodes/run/agentTools';
@@ -395,6 +395,13 @@ describe('the hashes of files', () => {
 		const later = fileHashes(JSON.parse(JSON.stringify(store)) as object as never);
 		expect([await later('a', gone), await later('b', gone)]).toEqual(['hash of a', 'hash of b']);
 		await expect(later('c', gone)).rejects.toThrow('it is gone');
+	});
+
+	test('n8n is going to rename the files of a webhook, and no others', () => {
+		const id = 'filesystem-v2:workflows/w/executions/temp/binary_data/u';
+		expect([id, id.replace('temp', '57'), 'database:u', ''].map(isToBeRenamed)).toEqual([true, false, false, false]);
+		expect([id, id.replace('temp', '57')].map(asBeforeRenamed)).toEqual([id, id]);
+		expect(asBeforeRenamed('database:u')).toBe('database:u');
 	});
 
 	test('the file of a webhook is the same one after n8n has renamed it', async () => {

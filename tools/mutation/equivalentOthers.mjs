@@ -305,6 +305,11 @@ export const inOthers = {
 		{ line: 'this.version++;', becomes: 'this.version--', why: 'the same' },
 	],
 	'core/polling/planner.ts': [
+		{
+			line: 'if (hasBegunAgain(each, last?.[1])) beginning = { from: last?.[0], to: index };',
+			becomes: 'last[0]',
+			why: 'what has begun again has a reading before; only the compiler asks',
+		},
 		{ line: 'if (bin.toMs <= startMs) continue;', becomes: 'false', why: 'both sides of the equation shrink alike' },
 		{ line: 'if (bin.toMs <= startMs) continue;', becomes: 'bin.toMs < startMs', why: 'the same' },
 		{
