@@ -268,6 +268,10 @@ describe('Generate', () => {
 		test('files that n8n is going to rename are uploaded first, where other executions submit', async () => {
 			const { order: planned, run } = await made({ parameters: rows, file: { id: idIn('temp') }, run: { batch } });
 			expect([...(run.files.get(planned)?.values() ?? [])].map(({ stored }) => stored())).toEqual([undefined]);
+			const inMemory = await made({ parameters: rows, file: { id: undefined, data: 'AAAA' }, run: { batch } });
+			expect([...(inMemory.run.files.get(inMemory.order)?.values() ?? [])].map(({ stored }) => stored())).toEqual([
+				undefined,
+			]);
 			const other = await made({ parameters: rows, file: { id: idIn('57') }, run: { batch } });
 			expect([...(other.run.files.get(other.order)?.values() ?? [])].map(({ stored }) => stored()?.id)).toEqual([
 				idIn('57'),

@@ -16,6 +16,18 @@ export const inOthers = {
 			why: 'the record itself has no name; one that says nothing is the same',
 		},
 	],
+	'nodes/generation/generate.ts': [
+		{
+			line: 'if (images.length === 0) return;',
+			becomes: 'false',
+			why: 'without images there is nothing to do; it only saves two hashes',
+		},
+		{
+			line: 'const staysForBackground = () => false;',
+			becomes: '() => undefined',
+			why: 'both are no',
+		},
+	],
 	'nodes/run/output.ts': [
 		{
 			line: "...('error' in input ? OF_AN_ERROR : []),",
@@ -373,6 +385,11 @@ export const inOthers = {
 		},
 	],
 	'nodes/generation/binaryImage.ts': [
+		{
+			line: 'for (let from = 0; from < (chunk as Uint8Array).length; from += PIECE_BYTES) {',
+			becomes: 'from <= (chunk satisfies Uint8Array).length',
+			why: 'nothing is added at the end',
+		},
 		{ line: '} catch {', becomes: '{}', why: 'without a return, it is undefined, too' },
 	],
 	'nodes/generation/planRequest.ts': [
