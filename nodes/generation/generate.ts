@@ -116,7 +116,7 @@ interface Identifying {
 
 /**
  * Tells the files of a request by their content where another execution may have bought it: with Purchase Log, and in a retry.
- * What was bought before the log was turned on is known by n8n's IDs, and stays so. Files of what was bought need not be there
+ * A request that was sent before the log was turned on stays known by n8n's IDs. Files of a task that exists need not be there
  * any more; others are checked.
  */
 async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
