@@ -134,7 +134,7 @@ async function poll(
 			kept: wait,
 			acceptedAtMs: acceptedAtMs === undefined ? undefined : acceptedAtMs + aheadMs,
 			startedAtMs: wait.startedAtMs + aheadMs,
-			aheadMs,
+			wallClock: clock,
 			survivalTable: target.survivalTable,
 			backlogMs: () => client.backlogMs,
 			watcher: ports.watch?.(order),

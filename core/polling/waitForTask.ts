@@ -23,8 +23,8 @@ export interface WaitOptions {
 	backlogMs: () => number;
 	/** Outlives the sleeps of the execution, which part a wait. */
 	kept?: KeptWait;
-	/** The clock is so far ahead of the one that `kept` goes by. Milliseconds. */
-	aheadMs?: number;
+	/** Of `kept`. */
+	wallClock?: Pick<Clock, 'now'>;
 	watcher?: WaitWatcher;
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
@@ -41,8 +41,8 @@ export interface Waited<R> {
 }
 
 /**
- * A 404 contradicts the acceptance, and may pass: the task is new (field notes), or one server does not know it yet. The wait
- * ends with the poll after so long without another answer, however late the first one was.
+ * A 404 contradicts the acceptance, and may pass: the task is new (field notes), or one server does not know it yet. After so
+ * long without another answer the wait ends.
  */
 const NOT_FOUND_GRACE_MS = 30_000;
 /**
@@ -64,9 +64,10 @@ class Wait<R> {
 
 	private readonly deadlineMs: number;
 
-	private readonly aheadMs: number;
-
 	private readonly kept: KeptWait;
+
+	/** The service asks for a pause until then. */
+	private askedUntilMs: number;
 
 	private readonly polls: Poll[];
 
@@ -89,12 +90,12 @@ class Wait<R> {
 		private readonly target: PollTarget<R>,
 		private readonly options: WaitOptions,
 	) {
-		const { clock, startedAtMs, timeoutMs, acceptedAtMs, kept = {}, aheadMs = 0 } = options;
+		const { clock, startedAtMs, timeoutMs, acceptedAtMs, kept = {}, wallClock = clock } = options;
 		this.clock = steady(clock);
 		this.deadlineMs = startedAtMs + timeoutMs;
 		this.acceptedAtMs = acceptedAtMs ?? 0;
 		this.kept = kept;
-		this.aheadMs = aheadMs;
+		this.askedUntilMs = (kept.notBeforeMs ?? -Infinity) + this.clock.now() - wallClock.now();
 		this.polls = kept.polls ??= [];
 		// Without a time of acceptance that can be, those of earlier polls mean nothing.
 		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
@@ -195,13 +196,10 @@ class Wait<R> {
 	}
 
 	private leaveAloneFor(askedMs: number | undefined): void {
+		const { clock, wallClock = clock } = this.options;
+		this.askedUntilMs = this.clock.now() + (askedMs ?? -Infinity);
 		if (askedMs === undefined) delete this.kept.notBeforeMs;
-		else this.kept.notBeforeMs = this.clock.now() - this.aheadMs + askedMs;
-	}
-
-	/** The service asks for a pause until then. */
-	private get askedUntilMs(): number {
-		return (this.kept.notBeforeMs ?? -Infinity) + this.aheadMs;
+		else this.kept.notBeforeMs = wallClock.now() + askedMs;
 	}
 
 	private beginSchedule(model?: string): PollSchedule {

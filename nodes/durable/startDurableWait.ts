@@ -79,16 +79,18 @@ function toWaiting({ state, task }: Order, executionId: string): IDataObject {
 	return { task_id: task.taskId, status: 'waiting', execution_id: executionId };
 }
 
-/** Notes in orders that are still to be submitted where n8n keeps their files; those that it keeps in memory are uploaded already. */
+/** Notes where n8n keeps the files that are still to be uploaded. Without them, what an earlier try has bought is not bought again. */
 function notePlacesOfFiles({ files }: Run, orders: Order[]): void {
 	for (const order of orders) {
 		const { request, state } = order;
-		if (request === undefined || state !== 'planned' || request.uploads !== undefined) continue;
-		const stored = [...(files.get(order) ?? [])].flatMap(([reference, file]) => {
+		const pending = [...(files.get(order) ?? [])];
+		if (request === undefined || request.uploads !== undefined || pending.length === 0) continue;
+		const stored = pending.flatMap(([reference, file]) => {
 			const place = file.stored();
 			return place === undefined ? [] : [[reference, place] as const];
 		});
-		if (stored.length > 0) request.files = Object.fromEntries(stored);
+		if (stored.length === pending.length || state === 'planned') request.files = Object.fromEntries(stored);
+		else delete order.request;
 	}
 }
 

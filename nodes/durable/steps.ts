@@ -206,7 +206,7 @@ const refuseNewer: Step = async (context) => {
 	const [first, ...rest] = orders.flatMap(({ task }) => task ?? []);
 	const error = gatewayError('storedByNewerVersion', { id: first?.taskId });
 	const withoutId = orders.filter(({ task }) => task === undefined).length;
-	const last = `Without a task ID: ${withoutId} ${withoutId === 1 ? 'item' : 'items'}. The newer version may have submitted them.`;
+	const last = `Without a task ID: ${withoutId} ${withoutId === 1 ? 'item' : 'items'}. If the newer version has submitted them, n8n's log has their IDs.`;
 	const others = { ...(rest.length > 0 && listIds(rest, 'Other tasks')), ...(first && withoutId > 0 && { last }) };
 	const errorContext = { node: context.getNode(), itemIndex: 0, isItem: true };
 	throw toNodeError(error, errorContext, others);

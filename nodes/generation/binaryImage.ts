@@ -9,6 +9,7 @@ import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
 import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
 import { toText } from '../form/fieldReader';
+import { asBeforeRenamed } from '../run/fileHashes';
 import type { Item } from '../run/item';
 import { FILES_IN_JSON } from '../run/output';
 
@@ -123,9 +124,9 @@ async function readStart(item: Item, data: IBinaryData): Promise<Uint8Array> {
 	return start;
 }
 
-/** Tells one file from another without reading it, for now: n8n's ID where it is stored, else a hash of its content. */
+/** Tells a file without reading it, for now: n8n's ID where it is stored, else a hash of its content. */
 function identify({ id, data }: IBinaryData): string {
-	return id ?? createHash('sha256').update(data).digest('base64');
+	return id === undefined ? createHash('sha256').update(data).digest('base64') : asBeforeRenamed(id);
 }
 
 /**

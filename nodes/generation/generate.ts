@@ -8,7 +8,7 @@ import { makeOrder } from '../../core/orders/states';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { passAlongField, whenDoneField } from '../form/fields';
 import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
-import { asBeforeRenamed, isToBeRenamed } from '../run/fileHashes';
+import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
@@ -75,10 +75,7 @@ function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: str
 	return { keyHash: hashOfKey(key, columns) };
 }
 
-/**
- * None stays: n8n may remove those of this execution as soon as it has ended, and with Start a Workflow it does not wait for the
- * later waves. Files that do not stay are uploaded before anything is bought.
- */
+/** n8n may remove the files of an execution that has ended, before later waves: they are uploaded before anything is bought. */
 const staysForBackground = () => false;
 
 /** The same for files of a webhook, which n8n renames as soon as the execution sleeps. */
@@ -115,9 +112,8 @@ interface Identifying {
 }
 
 /**
- * Tells the files of a request by their content where another execution may have bought it: with Purchase Log, and in a retry.
- * A request that was sent before the log was turned on stays known by n8n's IDs. Files of a task that exists need not be there
- * any more; others are checked.
+ * Tells files by their content where another execution may have bought the request: with Purchase Log, and in a retry. One that
+ * was sent before the log was turned on stays known by n8n's IDs. Files are checked, unless their task exists.
  */
 async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
 	if (images.length === 0) return;
@@ -126,17 +122,17 @@ async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash
 		const found = run.ledger.find(item.index, own);
 		return found?.hash === own ? found : undefined;
 	};
-	const known = entry() ?? findBeforeRenamed(images, entry);
+	const known = entry() ?? findByIds(images, entry);
 	// Under a Purchase Key the request has to be the same in every execution.
 	if (run.purchases !== undefined && (known === undefined || isKeyed))
 		for (const image of images) await identifyByContent(item, image, run.fileHash);
 	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
 }
 
-/** Finds what was bought with the names that the files had: n8n renames those of a webhook when its execution ends. */
-function findBeforeRenamed<T>(images: PendingUpload[], find: () => T | undefined): T | undefined {
+/** Finds what an earlier version has bought: it told files by n8n's IDs as they are. */
+function findByIds<T>(images: PendingUpload[], find: () => T | undefined): T | undefined {
 	const identities = images.map(({ identity }) => identity);
-	for (const image of images) image.identity = asBeforeRenamed(image.identity);
+	for (const image of images) image.identity = image.file.stored()?.id ?? image.identity;
 	const found = find();
 	if (found === undefined) for (const [index, image] of images.entries()) image.identity = identities[index] as string;
 	return found;

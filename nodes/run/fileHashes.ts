@@ -4,6 +4,9 @@ import { sharing } from './run';
 
 const KEY = 'generationGatewayFiles';
 
+/** A loop has other files in each round, and n8n stores all of them with the execution. */
+const MOST_KEPT = 2_000;
+
 /** The execution of a file in n8n's ID of it, in each storage but the database. */
 const EXECUTION = /\/executions\/[^/]+\//;
 /** That of a webhook has none at first: n8n renames its files when it ends or sleeps. */
@@ -12,7 +15,7 @@ const UNKNOWN_EXECUTION = '/executions/temp/';
 /** True for the ID of a file that is going to have another one. */
 export const isToBeRenamed = (id: string) => id.includes(UNKNOWN_EXECUTION);
 
-/** The ID that a file had while its execution ran, if that was the one of a webhook. */
+/** The same before and after n8n has renamed the file. */
 export const asBeforeRenamed = (id: string) => id.replace(EXECUTION, UNKNOWN_EXECUTION);
 
 /**
@@ -30,7 +33,10 @@ export function fileHashes(store: JsonObject): (id: string, read: () => Promise<
 			const key = hashOf('task', ['file', asBeforeRenamed(id)]);
 			const known = kept[key];
 			if (typeof known === 'string') return known;
-			return (kept[key] = await read());
+			const hash = await read();
+			kept[key] = hash;
+			for (const oldest of Object.keys(kept).slice(0, -MOST_KEPT)) delete kept[oldest];
+			return hash;
 		});
 }
 

@@ -287,15 +287,20 @@ describe('what a wait teaches', () => {
 		expect(kept.polls).toEqual([]);
 	});
 
-	test('what is kept goes by the clock of the computer, whatever that of the wait shows', async () => {
+	test('what is kept goes by the clock of the computer, whatever that of the wait shows, also when it is set', async () => {
 		const kept: KeptWait = {};
 		const stop = new AbortController();
-		const onLook = (poll: number) => poll === 2 && stop.abort();
-		const aheadMs = 7_000_000;
-		await wait([{ retryAfterMs: 300_000 }, {}], { kept, aheadMs, signal: stop.signal }, { onLook }).outcome;
-		expect(kept.notBeforeMs).toBe(START_MS + 310_000 - aheadMs);
-		const until = { notBeforeMs: START_MS + 200_000 - aheadMs };
-		const later = wait([{}, { state: 'done' }], { kept: until, aheadMs, acceptedAtMs: undefined });
+		const wallClock = { now: () => 5_000 };
+		const onLook = (poll: number) => {
+			wallClock.now = () => 9_000_000;
+			if (poll === 2) stop.abort();
+		};
+		const first = wait([{ retryAfterMs: 300_000 }, {}], { kept, wallClock, signal: stop.signal }, { onLook });
+		await first.outcome;
+		expect(first.looksS).toEqual([10, 310]);
+		expect(kept.notBeforeMs).toBe(9_300_000);
+		const until = { notBeforeMs: 9_200_000 };
+		const later = wait([{}, { state: 'done' }], { kept: until, wallClock, acceptedAtMs: undefined });
 		await later.outcome;
 		expect(later.looksS).toEqual([200, 210]);
 	});

@@ -92,8 +92,7 @@ const idsOf = (batch: Batch) =>
 	batch.prompts.map((prompt) => tasksOf(batch).find((task) => task.body.prompt === prompt)?.id);
 const executions = async ({ workflowId }: Batch) =>
 	await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
-const finish = async ({ executionId }: Batch) =>
-	await untilFinished(instance.rest, executionId, { timeoutMs: 200_000 });
+const finish = async ({ executionId }: Batch) => await untilFinished(instance.rest, executionId);
 /** The hidden operations of an execution. */
 const stepsOf = (execution: Execution | undefined) =>
 	execution?.record.workflowData.nodes
@@ -157,98 +156,87 @@ async function received() {
 const batches = {} as Record<'asleep' | 'awake' | 'waves' | 'background' | 'newer' | 'newerInBackground', Batch>;
 let receiverId: string;
 
-before(
-	async () => {
-		instance = await startInstance();
-		receiverId = await createWorkflow(
-			instance,
-			[],
-			[
-				{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' },
-				{ name: 'Got', type: 'n8n-nodes-base.noOp' },
-			],
-		);
-		await activate(instance, receiverId);
-		const sleeping = { surviveRestarts: true, pollIntervalSeconds: ASLEEP_SECONDS };
-		batches.asleep = await start(['asleep 1', 'asleep 2'], sleeping, { onError: 'continueErrorOutput' });
-		batches.background = await start(['background'], sleeping, {
-			parameters: { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId } },
-		});
-		batches.waves = await start(
-			// The first two hold the places until the higher version is there.
-			[0, 1, 2, 3].map((index) => `waves ${index} [[sandbox duration=${index < 2 ? '60s' : '1s'}]]`),
-			{ surviveRestarts: true, concurrentTasks: 2, pollIntervalSeconds: 1 },
-		);
-		batches.awake = await start(
-			['awake [[sandbox duration=30s]]'],
-			{ surviveRestarts: true, pollIntervalSeconds: 1 },
-			{ onError: 'continueRegularOutput' },
-		);
-		await untilAsleep(batches.asleep);
-		await untilAsleep(batches.background);
-		await until('the last one polls', () =>
-			instance.sandbox.requests.some(
-				({ method, path }) => method === 'GET' && path.includes(String(idsOf(batches.awake)[0])),
-			),
-		);
-		assert.equal(tasksOf(batches.waves).length, 2, 'the second wave is left to the higher version');
-		const names = storedExecutions();
-		const ids = await Promise.all(names.map(prepareStored));
-		await exchange(async () => {
-			raiseVersion();
-			for (const [index, name] of names.entries()) await insertExecutions(instance, name, ids[index] ?? {});
-		});
-		const longer = { ...sleeping, pollIntervalSeconds: NEWER_ASLEEP_SECONDS };
-		// The third one waits for the end of the others.
-		batches.newer = await start(['newer 1', 'newer 2', 'newer 3'], { ...longer, concurrentTasks: 2 });
-		batches.newerInBackground = await start(['newer in the background'], longer, {
-			parameters: { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId } },
-		});
-		await untilAsleep(batches.newer);
-		await untilAsleep(batches.newerInBackground);
-	},
-	{ timeout: 200_000 },
-);
+before(async () => {
+	instance = await startInstance();
+	receiverId = await createWorkflow(
+		instance,
+		[],
+		[
+			{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' },
+			{ name: 'Got', type: 'n8n-nodes-base.noOp' },
+		],
+	);
+	await activate(instance, receiverId);
+	const sleeping = { surviveRestarts: true, pollIntervalSeconds: ASLEEP_SECONDS };
+	batches.asleep = await start(['asleep 1', 'asleep 2'], sleeping, { onError: 'continueErrorOutput' });
+	batches.background = await start(['background'], sleeping, {
+		parameters: { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId } },
+	});
+	batches.waves = await start(
+		// The first two hold the places until the higher version is there.
+		[0, 1, 2, 3].map((index) => `waves ${index} [[sandbox duration=${index < 2 ? '60s' : '1s'}]]`),
+		{ surviveRestarts: true, concurrentTasks: 2, pollIntervalSeconds: 1 },
+	);
+	batches.awake = await start(
+		['awake [[sandbox duration=30s]]'],
+		{ surviveRestarts: true, pollIntervalSeconds: 1 },
+		{ onError: 'continueRegularOutput' },
+	);
+	await untilAsleep(batches.asleep);
+	await untilAsleep(batches.background);
+	await until('the last one polls', () =>
+		instance.sandbox.requests.some(
+			({ method, path }) => method === 'GET' && path.includes(String(idsOf(batches.awake)[0])),
+		),
+	);
+	assert.equal(tasksOf(batches.waves).length, 2, 'the second wave is left to the higher version');
+	const names = storedExecutions();
+	const ids = await Promise.all(names.map(prepareStored));
+	await exchange(async () => {
+		raiseVersion();
+		for (const [index, name] of names.entries()) await insertExecutions(instance, name, ids[index] ?? {});
+	});
+	const longer = { ...sleeping, pollIntervalSeconds: NEWER_ASLEEP_SECONDS };
+	// The third one waits for the end of the others.
+	batches.newer = await start(['newer 1', 'newer 2', 'newer 3'], { ...longer, concurrentTasks: 2 });
+	batches.newerInBackground = await start(['newer in the background'], longer, {
+		parameters: { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId } },
+	});
+	await untilAsleep(batches.newer);
+	await untilAsleep(batches.newerInBackground);
+});
 after(() => instance?.close());
 
 describe('a higher version takes up what the one before has stored', { concurrency: true }, () => {
-	test(
-		'the results of tasks that sleep over an upgrade come, by steps with their former names',
-		{ timeout: 200_000 },
-		async () => {
-			const { asleep } = batches;
-			const execution = await finish(asleep);
-			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-			await assertComplete(asleep, itemsOf(execution, 'Generate'));
-			const [, ...all] = await executions(asleep);
-			assert.deepEqual(all.map(stepsOf), [
-				['durableHandOutToErrors', 'durableKeepWaiting'],
-				['durableNoteAddress', 'durablePollTasks'],
-			]);
-		},
-	);
+	test('the results of tasks that sleep over an upgrade come, by steps with their former names', async () => {
+		const { asleep } = batches;
+		const execution = await finish(asleep);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		await assertComplete(asleep, itemsOf(execution, 'Generate'));
+		const [, ...all] = await executions(asleep);
+		assert.deepEqual(all.map(stepsOf), [
+			['durableHandOutToErrors', 'durableKeepWaiting'],
+			['durableNoteAddress', 'durablePollTasks'],
+		]);
+	});
 
-	test(
-		'the other workflow gets the results of tasks that sleep in the background over an upgrade',
-		{ timeout: 200_000 },
-		async () => {
-			const [id] = idsOf(batches.background);
-			const own = async () => (await received()).filter(({ json }) => json.task_id === id);
-			await until('it has them', async () => (await own()).length > 0, 200_000, 1_000);
-			await assertComplete(batches.background, await own());
-		},
-	);
+	test('the other workflow gets the results of tasks that sleep in the background over an upgrade', async () => {
+		const [id] = idsOf(batches.background);
+		const own = async () => (await received()).filter(({ json }) => json.task_id === id);
+		await until('it has them', async () => (await own()).length > 0, { everyMs: 1_000 });
+		await assertComplete(batches.background, await own());
+	});
 
 	for (const name of storedExecutions())
-		test(`${name}: the results come, and what was left is submitted`, { timeout: 200_000 }, async () => {
+		test(`${name}: the results come, and what was left is submitted`, async () => {
 			const { executionId, taskIds } = stored.get(name) ?? { executionId: '', taskIds: [] };
 			const arrived = async () => {
 				if (name.includes('background')) return (await received()).filter(({ json }) => taskIds.includes(json.task_id));
-				const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 200_000 });
+				const execution = await untilFinished(instance.rest, executionId);
 				assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 				return itemsOf(execution, 'Generate');
 			};
-			await until('it is there', async () => (await arrived()).length > 0, 200_000, 1_000);
+			await until('it is there', async () => (await arrived()).length > 0, { everyMs: 1_000 });
 			const items = await arrived();
 			assert.deepEqual(
 				items.map(({ json }) => json.status),
@@ -268,59 +256,50 @@ describe('a higher version takes up what the one before has stored', { concurren
 		});
 
 	for (const name of ['awake', 'waves'] as const)
-		test(
-			`${name}: what was awake goes on in an execution with the new names, and what was left is submitted`,
-			{ timeout: 200_000 },
-			async () => {
-				const execution = await finish(batches[name]);
-				assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-				await assertComplete(batches[name], itemsOf(execution, 'Generate'));
-				assert.deepEqual(stepsOf((await executions(batches[name])).at(-1)), [
-					'durableNoteAddressAnew',
-					'durablePollTasksAnew',
-				]);
-			},
-		);
+		test(`${name}: what was awake goes on in an execution with the new names, and what was left is submitted`, async () => {
+			const execution = await finish(batches[name]);
+			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+			await assertComplete(batches[name], itemsOf(execution, 'Generate'));
+			assert.deepEqual(stepsOf((await executions(batches[name])).at(-1)), [
+				'durableNoteAddressAnew',
+				'durablePollTasksAnew',
+			]);
+		});
 });
 
-test(
-	'a lower version refuses the orders of a higher one with words: nothing is sent, and nothing is lost',
-	{ timeout: 250_000 },
-	async () => {
-		const { newer, newerInBackground } = batches;
-		const ids = idsOf(newer).slice(0, 2).map(String);
-		const asked = () => instance.sandbox.requests.filter(({ path }) => ids.some((id) => path.includes(id))).length;
-		assert.equal(asked(), 0, 'the exchange comes before the first poll');
-		await exchange(async () => await providePackage(instance.n8n.userFolder));
-		const { status, error } = await finish(newer);
-		assert.equal(status, 'error');
-		assert.equal(
-			error?.message,
-			`A newer version of this package has stored task ${ids[0]}, and this version cannot read it`,
-		);
-		assert.match(String(error?.description), /Install the newer version again/);
-		assert.match(String(error?.description), /Without a task ID: 1 item\. The newer version may have submitted/);
-		for (const id of ids) assert.ok(JSON.stringify(error).includes(id), JSON.stringify(error));
-		assert.deepEqual([asked(), tasksOf(newer).length], [0, 2]);
+test('a lower version refuses the orders of a higher one with words: nothing is sent, and nothing is lost', async () => {
+	const { newer, newerInBackground } = batches;
+	const ids = idsOf(newer).slice(0, 2).map(String);
+	const asked = () => instance.sandbox.requests.filter(({ path }) => ids.some((id) => path.includes(id))).length;
+	assert.equal(asked(), 0, 'the exchange comes before the first poll');
+	await exchange(async () => await providePackage(instance.n8n.userFolder));
+	const { status, error } = await finish(newer);
+	assert.equal(status, 'error');
+	assert.equal(
+		error?.message,
+		`A newer version of this package has stored task ${ids[0]}, and this version cannot read it`,
+	);
+	assert.match(String(error?.description), /Install the newer version again/);
+	assert.match(String(error?.description), /Without a task ID: 1 item\. If the newer version has submitted/);
+	for (const id of ids) assert.ok(JSON.stringify(error).includes(id), JSON.stringify(error));
+	assert.deepEqual([asked(), tasksOf(newer).length], [0, 2]);
 
-		const [inBackground = ''] = idsOf(newerInBackground).map(String);
-		const refused = async () =>
-			(await executions(newerInBackground)).filter((execution) => execution.status === 'error');
-		await until('the one in the background is refused', async () => (await refused()).length > 0, 60_000, 1_000);
-		const words = JSON.stringify((await refused()).map((execution) => execution.error));
-		assert.ok(words.includes(`A newer version of this package has stored task ${inBackground}`), words);
-		assert.deepEqual(
-			(await received()).filter(({ json }) => json.task_id === inBackground),
-			[],
-			'no result that is none is handed to the other workflow',
-		);
+	const [inBackground = ''] = idsOf(newerInBackground).map(String);
+	const refused = async () => (await executions(newerInBackground)).filter((execution) => execution.status === 'error');
+	await until('the one in the background is refused', async () => (await refused()).length > 0, { everyMs: 1_000 });
+	const words = JSON.stringify((await refused()).map((execution) => execution.error));
+	assert.ok(words.includes(`A newer version of this package has stored task ${inBackground}`), words);
+	assert.deepEqual(
+		(await received()).filter(({ json }) => json.task_id === inBackground),
+		[],
+		'no result that is none is handed to the other workflow',
+	);
 
-		const again = await createWorkflow(
-			instance,
-			ids.map((id) => ({ task_id: id })),
-			[waitForTasks],
-		);
-		const delivered = await untilFinished(instance.rest, await startExecution(instance.rest, again, 'Start'));
-		await assertComplete({ ...newer, prompts: newer.prompts.slice(0, 2) }, itemsOf(delivered, 'Wait'));
-	},
-);
+	const again = await createWorkflow(
+		instance,
+		ids.map((id) => ({ task_id: id })),
+		[waitForTasks],
+	);
+	const delivered = await untilFinished(instance.rest, await startExecution(instance.rest, again, 'Start'));
+	await assertComplete({ ...newer, prompts: newer.prompts.slice(0, 2) }, itemsOf(delivered, 'Wait'));
+});

@@ -261,15 +261,19 @@ describe('what ended in order is not held up', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('a retry of a webhook’s execution knows its files again, which n8n renames when the execution ends', async () => {
+	test('a retry of a webhook’s execution knows its files again, which n8n renames when the execution ends, beside one that a node has stored', async () => {
 		const service = await useBinaryMode('filesystem');
 		try {
 			const { data, ...about } = pngField();
-			const place = { type: 'execution' as const, workflowId: 'wf', executionId: '' };
-			const file = await service.store(place, Buffer.from(data, 'base64'), { data: '', ...about });
-			const form = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
+			const stored = async (executionId: string) => {
+				const place = { type: 'execution' as const, workflowId: 'wf', executionId };
+				return await service.store(place, Buffer.from(data, 'base64'), { data: '', ...about });
+			};
+			const [file, own] = [await stored(''), await stored('1')];
+			const image = ['data', 'own'].map((binaryPropertyName) => ({ source: 'binary', binaryPropertyName }));
+			const form = { ...fromItem, images: { image } };
 			const itemsWith = (id = '') => [
-				{ json: { prompt: 'a cat [[sandbox result=none]]' }, binary: { data: { ...file, id } } },
+				{ json: { prompt: 'a cat [[sandbox result=none]]' }, binary: { data: { ...file, id }, own } },
 			];
 			const ended = await runGateway('image', sandbox, form, { ...first, items: itemsWith(file.id) });
 			const renamed = String(file.id).replace('/temp/', '/1/');
@@ -278,7 +282,7 @@ describe('what ended in order is not held up', () => {
 			const kept = { ...retry.kept, contextData: contextOf(ended) };
 			await runGateway('image', sandbox, form, { ...retry, items: itemsWith(renamed), kept });
 			expect(sandbox.tasks).toHaveLength(1);
-			expect(creating()).toHaveLength(2); // the upload and the task
+			expect(creating()).toHaveLength(3); // the uploads and the task
 		} finally {
 			await useBinaryMode('default');
 		}

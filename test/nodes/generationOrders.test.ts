@@ -38,6 +38,8 @@ interface Given {
 	json?: IDataObject;
 	items?: number;
 	file?: Partial<IBinaryData>;
+	/** Beside that file. */
+	otherFiles?: Record<string, IBinaryData>;
 }
 
 /** The files that were read, by n8n's IDs. */
@@ -47,7 +49,7 @@ beforeEach(() => (streams.length = 0));
 /** The order of one item, and its run. */
 async function order(
 	operation: Operation,
-	{ parameters = {}, stored = {}, run = {}, json = {}, items = 1, file: more = {} }: Given = {},
+	{ parameters = {}, stored = {}, run = {}, json = {}, items = 1, file: more = {}, otherFiles }: Given = {},
 ) {
 	const file: IBinaryData = { id: 'stored', data: '', mimeType: 'image/png', fileName: 'a.png', ...more };
 	const { context } = lightContext({
@@ -63,7 +65,7 @@ async function order(
 	});
 	const item = new Item(new Parameters(context, context.getNode()), 4, {
 		json,
-		binary: { data: file, text: { ...file, mimeType: 'text/plain' } },
+		binary: { data: file, text: { ...file, mimeType: 'text/plain' }, ...otherFiles },
 	});
 	const all = {
 		...{ context, limits: { concurrency: 2, requestsPerSecond: 1 }, hints: new Set<string>(), files: new Map() },
@@ -237,7 +239,30 @@ describe('Generate', () => {
 				file: { id: idIn('57') },
 				run: { ledger: ledgerWith('another', 't') },
 			});
-			expect(other.request?.body.image_urls).toEqual([`upload of ${idIn('57')}`]);
+			expect(other.request?.hash).toBe(hash);
+			expect(other.request?.body.image_urls).toEqual([`upload of ${idIn('temp')}`]);
+		});
+
+		test('a request with the file of a webhook and one of its execution is known again', async () => {
+			const own = { id: idIn('57').replace(/u$/, 'own'), data: '', mimeType: 'image/png', fileName: 'b.png' };
+			const two = { images: { image: [...rows.images.image, { source: 'binary', binaryPropertyName: 'own' }] } };
+			const hashes = [];
+			const given = { parameters: two, otherFiles: { own } };
+			for (const execution of ['temp', '57']) {
+				const { order: planned } = await made({ ...given, file: { id: idIn(execution) } });
+				hashes.push(planned.request?.hash);
+			}
+			expect(hashes[1]).toBe(hashes[0]);
+			const ledger = ledgerWith(String(hashes[0]), 't');
+			await made({ ...given, file: { id: idIn('57') }, run: { purchases, ledger } });
+			expect(streams).toEqual([]);
+		});
+
+		test('what an earlier version has bought, which told files by the IDs that they have, is known', async () => {
+			const body = { model: 'one', prompt: 'a cat', image_urls: [`upload of ${idIn('57')}`] };
+			const ledger = ledgerWith(hashOf('task', ['image', body]), 't');
+			const { order: again } = await made({ parameters: rows, file: { id: idIn('57') }, run: { purchases, ledger } });
+			expect([again.request?.body, streams]).toEqual([body, []]);
 		});
 
 		test('what was bought goes on, although its file is gone; what may not have been is checked', async () => {

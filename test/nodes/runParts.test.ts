@@ -413,6 +413,17 @@ describe('the hashes of files', () => {
 		await expect(fileHashes(store)(`${id('57')}2`, gone)).rejects.toThrow('it is gone');
 	});
 
+	test('only the latest files are kept', async () => {
+		const store: { generationGatewayFiles?: object } = {};
+		const hashOfFile = fileHashes(store as never);
+		for (let index = 0; index < 2_001; index++)
+			await hashOfFile(`file ${index}`, async () => await Promise.resolve('x'));
+		expect(Object.keys(store.generationGatewayFiles ?? {})).toHaveLength(2_000);
+		const read = jest.fn(async () => await Promise.resolve('again'));
+		const later = fileHashes(store as never);
+		expect([await later('file 1', read), await later('file 0', read)]).toEqual(['x', 'again']);
+	});
+
 	test.each([7, 'text', null, { any: 7 }])('what cannot be read of them (%j) counts as nothing', async (kept) => {
 		const store = { generationGatewayFiles: kept };
 		const read = async () => await Promise.resolve('hash of a');

@@ -63,20 +63,28 @@ describe('n8n puts the orders to sleep', () => {
 		expect(alone.wait).toBeUndefined();
 	});
 
-	test('the places of the files that are still to be uploaded go with their orders', async () => {
-		const [stored, inMemory, uploaded, accepted] = [plannedOrder(0), plannedOrder(1), plannedOrder(2), again(3)];
+	test('the places of the files that are still to be uploaded go with their orders, also for another try', async () => {
+		const [stored, uploaded, accepted] = [plannedOrder(0), plannedOrder(1), again(2)];
 		if (uploaded.request) uploaded.request.uploads = [];
 		const place = { id: 'file', mimeType: 'image/png' };
-		const file = (found: unknown) =>
-			new Map([
-				['ref', { stored: () => found }],
-				['other', { stored: () => undefined }],
-			]);
-		const files = new Map([stored, uploaded, accepted].map((order) => [order, file(place)]));
-		files.set(inMemory, file(undefined));
-		await durableRun({ run: { files } }).start([stored, inMemory, uploaded, accepted, plannedOrder(4)]);
-		expect(stored.request?.files).toEqual({ ref: place });
-		for (const order of [inMemory, uploaded, accepted]) expect(order.request?.files).toBeUndefined();
+		const file = new Map([['ref', { stored: () => place }]]);
+		const files = new Map([stored, uploaded, accepted].map((order) => [order, file]));
+		files.set(plannedOrder(5), new Map());
+		await durableRun({ run: { files } }).start([stored, uploaded, accepted, plannedOrder(3), again(4)]);
+		for (const order of [stored, accepted]) expect(order.request?.files).toEqual({ ref: place });
+		expect(uploaded.request?.files).toBeUndefined();
+	});
+
+	test('what an earlier try has bought is not submitted again where nobody can upload its files', async () => {
+		const [accepted, without] = [again(0), again(1)];
+		const file = (found?: object) => ({ stored: () => found });
+		const found = new Map([
+			['ref', file({ id: 'file', mimeType: 'image/png' })],
+			['other', file()],
+		]);
+		await durableRun({ run: { files: new Map([[accepted, found]]) } }).start([accepted, without]);
+		expect(accepted.request).toBeUndefined();
+		expect(without.request).toBeDefined();
 	});
 
 	test('an order that n8n could not note is not submitted there; the others are', async () => {

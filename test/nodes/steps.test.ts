@@ -557,7 +557,9 @@ describe('a step of a newer version', () => {
 		const many = await refuse({ outputs }, { rows: newerRows(polled(1), plannedOrder(2), polled(3)) });
 		expect(many.message).toContain('known-1');
 		expect(many.description).toContain('Other tasks: known-3');
-		expect(many.description).toContain('Without a task ID: 1 item. The newer version may have submitted');
+		expect(many.description).toContain(
+			"Without a task ID: 1 item. If the newer version has submitted them, n8n's log has their IDs.",
+		);
 		const two = await refuse({ outputs }, { rows: newerRows(plannedOrder(0), polled(1), plannedOrder(2)) });
 		expect(two.description).toContain('Without a task ID: 2 items.');
 		expect(one.description).not.toContain('Without a task ID');

@@ -98,7 +98,7 @@ export const FORM = {
 		message: ({ label, name }: Partial<Field> & { name: string }) =>
 			`${label === undefined ? 'The' : `${label}: the`} file "${name}" could not be read`,
 		advice: ({ words }: { words: string }) =>
-			`n8n says: "${words}". n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning. You then pay again for items that were bought.`,
+			`n8n says: "${words}". n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning. You then pay again for items that were bought without a Purchase Key.`,
 	},
 	tooManyItems: {
 		message: ({ count, max }: { count: number; max: number }) =>
