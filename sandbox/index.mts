@@ -57,6 +57,8 @@ export interface Sandbox {
 	addAsset(options?: { id?: string; kind?: AvatarKind; directives?: string }): Asset;
 	/** Plays the person in the browser. */
 	verify(taskId: string, outcome?: 'pass' | 'fail'): void;
+	/** Ends what a test holds with directives: tasks that would never end, and status reads and files that are slow. */
+	release(): void;
 	/** As just started: no tasks, files, tokens, faults, logs; full balance. */
 	reset(): void;
 	/** Ends at once, open connections included. */
@@ -160,6 +162,7 @@ function facade(world: World, api: FastifyInstance, files: FastifyInstance): San
 			if (!verification) throw new Error(`no verification ${taskId}`);
 			world.avatars.decide(verification, outcome);
 		},
+		release: () => world.tasks.release(),
 		reset: () => world.reset(),
 		close: async () => {
 			// A kept-alive connection would otherwise hold `close` until it times out.

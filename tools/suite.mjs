@@ -30,6 +30,9 @@ const suites = {
 	versions: { needs: [installVersions], atOnce: 4 },
 };
 
+/** A file that takes longer hangs. */
+const FILE_WITHIN_MS = 2_400_000;
+
 const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';
 
 /**
@@ -81,7 +84,9 @@ export default async function suite([name, ...args]) {
 				`--test-reporter=${reporter}`,
 				`--test-reporter-destination=${to}`,
 			]),
-			...(inOneProcess ? inTurn(files) : ['--test', `--test-concurrency=${atOnce}`, ...files]),
+			...(inOneProcess
+				? inTurn(files)
+				: ['--test', `--test-concurrency=${atOnce}`, `--test-timeout=${FILE_WITHIN_MS}`, ...files]),
 		],
 		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.test(word)).join(' ') } },
 	);

@@ -40,7 +40,8 @@ async function start(instance: Instance, wanted: Wanted) {
 async function untilDone(instance: Instance, workflowId: string, { items, taskSeconds }: Wanted): Promise<void> {
 	const hasEnded = async () =>
 		(await listExecutions(instance, workflowId)).every(({ status }) => !['new', 'running', 'waiting'].includes(status));
-	await until('all executions have ended', hasEnded, taskSeconds * 1000 * Math.ceil(items / 50) * 2 + 300_000, 250);
+	const withinMs = taskSeconds * 1000 * Math.ceil(items / 50) * 2 + 300_000;
+	await until('all executions have ended', hasEnded, { withinMs, everyMs: 250 });
 }
 
 /** Runs the workflow to its end. */
@@ -67,7 +68,7 @@ export async function untilAsleep(instance: Instance, wanted: Wanted): Promise<n
 		const all = await listExecutions(instance, workflowId);
 		return all.length > 2 && all.slice(0, -1).every(({ status }) => status === 'waiting');
 	};
-	await until('all around the innermost execution sleep', isAsleep, 120_000, 20);
+	await until('all around the innermost execution sleep', isAsleep, { everyMs: 20 });
 	const asleepAtMs = Date.now();
 	const accepted = instance.sandbox.requests.filter(({ method, status }) => method === 'POST' && status === 200);
 	await instance.rest.request('POST', `/rest/executions/${executionId}/stop`);

@@ -6,11 +6,11 @@ const SLICES_PER_SECOND = 10;
 
 /**
  * A stream of so many megabytes that never holds more than one chunk; with `bytesPerSecond` it is
- * slow, a tenth of a second at a time. It waits for its reader, and stops when the reader leaves.
+ * slow, a tenth of a second at a time; it is asked for each time, so that it can change. It waits for its reader, and stops when the reader leaves.
  */
 export function byteStream(
 	megabytes: number,
-	bytesPerSecond: number | undefined,
+	bytesPerSecond: () => number | undefined,
 	sleep: (ms: number) => Promise<void>,
 ): { body: Readable; length: number } {
 	const length = megabytes * MEGABYTE;
@@ -27,15 +27,15 @@ export function slowStream(bytes: Buffer, bytesPerSecond: number, sleep: (ms: nu
 
 async function* chunks(
 	length: number,
-	bytesPerSecond: number | undefined,
+	bytesPerSecond: () => number | undefined,
 	sleep: (ms: number) => Promise<void>,
 ): AsyncGenerator<Buffer> {
-	const most = bytesPerSecond === undefined ? CHUNK.length : sliceLength(bytesPerSecond);
 	for (let left = length; left > 0; ) {
-		const part = CHUNK.subarray(0, Math.min(left, most));
+		const pace = bytesPerSecond();
+		const part = CHUNK.subarray(0, Math.min(left, pace === undefined ? CHUNK.length : sliceLength(pace)));
 		left -= part.length;
 		yield part;
-		if (bytesPerSecond !== undefined && left > 0) await sleep((part.length / bytesPerSecond) * 1_000);
+		if (pace !== undefined && left > 0) await sleep((part.length / pace) * 1_000);
 	}
 }
 

@@ -53,7 +53,7 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 				const megabytes = /^(\d+)MB\.\w+$/.exec(name)?.[1];
 				if (megabytes === undefined) return storeError(404, 'NoSuchKey');
 				const pace = Number(query.bytes_per_second);
-				const stream = byteStream(Number(megabytes), pace > 0 ? pace : undefined, sleep);
+				const stream = byteStream(Number(megabytes), () => (pace > 0 ? pace : undefined), sleep);
 				return { status: 200, headers: { 'content-type': 'video/mp4' }, ...stream };
 			},
 		}),
@@ -66,14 +66,16 @@ async function resultFile(world: World, { params: { taskId = '', name = '' } }: 
 	if (!task || index < 0 || index >= task.output.files || task.state().phase !== 'completed') {
 		return storeError(404, 'NoSuchKey');
 	}
-	const { megabytes, bytesPerSecond, expiresMs, contentType } = task.directives;
+	const { directives } = task;
+	const { megabytes, bytesPerSecond, expiresMs, contentType } = directives;
 	if (world.now() >= task.endsAt + expiresMs) return storeError(403, 'AccessDenied', 'Request has expired');
 	const headers = {
 		'content-type': contentType ?? (task.kind === 'image' ? 'image/png' : 'video/mp4'),
 		...disposition(task, index),
 	};
 	const { sleep } = world.settings;
-	if (megabytes !== undefined) return { status: 200, headers, ...byteStream(megabytes, bytesPerSecond, sleep) };
+	if (megabytes !== undefined)
+		return { status: 200, headers, ...byteStream(megabytes, () => directives.bytesPerSecond, sleep) };
 	const bytes = task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
 	const answer = bytesAnswer(bytes, headers);
 	return bytesPerSecond === undefined ? answer : { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };

@@ -13,8 +13,6 @@ import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
 import { n8n, releasePage, screenshot, showWorkflow, takePage } from './support/session.mts';
 
 const label = 'Gateway Video';
-const limit = { timeout: 150_000 };
-
 describe('advice that is followed', () => {
 	let page: Page;
 	before(async () => {
@@ -48,7 +46,7 @@ describe('advice that is followed', () => {
 
 	const filesShown = () => page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
 
-	test('after a timeout, Retry in the Executions list continues the task', limit, async () => {
+	test('after a timeout, Retry in the Executions list continues the task', async () => {
 		const { id, sandbox, taskId } = await generate(late(8));
 		const { message, description } = await messageOf(page);
 		await screenshot(page, 'advice, timeout');
@@ -70,7 +68,7 @@ describe('advice that is followed', () => {
 		);
 	});
 
-	test('after a timeout, a new workflow with Wait for Task gets the result', limit, async () => {
+	test('after a timeout, a new workflow with Wait for Task gets the result', async () => {
 		const { sandbox, taskId } = await generate(late(8));
 		const { description } = await messageOf(page);
 		assert.match(description, /create a new workflow: a trigger, and behind it Wait for Task with this task ID\./);
@@ -88,31 +86,27 @@ describe('advice that is followed', () => {
 		await closeNode(page);
 	});
 
-	test(
-		'with the output of a task that goes on pinned, as the hint says, a node behind it gets the result',
-		limit,
-		async () => {
-			const { id, sandbox, taskId } = await generate({ ...late(3), whenDone: 'return' });
-			const panel = page.getByTestId('output-panel');
-			await panel.getByText(/1 task is still running .* pin this output before you add one/).waitFor();
-			await page.getByTestId('ndv-pin-data').click();
-			await closeNode(page);
-			await addNodeBehind(page, 'gateway video', label, 'Wait for video task');
-			// Typed as it is: while n8n changes the field into one for expressions, it may lose letters.
-			await typeText(page, 'Task ID', taskId);
-			await closeNode(page);
-			await saved(id, 'Wait for video task', (nodes) => nodes.some(({ parameters }) => parameters?.taskId === taskId));
-			// n8n has forgotten then what ran, and would run Generate again.
-			await showWorkflow(page, id);
-			await openNode(page, 'Wait for video task');
-			await executeStep(page);
-			await filesShown();
-			await closeNode(page);
-			assert.equal(sandbox.tasks.length, 1);
-		},
-	);
+	test('with the output of a task that goes on pinned, as the hint says, a node behind it gets the result', async () => {
+		const { id, sandbox, taskId } = await generate({ ...late(3), whenDone: 'return' });
+		const panel = page.getByTestId('output-panel');
+		await panel.getByText(/1 task is still running .* pin this output before you add one/).waitFor();
+		await page.getByTestId('ndv-pin-data').click();
+		await closeNode(page);
+		await addNodeBehind(page, 'gateway video', label, 'Wait for video task');
+		// Typed as it is: while n8n changes the field into one for expressions, it may lose letters.
+		await typeText(page, 'Task ID', taskId);
+		await closeNode(page);
+		await saved(id, 'Wait for video task', (nodes) => nodes.some(({ parameters }) => parameters?.taskId === taskId));
+		// n8n has forgotten then what ran, and would run Generate again.
+		await showWorkflow(page, id);
+		await openNode(page, 'Wait for video task');
+		await executeStep(page);
+		await filesShown();
+		await closeNode(page);
+		assert.equal(sandbox.tasks.length, 1);
+	});
 
-	test('while building, Get Task stands in for Generate, which is deactivated, as the README says', limit, async () => {
+	test('while building, Get Task stands in for Generate, which is deactivated, as the README says', async () => {
 		const { id, sandbox, taskId } = await generate({ prompt: 'A lighthouse' });
 		await filesShown();
 		await closeNode(page);
@@ -152,7 +146,7 @@ describe('advice that is followed', () => {
 		assert.equal(sandbox.tasks.length, 2, 'a new picture is bought again');
 	});
 
-	test('while building, Generate with a Purchase Key returns its task again, as the README says', limit, async () => {
+	test('while building, Generate with a Purchase Key returns its task again, as the README says', async () => {
 		const { sandbox, rest, n8n: editor } = await n8n();
 		sandbox.reset();
 		// Of its own: other tests go on without a log.

@@ -14,7 +14,7 @@ after(() => model.close());
 
 const url = /http:\/\/[^"\s]+\.png/;
 
-test('the chat shows the picture that the agent has made', { timeout: 120_000 }, async () => {
+test('the chat shows the picture that the agent has made', async () => {
 	const { rest, credential } = await n8n();
 	const data = { apiKey: 'none', url: model.baseUrl, header: false };
 	const made = await rest.request('POST', '/rest/credentials', { name: 'Model', type: 'openAiApi', data });
@@ -37,7 +37,7 @@ test('the chat shows the picture that the agent has made', { timeout: 120_000 },
 	await input.fill('A lighthouse, please');
 	await input.press('Enter');
 	const picture = page.locator('.chat-message-from-bot img').first();
-	await picture.waitFor({ timeout: 60_000 });
+	await picture.waitFor();
 	await picture.evaluate((element) => (element as unknown as { decode: () => Promise<void> }).decode());
 	const width = await picture.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth);
 	assert.ok(width > 100, `${width} pixels wide`);

@@ -55,7 +55,7 @@ describe('examples', () => {
 	/** An example as somebody tries it, who has just opened it. */
 	function example(id: string, what: string, tryIt: () => Promise<void>) {
 		tried.push(id);
-		test(`${id}: ${what}`, { timeout: 120_000 }, async () => {
+		test(`${id}: ${what}`, async () => {
 			await openWorkflow(page, instance.n8n.url, id);
 			await tryIt();
 			await screenshot(page, `example, ${id}`);

@@ -24,7 +24,7 @@ describe('a first picture', () => {
 	const type = async (parameter: string, text: string) =>
 		await page.getByTestId(`parameter-input-${parameter}`).locator('input, textarea').first().fill(text);
 
-	test('the way that the README describes leads to a first picture', { timeout: 120_000 }, async () => {
+	test('the way that the README describes leads to a first picture', async () => {
 		const { sandbox, n8n } = instance;
 		await page.goto(n8n.url);
 		await page.getByTestId('universal-add').first().click();

@@ -42,167 +42,147 @@ describe('what is paid for', () => {
 		await executeStep(page);
 	}
 
-	test(
-		'a retry of the execution gets a file that could not be fetched, and buys nothing',
-		{ timeout: 90_000 },
-		async () => {
-			const { sandbox, instance } = await show({ prompt: 'A lighthouse [[sandbox duration=0 file=500*4]]' });
-			await run('Generate');
-			const { message, description } = await messageOf(page);
-			await screenshot(page, 'money, file not fetched');
-			const id = sandbox.tasks[0]?.id;
-			assert.equal(message, `The result of task ${id} could not be downloaded`);
-			assert.match(
-				description,
-				/Retry this execution in the Executions list: it continues the task and costs nothing.* Debug in editor creates a new task, and you pay again\./,
-			);
-			await closeNode(page);
-			await retryLastExecution(page);
-			await until('the file is there', async () => sandbox.fileRequests.length > 4);
-			assert.equal(sandbox.tasks.length, 1);
-			const anew = { name: 'Get', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
-			await showWorkflow(page, await createWorkflow(instance, [{}], [anew]));
-			await run('Get');
-			await page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
-			assert.equal(sandbox.tasks.length, 1);
-			await closeNode(page);
-		},
-	);
+	test('a retry of the execution gets a file that could not be fetched, and buys nothing', async () => {
+		const { sandbox, instance } = await show({ prompt: 'A lighthouse [[sandbox duration=0 file=500*4]]' });
+		await run('Generate');
+		const { message, description } = await messageOf(page);
+		await screenshot(page, 'money, file not fetched');
+		const id = sandbox.tasks[0]?.id;
+		assert.equal(message, `The result of task ${id} could not be downloaded`);
+		assert.match(
+			description,
+			/Retry this execution in the Executions list: it continues the task and costs nothing.* Debug in editor creates a new task, and you pay again\./,
+		);
+		await closeNode(page);
+		await retryLastExecution(page);
+		await until('the file is there', async () => sandbox.fileRequests.length > 4);
+		assert.equal(sandbox.tasks.length, 1);
+		const anew = { name: 'Get', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
+		await showWorkflow(page, await createWorkflow(instance, [{}], [anew]));
+		await run('Get');
+		await page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
+		assert.equal(sandbox.tasks.length, 1);
+		await closeNode(page);
+	});
 
-	test(
-		'each task ID and the progress are in the console, and one failed item of three says what it costs to get the others',
-		{ timeout: 120_000 },
-		async () => {
-			const said: string[] = [];
-			page.on('console', (line) => said.push(line.text()));
-			const failing = { prompt: 'c [[sandbox duration=6s fail=generation_failed]]' };
-			const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, [
-				{ prompt: 'a [[sandbox duration=60s]]' },
-				{ prompt: 'b [[sandbox duration=60s]]' },
-				failing,
-			]);
-			await run('Generate');
-			const { description } = await messageOf(page);
-			await screenshot(page, 'money, one failed item');
-			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-			assert.match(
-				description,
-				/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\./,
-			);
-			for (const task of sandbox.tasks)
-				assert.ok(
-					said.some((line) => line.includes(`Task ${task.id}`)),
-					said.join('\n'),
-				);
+	test('each task ID and the progress are in the console, and one failed item of three says what it costs to get the others', async () => {
+		const said: string[] = [];
+		page.on('console', (line) => said.push(line.text()));
+		const failing = { prompt: 'c [[sandbox duration=6s fail=generation_failed]]' };
+		const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, [
+			{ prompt: 'a [[sandbox duration=60s]]' },
+			{ prompt: 'b [[sandbox duration=60s]]' },
+			failing,
+		]);
+		await run('Generate');
+		const { description } = await messageOf(page);
+		await screenshot(page, 'money, one failed item');
+		assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+		assert.match(
+			description,
+			/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\./,
+		);
+		for (const task of sandbox.tasks)
 			assert.ok(
-				said.some((line) => /of 3 done, 3 running/.test(line)),
+				said.some((line) => line.includes(`Task ${task.id}`)),
 				said.join('\n'),
 			);
-			await closeNode(page);
-		},
-	);
+		assert.ok(
+			said.some((line) => /of 3 done, 3 running/.test(line)),
+			said.join('\n'),
+		);
+		await closeNode(page);
+	});
 
-	test(
-		'the panel of a batch of which one item goes wrong has the cause first, one way on, and five lines on a small screen',
-		{ timeout: 180_000 },
-		async () => {
-			const wide = page;
-			page = await takePage('dark', smallScreen);
-			const wrong = {
-				'create=402': /^The service says: .* Add credits, .* Then retry this execution .*: the other task continues/,
-				'create=403': /^The service says: .* Then retry this execution .*: the other task continues/,
-				'create=400': /^The service says: .* To get the rest, set On Error to .*: the other task continues/,
-				'create=504!after': /^The service answered .* If your account has no task of .*: the other task continues/,
-				'duration=1s file=500*8':
-					/^The file host answered .* it continues the task and the (other one|2 others), and costs nothing/,
-				'duration=1s fail=generation_failed': /^The service says: .* you pay again; the other task continues/,
-			};
-			for (const [directive, words] of Object.entries(wrong)) {
-				const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
-					{ prompt: 'a [[sandbox duration=60s]]' },
-					{ prompt: `b [[sandbox ${directive}]]` },
-					{ prompt: 'c' },
-				]);
-				await run('Generate');
-				const { description } = await messageOf(page);
-				await screenshot(page, `money, batch, ${directive.replace(/\W+/g, ' ')}`);
-				assert.match(description, words);
-				assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-				const details = page.getByTestId('output-panel').getByText('From Gateway Image');
-				await details.click();
-				for (const { id } of sandbox.tasks.slice(0, 1))
-					await page.getByTestId('output-panel').getByText(id).first().waitFor();
-				await closeNode(page);
-			}
-			await releasePage(page);
-			page = wide;
-		},
-	);
-
-	test(
-		'long words of the service leave the panel of a failed batch at five lines, and are under Error details as a whole',
-		{ timeout: 240_000 },
-		async () => {
-			const message = `${'The prompt was refused by our content policy, which you find on our pages. '.repeat(4)}The end.`;
-			const error = { code: 'invalid_request', message };
-			const answers: Record<string, [on: 'create' | 'status', FaultAction]> = {
-				400: ['create', { status: 400, body: { error } }],
-				401: ['create', { status: 401, body: { error } }],
-				402: ['create', { status: 402, body: { error } }],
-				failed: ['status', { merge: { status: 'failed', error } }],
-			};
-			for (const [name, [on, action]] of Object.entries(answers)) {
-				const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
-					{ prompt: 'a [[sandbox duration=5s]]' },
-					{ prompt: 'wrong' },
-					{ prompt: 'c [[sandbox duration=5s]]' },
-				]);
-				// An answer about a task names no prompt: the first one that is polled fails.
-				sandbox.faults.add(
-					on === 'create' ? { on, match: { promptIncludes: 'wrong' }, times: -1, do: action } : { on, do: action },
-				);
-				await run('Generate');
-				const { description } = await messageOf(page);
-				assert.match(description, /retry|Retry/);
-				for (const size of [smallScreen, largeScreen]) {
-					await resize(page, size);
-					await screenshot(page, `money, long words, ${name}, ${size.width}`);
-					assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-				}
-				const panel = page.getByTestId('output-panel');
-				await panel.getByText('From Gateway Image').click();
-				await panel.getByText('The end.').first().waitFor();
-				await closeNode(page);
-			}
-		},
-	);
-
-	test(
-		'after Survive Restarts, the panel of a failed batch has the cause, then one way, then the IDs, in five lines',
-		{ timeout: 120_000 },
-		async () => {
-			const options = { ...quick, surviveRestarts: true };
-			const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options }, [
-				{ prompt: 'a' },
-				{ prompt: 'b' },
-				{ prompt: 'c [[sandbox fail=generation_failed]]' },
+	test('the panel of a batch of which one item goes wrong has the cause first, one way on, and five lines on a small screen', async () => {
+		const wide = page;
+		page = await takePage('dark', smallScreen);
+		const wrong = {
+			'create=402': /^The service says: .* Add credits, .* Then retry this execution .*: the other task continues/,
+			'create=403': /^The service says: .* Then retry this execution .*: the other task continues/,
+			'create=400': /^The service says: .* To get the rest, set On Error to .*: the other task continues/,
+			'create=504!after': /^The service answered .* If your account has no task of .*: the other task continues/,
+			'duration=1s file=500*8':
+				/^The file host answered .* it continues the task and the (other one|2 others), and costs nothing/,
+			'duration=1s fail=generation_failed': /^The service says: .* you pay again; the other task continues/,
+		};
+		for (const [directive, words] of Object.entries(wrong)) {
+			const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
+				{ prompt: 'a [[sandbox duration=60s]]' },
+				{ prompt: `b [[sandbox ${directive}]]` },
+				{ prompt: 'c' },
 			]);
-			await openNode(page, 'Generate');
-			await page.getByTestId('node-execute-button').click();
-			await page.getByTestId('output-panel').getByTestId('node-error-message').waitFor({ timeout: 60_000 });
+			await run('Generate');
 			const { description } = await messageOf(page);
-			await screenshot(page, 'money, Survive Restarts, one failed item');
-			assert.match(
-				description,
-				/^The service says: .* run only this item again: .* The other results are in execution \d+ \(input of Results\)\. A retry changes nothing\. (Other tasks: |IDs: see Error details)/,
-			);
+			await screenshot(page, `money, batch, ${directive.replace(/\W+/g, ' ')}`);
+			assert.match(description, words);
 			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-			assert.equal(sandbox.tasks.length, 3);
+			const details = page.getByTestId('output-panel').getByText('From Gateway Image');
+			await details.click();
+			for (const { id } of sandbox.tasks.slice(0, 1))
+				await page.getByTestId('output-panel').getByText(id).first().waitFor();
 			await closeNode(page);
-		},
-	);
+		}
+		await releasePage(page);
+		page = wide;
+	});
 
-	test('HTML of the service is text in the panel and in the toast', { timeout: 60_000 }, async () => {
+	test('long words of the service leave the panel of a failed batch at five lines, and are under Error details as a whole', async () => {
+		const message = `${'The prompt was refused by our content policy, which you find on our pages. '.repeat(4)}The end.`;
+		const error = { code: 'invalid_request', message };
+		const answers: Record<string, [on: 'create' | 'status', FaultAction]> = {
+			400: ['create', { status: 400, body: { error } }],
+			401: ['create', { status: 401, body: { error } }],
+			402: ['create', { status: 402, body: { error } }],
+			failed: ['status', { merge: { status: 'failed', error } }],
+		};
+		for (const [name, [on, action]] of Object.entries(answers)) {
+			const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
+				{ prompt: 'a [[sandbox duration=5s]]' },
+				{ prompt: 'wrong' },
+				{ prompt: 'c [[sandbox duration=5s]]' },
+			]);
+			// An answer about a task names no prompt: the first one that is polled fails.
+			sandbox.faults.add(
+				on === 'create' ? { on, match: { promptIncludes: 'wrong' }, times: -1, do: action } : { on, do: action },
+			);
+			await run('Generate');
+			const { description } = await messageOf(page);
+			assert.match(description, /retry|Retry/);
+			for (const size of [smallScreen, largeScreen]) {
+				await resize(page, size);
+				await screenshot(page, `money, long words, ${name}, ${size.width}`);
+				assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+			}
+			const panel = page.getByTestId('output-panel');
+			await panel.getByText('From Gateway Image').click();
+			await panel.getByText('The end.').first().waitFor();
+			await closeNode(page);
+		}
+	});
+
+	test('after Survive Restarts, the panel of a failed batch has the cause, then one way, then the IDs, in five lines', async () => {
+		const options = { ...quick, surviveRestarts: true };
+		const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options }, [
+			{ prompt: 'a' },
+			{ prompt: 'b' },
+			{ prompt: 'c [[sandbox fail=generation_failed]]' },
+		]);
+		await openNode(page, 'Generate');
+		await page.getByTestId('node-execute-button').click();
+		await page.getByTestId('output-panel').getByTestId('node-error-message').waitFor();
+		const { description } = await messageOf(page);
+		await screenshot(page, 'money, Survive Restarts, one failed item');
+		assert.match(
+			description,
+			/^The service says: .* run only this item again: .* The other results are in execution \d+ \(input of Results\)\. A retry changes nothing\. (Other tasks: |IDs: see Error details)/,
+		);
+		assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+		assert.equal(sandbox.tasks.length, 3);
+		await closeNode(page);
+	});
+
+	test('HTML of the service is text in the panel and in the toast', async () => {
 		const { sandbox } = await show({ prompt: 'A lighthouse' });
 		sandbox.faults.add({
 			on: 'create',

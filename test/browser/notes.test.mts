@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { readExamples, withCredential } from '../../tools/n8n/examples.mjs';
 import { n8n, releasePage, showWorkflow, takePage } from './support/session.mts';
 
-test('every note of every example fits into its frame', { timeout: 300_000 }, async () => {
+test('every note of every example fits into its frame', async () => {
 	const page = await takePage();
 	const { rest, credential } = await n8n();
 	const cutOff: string[] = [];

@@ -108,7 +108,7 @@ describe('output panel', () => {
 		await screenshot(page, 'result, table');
 	});
 
-	test('the first and the last frame come from two nodes', { timeout: 60_000 }, async () => {
+	test('the first and the last frame come from two nodes', async () => {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
 		const make = (name: string) => ({
@@ -139,7 +139,7 @@ describe('output panel', () => {
 		assert.deepEqual([(both.body.image_urls as string[]).length, both.body.prompt], [2, 'From dawn to dusk']);
 	});
 
-	test('a video can be played', { timeout: 60_000 }, async () => {
+	test('a video can be played', async () => {
 		await open('videoGeneration', { prompt: 'A lighthouse', downloadResult: true });
 		await executeStep(page);
 		await viewFile(page);

@@ -56,14 +56,14 @@ describe('node creator', () => {
 	for (const [word, names] of Object.entries(finds)) {
 		test(`"${word}" finds ${names.join(' and ')}`, async () => {
 			await searchNodes(page, word);
-			for (const name of names) await foundNode(page, name).waitFor({ timeout: 10_000 });
+			for (const name of names) await foundNode(page, name).waitFor();
 		});
 	}
 
 	for (const word of ['gateway', 'generation gateway', 'gatew']) {
 		test(`"${word}" lists what most people want first, and the node for keys last`, async () => {
 			await searchNodes(page, word);
-			await foundNode(page, 'Gateway API Key Creator').waitFor({ timeout: 10_000 });
+			await foundNode(page, 'Gateway API Key Creator').waitFor();
 			const names = await page.getByTestId('node-creator-item-name').allInnerTexts();
 			assert.deepEqual(
 				names.map((name) => name.trim()).filter((name) => name.startsWith('Gateway')),

@@ -32,55 +32,43 @@ describe('a change of the model', () => {
 		await page.waitForTimeout(500); // the form follows a moment later
 	}
 
-	test(
-		'a change of the model keeps what was entered in fields that both models have',
-		{ timeout: 120_000 },
-		async () => {
-			await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
-			await openNode(page, 'Generate');
-			await typeText(page, 'Prompt', entered.Prompt);
-			await typeOver(page, 'Duration (Seconds)', entered['Duration (Seconds)']);
-			for (const label of ['Aspect Ratio', 'Resolution', 'Audio'] as const)
-				await chooseOption(page, label, entered[label]);
-			assert.deepEqual(await shown(), entered);
-			await change('delta-2.6-flash');
-			const { 'Aspect Ratio': _notInDelta, ...common } = entered;
-			assert.deepEqual(await shown(), common);
-			await change(alpha);
-			assert.deepEqual(await shown(), { ...common, 'Aspect Ratio': 'Landscape 16:9' });
-		},
-	);
+	test('a change of the model keeps what was entered in fields that both models have', async () => {
+		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
+		await openNode(page, 'Generate');
+		await typeText(page, 'Prompt', entered.Prompt);
+		await typeOver(page, 'Duration (Seconds)', entered['Duration (Seconds)']);
+		for (const label of ['Aspect Ratio', 'Resolution', 'Audio'] as const)
+			await chooseOption(page, label, entered[label]);
+		assert.deepEqual(await shown(), entered);
+		await change('delta-2.6-flash');
+		const { 'Aspect Ratio': _notInDelta, ...common } = entered;
+		assert.deepEqual(await shown(), common);
+		await change(alpha);
+		assert.deepEqual(await shown(), { ...common, 'Aspect Ratio': 'Landscape 16:9' });
+	});
 
-	test(
-		'a change of the model by way of Other Model clears the prompt, as that choice says',
-		{ timeout: 60_000 },
-		async () => {
-			await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
-			await openNode(page, 'Generate');
-			await typeText(page, 'Prompt', entered.Prompt);
-			await change('Other Model (by ID)');
-			assert.deepEqual(await shown(), {});
-			await change(alpha);
-			assert.equal((await shown()).Prompt, '');
-		},
-	);
+	test('a change of the model by way of Other Model clears the prompt, as that choice says', async () => {
+		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
+		await openNode(page, 'Generate');
+		await typeText(page, 'Prompt', entered.Prompt);
+		await change('Other Model (by ID)');
+		assert.deepEqual(await shown(), {});
+		await change(alpha);
+		assert.equal((await shown()).Prompt, '');
+	});
 
-	test(
-		'a change of the model leaves each model its own defaults where nothing was entered',
-		{ timeout: 60_000 },
-		async () => {
-			await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
-			await openNode(page, 'Generate');
-			const defaults = await shown();
-			await change('delta-2.6-flash');
-			assert.deepEqual(await shown(), {
-				Prompt: '',
-				'Duration (Seconds)': '',
-				Resolution: '',
-				Audio: 'Service Default',
-			});
-			await change(alpha);
-			assert.deepEqual(await shown(), defaults);
-		},
-	);
+	test('a change of the model leaves each model its own defaults where nothing was entered', async () => {
+		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
+		await openNode(page, 'Generate');
+		const defaults = await shown();
+		await change('delta-2.6-flash');
+		assert.deepEqual(await shown(), {
+			Prompt: '',
+			'Duration (Seconds)': '',
+			Resolution: '',
+			Audio: 'Service Default',
+		});
+		await change(alpha);
+		assert.deepEqual(await shown(), defaults);
+	});
 });

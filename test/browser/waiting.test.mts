@@ -68,58 +68,54 @@ describe('the executions of Survive Restarts', () => {
 		await page.getByTestId('ndv-input-panel').getByText(/\.png/).first().waitFor();
 	});
 
-	test(
-		'no retry of the execution that waited buys anything or loses a result, and each says why it changes nothing',
-		{ timeout: 120_000 },
-		async () => {
-			const { n8n: editor, sandbox, rest } = await n8n();
-			sandbox.reset();
-			const { workflow, polls, waits } = await run(['A lighthouse', 'A bridge [[sandbox fail]]']);
-			assert.equal(sandbox.tasks.length, 2);
-			const show = async (execution: string) => {
-				await openPath(page, editor.url, `/workflow/${workflow}/executions/${execution}`);
-				await page.getByTestId('canvas-node').first().waitFor();
-			};
-			const retry = page.getByTestId('execution-preview-retry-button');
-			/** Clicks Retry, and the entry with these words. Returns all entries, as n8n offers them. */
-			const choose = async (words: string) => {
-				await show(waits);
-				await retry.click();
-				const offered = page.getByRole('menuitem').filter({ hasText: /^\s*Retry with/ });
-				await offered.first().waitFor();
-				const names = await offered.allInnerTexts();
-				await offered.filter({ hasText: words }).click();
-				return names;
-			};
+	test('no retry of the execution that waited buys anything or loses a result, and each says why it changes nothing', async () => {
+		const { n8n: editor, sandbox, rest } = await n8n();
+		sandbox.reset();
+		const { workflow, polls, waits } = await run(['A lighthouse', 'A bridge [[sandbox fail]]']);
+		assert.equal(sandbox.tasks.length, 2);
+		const show = async (execution: string) => {
+			await openPath(page, editor.url, `/workflow/${workflow}/executions/${execution}`);
+			await page.getByTestId('canvas-node').first().waitFor();
+		};
+		const retry = page.getByTestId('execution-preview-retry-button');
+		/** Clicks Retry, and the entry with these words. Returns all entries, as n8n offers them. */
+		const choose = async (words: string) => {
+			await show(waits);
+			await retry.click();
+			const offered = page.getByRole('menuitem').filter({ hasText: /^\s*Retry with/ });
+			await offered.first().waitFor();
+			const names = await offered.allInnerTexts();
+			await offered.filter({ hasText: words }).click();
+			return names;
+		};
 
-			// What n8n offers first looks for the node in the workflow of the user, and starts nothing.
-			const names = await choose('currently saved');
-			assert.match(String(names[0]), /currently saved workflow/);
-			await page.getByText('Could not find the node "Results" in workflow.').waitFor();
-			await screenshot(page, 'execution, retry with the saved workflow');
+		// What n8n offers first looks for the node in the workflow of the user, and starts nothing.
+		const names = await choose('currently saved');
+		assert.match(String(names[0]), /currently saved workflow/);
+		await page.getByText('Could not find the node "Results" in workflow.').waitFor();
+		await screenshot(page, 'execution, retry with the saved workflow');
 
-			await choose('original');
-			const filter = encodeURIComponent(JSON.stringify({ workflowId: workflow }));
-			const all = async () => (await rest.request('GET', `/rest/executions?filter=${filter}`)).results;
-			await until('the retry has ended', async () => {
-				const [last, ...others] = await all();
-				return others.length === 3 && last.mode === 'retry' && last.status === 'error';
-			});
-			const [{ id }] = await all();
-			await show(id);
-			await canvasNode(page, 'Results').last().dblclick();
-			const { description } = await messageOf(page);
-			assert.match(
-				description,
-				new RegExp(`The other results are in execution ${id} \\(input of Results\\)\\. A retry changes nothing\\.`),
-			);
-			await page.getByTestId('ndv-input-panel').getByText(/\.png/).first().waitFor();
-			await screenshot(page, 'execution, retry of Results');
+		await choose('original');
+		const filter = encodeURIComponent(JSON.stringify({ workflowId: workflow }));
+		const all = async () => (await rest.request('GET', `/rest/executions?filter=${filter}`)).results;
+		await until('the retry has ended', async () => {
+			const [last, ...others] = await all();
+			return others.length === 3 && last.mode === 'retry' && last.status === 'error';
+		});
+		const [{ id }] = await all();
+		await show(id);
+		await canvasNode(page, 'Results').last().dblclick();
+		const { description } = await messageOf(page);
+		assert.match(
+			description,
+			new RegExp(`The other results are in execution ${id} \\(input of Results\\)\\. A retry changes nothing\\.`),
+		);
+		await page.getByTestId('ndv-input-panel').getByText(/\.png/).first().waitFor();
+		await screenshot(page, 'execution, retry of Results');
 
-			await show(polls);
-			await page.getByText('Copy to editor').first().waitFor();
-			assert.equal(await retry.isVisible(), false, 'the one that polled has ended well');
-			assert.equal(sandbox.tasks.length, 2);
-		},
-	);
+		await show(polls);
+		await page.getByText('Copy to editor').first().waitFor();
+		assert.equal(await retry.isVisible(), false, 'the one that polled has ended well');
+		assert.equal(sandbox.tasks.length, 2);
+	});
 });

@@ -26,7 +26,6 @@ after(async () => {
 });
 beforeEach(() => instance.sandbox.reset());
 
-const limit = { timeout: 120_000 };
 const image = (prompt: string): ToolCall => ({ name: 'Generate_Image', arguments: { prompt } });
 const video = (prompt: string): ToolCall => ({ name: 'Generate_Video', arguments: { prompt } });
 const balance: ToolCall = { name: 'Check_Balance', arguments: {} };
@@ -51,38 +50,34 @@ async function run(workflow: Workflow, ...turns: Turn[]) {
 	const { id } = await instance.rest.request('POST', '/rest/workflows', workflow);
 	const trigger = manualTriggerOf(workflow);
 	assert.ok(trigger);
-	return await untilFinished(instance.rest, await startExecution(instance.rest, id, trigger), { timeoutMs: 90_000 });
+	return await untilFinished(instance.rest, await startExecution(instance.rest, id, trigger));
 }
 
-test(
-	'ai-agent.json: the agent reads the balance, makes a picture and a video, and answers with the URLs',
-	limit,
-	async () => {
-		const execution = await run(
-			example(),
-			[balance],
-			[image('A lighthouse at dusk')],
-			[video('The waves come in')],
-			(answers) =>
-				`Here they are: ${answers
-					.slice(1)
-					.map((text) => url.exec(text)?.[0])
-					.join(' and ')}`,
-		);
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint in the output panel is for people');
-		const [{ json }] = itemsOf(execution, 'AI Agent');
-		const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
-		assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
-		assert.equal((await fetch(film)).headers.get('content-type'), 'video/mp4');
-		assert.deepEqual(
-			instance.sandbox.tasks.map(({ body }) => body.prompt),
-			['A lighthouse at dusk', 'The waves come in'],
-		);
-	},
-);
+test('ai-agent.json: the agent reads the balance, makes a picture and a video, and answers with the URLs', async () => {
+	const execution = await run(
+		example(),
+		[balance],
+		[image('A lighthouse at dusk')],
+		[video('The waves come in')],
+		(answers) =>
+			`Here they are: ${answers
+				.slice(1)
+				.map((text) => url.exec(text)?.[0])
+				.join(' and ')}`,
+	);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint in the output panel is for people');
+	const [{ json }] = itemsOf(execution, 'AI Agent');
+	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
+	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
+	assert.equal((await fetch(film)).headers.get('content-type'), 'video/mp4');
+	assert.deepEqual(
+		instance.sandbox.tasks.map(({ body }) => body.prompt),
+		['A lighthouse at dusk', 'The waves come in'],
+	);
+});
 
-test('the model is told what the tools do, and what to fill in; their answers are small', limit, async () => {
+test('the model is told what the tools do, and what to fill in; their answers are small', async () => {
 	await run(example(), [balance], [image('A cat')], 'Done.');
 	const tools = model.requests()[0].tools?.map((tool) => tool.function) ?? [];
 	assert.deepEqual(tools.map(({ name }) => name).sort(), ['Check_Balance', 'Generate_Image', 'Generate_Video']);
@@ -97,7 +92,7 @@ test('the model is told what the tools do, and what to fill in; their answers ar
 		assert.ok(answer.length < 1_000, `${answer.length} characters are small: ${answer}`);
 });
 
-test('a file that a tool downloads stays out of the conversation', limit, async () => {
+test('a file that a tool downloads stays out of the conversation', async () => {
 	const workflow = example();
 	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image'))
 		Object.assign(node.parameters as object, { downloadResult: true });
@@ -108,24 +103,20 @@ test('a file that a tool downloads stays out of the conversation', limit, async 
 	assert.ok(answer.length < 1_000, answer);
 });
 
-test(
-	'with Download Link the model gets a link that opens without signing in, and the file stays in n8n',
-	limit,
-	async () => {
-		const workflow = example();
-		for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
-			Object.assign(node.parameters as object, { options: { pollIntervalSeconds: 1, downloadLink: true } });
-		}
-		const execution = await run(workflow, [image('A cat')], 'Done.');
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		const link = /http:[^"\s]+\/binary-data\/signed\?token=[\w.-]+/.exec(model.toolAnswers()[0])?.[0] ?? '';
-		const file = await fetch(link);
-		assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
-		assert.doesNotMatch(JSON.stringify(execution.runData), /"binary"/);
-	},
-);
+test('with Download Link the model gets a link that opens without signing in, and the file stays in n8n', async () => {
+	const workflow = example();
+	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
+		Object.assign(node.parameters as object, { options: { pollIntervalSeconds: 1, downloadLink: true } });
+	}
+	const execution = await run(workflow, [image('A cat')], 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const link = /http:[^"\s]+\/binary-data\/signed\?token=[\w.-]+/.exec(model.toolAnswers()[0])?.[0] ?? '';
+	const file = await fetch(link);
+	assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
+	assert.doesNotMatch(JSON.stringify(execution.runData), /"binary"/);
+});
 
-test('a refusal reaches the model as plain text, and the agent goes on', limit, async () => {
+test('a refusal reaches the model as plain text, and the agent goes on', async () => {
 	const body = { error: { code: 'insufficient_quota', message: 'Buy <a href="https://example.com">here</a>' } };
 	instance.sandbox.faults.add({ on: 'create', do: { status: 402, body } });
 	const execution = await run(example(), [image('A cat')], 'Sorry.');
@@ -137,14 +128,14 @@ test('a refusal reaches the model as plain text, and the agent goes on', limit, 
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
 
-test('the same call twice is two purchases, in one turn and in two', limit, async () => {
+test('the same call twice is two purchases, in one turn and in two', async () => {
 	const execution = await run(example(), [image('A cat'), image('A cat')], [image('A cat')], 'Done.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.equal(instance.sandbox.tasks.length, 3);
 	assert.equal(new Set(model.toolAnswers().map((answer) => url.exec(answer)?.[0])).size, 3);
 });
 
-test('Retry On Fail of a tool does not submit again what may have been accepted', limit, async () => {
+test('Retry On Fail of a tool does not submit again what may have been accepted', async () => {
 	const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
 	const execution = await run(example(retries), [image('A cat [[sandbox create=504!after]]')], 'Sorry.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -161,7 +152,7 @@ for (const [what, directives] of [
 	['does not submit again what may have been accepted', 'create=504!after'],
 	['goes on waiting for the task that it has paid for', 'poll=401'],
 ]) {
-	test(`Retry On Fail of an older agent's tool ${what}`, limit, async () => {
+	test(`Retry On Fail of an older agent's tool ${what}`, async () => {
 		const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
 		const execution = await run(older(example(retries)), [image(`A cat [[sandbox ${directives}]]`)], 'Done.');
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -174,7 +165,7 @@ for (const [which, prepare] of [
 	['the agent', (workflow: Workflow) => workflow],
 	['an older agent', older],
 ] as const) {
-	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, limit, async () => {
+	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, async () => {
 		const call = image('A cat [[sandbox poll=401]]');
 		const execution = await run(prepare(example()), [call], [call], 'Done.');
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));

@@ -29,8 +29,6 @@ after(async () => {
 	await model.close();
 });
 
-const limit = { timeout: 240_000 };
-
 /** The example, with a credential for the agent's tool, and as many turns as it wants. */
 function example(agentCredential: { id: string; name: string }): Workflow {
 	const ready = withCredential(readExample('agent-budget.json'), instance.credential);
@@ -59,7 +57,7 @@ const call = (prompt: string): ToolCall => ({ name: 'Generate_Image', arguments:
 const turns = (name: string, count: number) =>
 	Array.from({ length: count }, (_, turn) => Array.from({ length: 5 }, (_, index) => call(`${name} ${turn} ${index}`)));
 
-test('the key that the example creates is a budget: an amount, a date, a model', limit, async () => {
+test('the key that the example creates is a budget: an amount, a date, a model', async () => {
 	const id = await save(example(instance.credential));
 	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, id, 'Start'));
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -77,7 +75,7 @@ test('the key that the example creates is a budget: an amount, a date, a model',
 	assert.deepEqual([statuses.filter((status) => status < 300).length, statuses.at(-1)], [IMAGES_IN_BUDGET, 402]);
 });
 
-test('50 calls: the quota holds, also across a kill of n8n, and the agent reads that it must stop', limit, async () => {
+test('50 calls: the quota holds, also across a kill of n8n, and the agent reads that it must stop', async () => {
 	instance.sandbox.reset();
 	const response = await fetch(`${instance.sandbox.baseUrl}/v1/tokens`, {
 		method: 'POST',
@@ -103,7 +101,7 @@ test('50 calls: the quota holds, also across a kill of n8n, and the agent reads 
 
 	model.play(...turns('after', CALLS / 5), 'The budget is used up.');
 	const executionId = await startExecution(instance.rest, id, 'When a Message Comes');
-	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 120_000 });
+	const execution = await untilFinished(instance.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const answers = model.toolAnswers();
 	assert.equal(answers.length, CALLS);

@@ -13,8 +13,6 @@ before(async () => {
 });
 after(() => instance?.close());
 
-const limit = { timeout: 300_000 };
-
 const WEBHOOK = 'n8n-nodes-base.webhook';
 /** The first check comes so late that n8n sleeps in its database until then. */
 const generate: TestNode = {
@@ -75,9 +73,9 @@ const executionOf = async (workflowId: string) =>
 	await readExecution(instance.rest, (await listExecutions(instance, workflowId))[0]?.id ?? '');
 
 async function assertSleeps(workflowId: string) {
-	await until('the execution sleeps', async () => (await executionOf(workflowId)).status === 'waiting', 70_000);
+	await until('the execution sleeps', async () => (await executionOf(workflowId)).status === 'waiting');
 	const { id } = (await listExecutions(instance, workflowId))[0] ?? { id: '' };
-	const execution = await untilFinished(instance.rest, id, { timeoutMs: 200_000 });
+	const execution = await untilFinished(instance.rest, id);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.equal(itemsOf(execution, 'Generate')[0]?.json.status, 'completed');
 }
@@ -93,30 +91,30 @@ async function assertSaysWhy(workflowId: string, trigger: string) {
 	);
 }
 
-const concurrently = { ...limit, concurrency: true };
+const concurrently = { concurrency: true };
 test(
 	'in production, Survive Restarts sleeps only where nobody waits for the answer of the workflow',
 	concurrently,
 	async (suite) => {
 		const each = [
-			suite.test('the caller of a webhook that the last node answers gets the result', limit, async () => {
+			suite.test('the caller of a webhook that the last node answers gets the result', async () => {
 				const id = await publish([webhook('last', 'lastNode'), generate]);
 				const answer = JSON.parse(await post('webhook/last')) as Record<string, unknown>;
 				assert.equal(answer.status, 'completed', JSON.stringify(answer));
 				await assertSaysWhy(id, 'Webhook');
 			}),
-			suite.test('the caller of a webhook that a Respond to Webhook node answers gets the result', limit, async () => {
+			suite.test('the caller of a webhook that a Respond to Webhook node answers gets the result', async () => {
 				const id = await publish([webhook('responds', 'responseNode'), generate, respond]);
 				const answer = JSON.parse(await post('webhook/responds')) as Record<string, unknown>;
 				assert.equal(answer.status, 'completed', JSON.stringify(answer));
 				await assertSaysWhy(id, 'Webhook');
 			}),
-			suite.test('the caller of a webhook that streams gets the result', limit, async () => {
+			suite.test('the caller of a webhook that streams gets the result', async () => {
 				const id = await publish([webhook('streams', 'streaming'), generate, respond]);
 				assert.match(await post('webhook/streams'), /\\?"status\\?":\\?"completed/);
 				await assertSaysWhy(id, 'Webhook');
 			}),
-			suite.test('who writes to a chat gets the result', limit, async () => {
+			suite.test('who writes to a chat gets the result', async () => {
 				const trigger = {
 					name: 'Chat',
 					type: '@n8n/n8n-nodes-langchain.chatTrigger',
@@ -129,54 +127,47 @@ test(
 				assert.match(answer, /"status":"completed"/);
 				await assertSaysWhy(id, 'Chat');
 			}),
-			suite.test('behind a webhook that responds at once, the execution sleeps', limit, async () => {
+			suite.test('behind a webhook that responds at once, the execution sleeps', async () => {
 				const id = await publish([webhook('at-once', 'onReceived'), generate]);
 				assert.equal(await post('webhook/at-once'), '{"message":"Workflow was started"}');
 				await assertSleeps(id);
 			}),
-			suite.test('behind a Respond to Webhook node that has responded, the execution sleeps', limit, async () => {
+			suite.test('behind a Respond to Webhook node that has responded, the execution sleeps', async () => {
 				const id = await publish([webhook('responded', 'responseNode'), respond, generate]);
 				await post('webhook/responded');
 				await assertSleeps(id);
 			}),
-			suite.test(
-				'behind a form with an ending page, the execution sleeps, and the browser gets the page',
-				limit,
-				async () => {
-					const form = {
-						name: 'Form',
-						type: 'n8n-nodes-base.formTrigger',
-						typeVersion: 2.3,
-						webhookId: 'order-form',
-						parameters: {
-							formTitle: 'Order',
-							formFields: { values: [{ fieldLabel: 'Name', fieldType: 'text' }] },
-							options: {},
-						},
-					};
-					const ending = {
-						name: 'Ending',
-						type: 'n8n-nodes-base.form',
-						typeVersion: 2.3,
-						webhookId: 'ending',
-						parameters: { operation: 'completion', completionTitle: '={{ $json.status }}', options: {} },
-					};
-					const id = await publish([form, generate, ending]);
-					const data = new FormData();
-					data.append('field-0', 'Ada');
-					const { formWaitingUrl } = JSON.parse(await post('form/order-form', data)) as { formWaitingUrl: string };
-					await until('the execution sleeps', async () => (await executionOf(id)).status === 'waiting', 70_000);
-					const status = new URL(formWaitingUrl);
-					status.pathname += '/n8n-execution-status';
-					await until(
-						'the page is there',
-						async () => (await (await fetch(status)).text()) === 'form-waiting',
-						200_000,
-						1_000,
-					);
-					assert.match(await (await fetch(formWaitingUrl)).text(), /completed/);
-				},
-			),
+			suite.test('behind a form with an ending page, the execution sleeps, and the browser gets the page', async () => {
+				const form = {
+					name: 'Form',
+					type: 'n8n-nodes-base.formTrigger',
+					typeVersion: 2.3,
+					webhookId: 'order-form',
+					parameters: {
+						formTitle: 'Order',
+						formFields: { values: [{ fieldLabel: 'Name', fieldType: 'text' }] },
+						options: {},
+					},
+				};
+				const ending = {
+					name: 'Ending',
+					type: 'n8n-nodes-base.form',
+					typeVersion: 2.3,
+					webhookId: 'ending',
+					parameters: { operation: 'completion', completionTitle: '={{ $json.status }}', options: {} },
+				};
+				const id = await publish([form, generate, ending]);
+				const data = new FormData();
+				data.append('field-0', 'Ada');
+				const { formWaitingUrl } = JSON.parse(await post('form/order-form', data)) as { formWaitingUrl: string };
+				await until('the execution sleeps', async () => (await executionOf(id)).status === 'waiting');
+				const status = new URL(formWaitingUrl);
+				status.pathname += '/n8n-execution-status';
+				await until('the page is there', async () => (await (await fetch(status)).text()) === 'form-waiting', {
+					everyMs: 1_000,
+				});
+				assert.match(await (await fetch(formWaitingUrl)).text(), /completed/);
+			}),
 		];
 		await Promise.all(each);
 	},

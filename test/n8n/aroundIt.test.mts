@@ -34,7 +34,7 @@ const checksOf = (word: string) =>
 	);
 const start = async (id: string) => await startExecution(instance.rest, id, 'Start');
 
-test('after a stop while the tasks are polled, soon nothing is sent any more', { timeout: 120_000 }, async () => {
+test('after a stop while the tasks are polled, soon nothing is sent any more', async () => {
 	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `halted ${index} [[sandbox duration=300s]]` }));
 	const id = await createWorkflow(instance, items, [generate({ pollIntervalSeconds: 1 })]);
 	const executionId = await start(id);
@@ -47,7 +47,7 @@ test('after a stop while the tasks are polled, soon nothing is sent any more', {
 		before = checksOf('halted').length;
 		return before === last;
 	};
-	await until('nothing is sent for three seconds', isQuiet, 40_000, 3_000);
+	await until('nothing is sent for three seconds', isQuiet, { withinMs: 40_000, everyMs: 3_000 });
 	await pause(6_000);
 	assert.equal(checksOf('halted').length, before);
 	const log = readFileSync(instance.n8n.logFile, 'utf8');
@@ -68,7 +68,7 @@ test('after a stop while the tasks are polled, soon nothing is sent any more', {
 	}
 });
 
-test('damaged rows end, with and without a row that can be read', { timeout: 90_000 }, async () => {
+test('damaged rows end, with and without a row that can be read', async () => {
 	const to = (node: string) => [{ node, type: 'main', index: 0 }];
 	const isFinished = {
 		combinator: 'and',
@@ -113,13 +113,13 @@ test('damaged rows end, with and without a row that can be read', { timeout: 90_
 		],
 	]) {
 		const executionId = await start(await createWorkflow(instance, items, nodes, {}, connections));
-		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 30_000 });
+		const execution = await untilFinished(instance.rest, executionId);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		assert.ok((execution.runData['Keep Waiting']?.length ?? 0) <= 3, 'it does not go round and round');
 	}
 });
 
-test('in the background, Retry On Fail for a refused item keeps the other tasks', { timeout: 60_000 }, async () => {
+test('in the background, Retry On Fail for a refused item keeps the other tasks', async () => {
 	const receiver = await saveWorkflow(instance, {
 		name: 'Receiver',
 		nodes: [{ id: '1', name: 'Start', type: TRIGGER, typeVersion: 1, position: [0, 0], parameters: {} }],
@@ -140,9 +140,7 @@ test('in the background, Retry On Fail for a refused item keeps the other tasks'
 		workflowId: { __rl: true, mode: 'id', value: receiver },
 	});
 	const items = ['kept refused', 'kept 1', 'kept 2'].map((prompt) => ({ prompt }));
-	const execution = await untilFinished(instance.rest, await start(await createWorkflow(instance, items, [node])), {
-		timeoutMs: 30_000,
-	});
+	const execution = await untilFinished(instance.rest, await start(await createWorkflow(instance, items, [node])));
 	const ids = ['kept 1', 'kept 2'].map((word) => tasksOf(word)[0]?.id);
 	assert.deepEqual(
 		itemsOf(execution, 'Generate')
@@ -185,45 +183,37 @@ async function called(word: string, count: number, mode: string, settings: Recor
 	return { executionId, inner, word, count };
 }
 
-test(
-	'a workflow that is called by another one loses no result, and sleeps where that is sure',
-	{ timeout: 400_000 },
-	async () => {
-		const each = await called('each', 2, 'each');
-		const several = await called('several', 2, 'once');
-		const visible = await called('visible', 1, 'once', { saveExecutionProgress: true });
-		const sleeps = async ({ inner }: typeof each) =>
-			(await Promise.all((await executionsOf(instance, inner)).map((id) => readExecution(instance.rest, id)))).some(
-				({ status }) => status === 'waiting',
-			);
-		await until('they sleep', async () => (await sleeps(several)) && (await sleeps(visible)), 75_000, 1_000);
-		assert.equal(await sleeps(each), false);
-		for (const call of [each, several, visible]) {
-			const execution = await untilFinished(instance.rest, call.executionId, { timeoutMs: 250_000 });
-			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-			assert.deepEqual(
-				itemsOf(execution, 'Call').map(({ json }) => [json.task_id, json.status]),
-				Array.from({ length: call.count }, (_, index) => [tasksOf(`${call.word} ${index}`)[0]?.id, 'completed']),
-			);
-		}
-	},
-);
-
-test(
-	'a called workflow that has failed is retried by itself: nobody waits for it, and its tasks arrive',
-	{ timeout: 240_000 },
-	async () => {
-		instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'afterwards' }, do: '402' });
-		const { executionId, inner } = await called('afterwards', 2, 'once');
-		assert.equal((await untilFinished(instance.rest, executionId, { timeoutMs: 120_000 })).status, 'error');
-		const [failed] = await executionsOf(instance, inner);
-		const { id } = await instance.rest.request('POST', `/rest/executions/${failed}/retry`, { loadWorkflow: false });
-		const retried = await untilFinished(instance.rest, String(id), { timeoutMs: 200_000 });
-		assert.equal(retried.status, 'success', JSON.stringify(retried.error));
-		assert.deepEqual(
-			itemsOf(retried, 'Generate').map(({ json }) => [json.task_id, json.status]),
-			[0, 1].map((index) => [tasksOf(`afterwards ${index}`)[0]?.id, 'completed']),
+test('a workflow that is called by another one loses no result, and sleeps where that is sure', async () => {
+	const each = await called('each', 2, 'each');
+	const several = await called('several', 2, 'once');
+	const visible = await called('visible', 1, 'once', { saveExecutionProgress: true });
+	const sleeps = async ({ inner }: typeof each) =>
+		(await Promise.all((await executionsOf(instance, inner)).map((id) => readExecution(instance.rest, id)))).some(
+			({ status }) => status === 'waiting',
 		);
-		assert.equal(tasksOf('afterwards').length, 2, 'bought once');
-	},
-);
+	await until('they sleep', async () => (await sleeps(several)) && (await sleeps(visible)), { everyMs: 1_000 });
+	assert.equal(await sleeps(each), false);
+	for (const call of [each, several, visible]) {
+		const execution = await untilFinished(instance.rest, call.executionId);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.deepEqual(
+			itemsOf(execution, 'Call').map(({ json }) => [json.task_id, json.status]),
+			Array.from({ length: call.count }, (_, index) => [tasksOf(`${call.word} ${index}`)[0]?.id, 'completed']),
+		);
+	}
+});
+
+test('a called workflow that has failed is retried by itself: nobody waits for it, and its tasks arrive', async () => {
+	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'afterwards' }, do: '402' });
+	const { executionId, inner } = await called('afterwards', 2, 'once');
+	assert.equal((await untilFinished(instance.rest, executionId)).status, 'error');
+	const [failed] = await executionsOf(instance, inner);
+	const { id } = await instance.rest.request('POST', `/rest/executions/${failed}/retry`, { loadWorkflow: false });
+	const retried = await untilFinished(instance.rest, String(id));
+	assert.equal(retried.status, 'success', JSON.stringify(retried.error));
+	assert.deepEqual(
+		itemsOf(retried, 'Generate').map(({ json }) => [json.task_id, json.status]),
+		[0, 1].map((index) => [tasksOf(`afterwards ${index}`)[0]?.id, 'completed']),
+	);
+	assert.equal(tasksOf('afterwards').length, 2, 'bought once');
+});

@@ -18,35 +18,31 @@ before(async () => {
 after(() => instance?.close());
 const lookups = () => instance.sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
 
-test(
-	'private-avatar-to-video.json makes a group, an active asset, and a real video with it',
-	{ timeout: 120_000 },
-	async () => {
-		const workflowId = await saveWorkflow(instance, readExample('private-avatar-to-video.json'));
-		const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+test('private-avatar-to-video.json makes a group, an active asset, and a real video with it', async () => {
+	const workflowId = await saveWorkflow(instance, readExample('private-avatar-to-video.json'));
+	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 
-		const [group] = itemsOf(execution, 'Create Group');
-		const [asset] = itemsOf(execution, 'Upload Asset');
-		assert.equal(asset?.json.status, 'active');
-		assert.equal(asset?.json.group_id, group?.json.group_id);
-		assert.deepEqual(
-			instance.sandbox.tasks.map(({ body }) => body),
-			[
-				{
-					model: 'alpha-video-2-0',
-					prompt: 'She looks up from her book, smiles, and waves',
-					image_with_roles: [{ url: `asset://${asset?.json.asset_id}`, role: 'reference_image' }],
-				},
-			],
-		);
-		const [video] = itemsOf(execution, 'Generate Video');
-		assert.equal(video?.json.status, 'completed');
-		assert.equal(video?.binary?.data?.mimeType, 'video/mp4');
-		const file = await instance.rest.readBinary(video?.binary?.data.id);
-		assert.equal(file.subarray(4, 8).toString('latin1'), 'ftyp', 'a real MP4 file');
-	},
-);
+	const [group] = itemsOf(execution, 'Create Group');
+	const [asset] = itemsOf(execution, 'Upload Asset');
+	assert.equal(asset?.json.status, 'active');
+	assert.equal(asset?.json.group_id, group?.json.group_id);
+	assert.deepEqual(
+		instance.sandbox.tasks.map(({ body }) => body),
+		[
+			{
+				model: 'alpha-video-2-0',
+				prompt: 'She looks up from her book, smiles, and waves',
+				image_with_roles: [{ url: `asset://${asset?.json.asset_id}`, role: 'reference_image' }],
+			},
+		],
+	);
+	const [video] = itemsOf(execution, 'Generate Video');
+	assert.equal(video?.json.status, 'completed');
+	assert.equal(video?.binary?.data?.mimeType, 'video/mp4');
+	const file = await instance.rest.readBinary(video?.binary?.data.id);
+	assert.equal(file.subarray(4, 8).toString('latin1'), 'ftyp', 'a real MP4 file');
+});
 
 /** The link for the person of the verification that an execution has created. */
 async function linkFrom(executionId: string): Promise<string> {
@@ -75,7 +71,7 @@ const waiting: Array<{ title: string; callback?: string; button: 'pass' | 'fail'
 ];
 
 for (const { title, callback, button } of waiting) {
-	test(`person-verification-wait.json: the person ${title}`, { timeout: 120_000 }, async () => {
+	test(`person-verification-wait.json: the person ${title}`, async () => {
 		const executionId = await startWaiting(
 			{},
 			callback === undefined ? {} : { additionalFields: `{"sandbox":"callback=${callback}"}` },
@@ -103,175 +99,160 @@ for (const { title, callback, button } of waiting) {
 	});
 }
 
-test(
-	'person-verification-wait.json: the person sees a page when the service cannot be asked, too',
-	{ timeout: 120_000 },
-	async () => {
-		const executionId = await startWaiting({});
-		const link = await linkFrom(executionId);
-		instance.sandbox.faults.add({ on: 'avatar', match: { path: 'verify-results' }, do: '403' });
-		const page = await press('pass', link);
-		assert.deepEqual([page.status, String(page.type).split(';')[0]], [503, 'text/html']);
-		assert.match(page.html, /<h1>The result is not known yet/);
-		const execution = await untilFinished(instance.rest, executionId);
-		assert.equal(execution.status, 'error');
-		assert.equal(execution.lastNode, 'Stop');
-	},
-);
+test('person-verification-wait.json: the person sees a page when the service cannot be asked, too', async () => {
+	const executionId = await startWaiting({});
+	const link = await linkFrom(executionId);
+	instance.sandbox.faults.add({ on: 'avatar', match: { path: 'verify-results' }, do: '403' });
+	const page = await press('pass', link);
+	assert.deepEqual([page.status, String(page.type).split(';')[0]], [503, 'text/html']);
+	assert.match(page.html, /<h1>The result is not known yet/);
+	const execution = await untilFinished(instance.rest, executionId);
+	assert.equal(execution.status, 'error');
+	assert.equal(execution.lastNode, 'Stop');
+});
 
 // Before n8n is restarted below: until then this execution runs in its memory.
-test('person-verification-wait.json goes on when nobody comes', { timeout: 120_000 }, async () => {
-	const execution = await untilFinished(instance.rest, nobody, { timeoutMs: 110_000 });
+test('person-verification-wait.json goes on when nobody comes', async () => {
+	const execution = await untilFinished(instance.rest, nobody);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.equal(itemsOf(execution, 'Get Result')[0]?.json.verified, false);
 	assert.equal(itemsOf(execution, 'Not Verified').length, 1);
 });
 
-test(
-	'person-verification-trigger.json emits each person once, confirmed by a lookup',
-	{ timeout: 240_000 },
-	async (context) => {
-		const { workflowId, callbackUrl, start } = await startVerificationTrigger(instance);
-		let count = 0;
+test('person-verification-trigger.json emits each person once, confirmed by a lookup', async (context) => {
+	const { workflowId, callbackUrl, start } = await startVerificationTrigger(instance);
+	let count = 0;
 
-		await context.test(
-			'a person who passes is emitted with group, task and reference, once however often the browser repeats it',
-			async () => {
-				const before = lookups().length;
-				const page = await press('pass', await askForLink(start, 'customer 42'));
-				assert.equal(page.status, 200);
-				assert.equal(page.type, 'text/html; charset=utf-8');
-				assert.match(page.html, /You are verified/);
-				assert.doesNotMatch(page.html, /src=|href=|url\(|@import/);
-				const [item] = await emitted(instance, workflowId, ++count);
-				assert.deepEqual([item.confirmed, item.verified, item.reference], [true, true, 'customer 42']);
-				assert.match(item.group_id, /^rg_/);
-				assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'confirmed by a lookup of this task');
-				for (let repeat = 0; repeat < 5; repeat++)
-					assert.match(await (await fetch(page.callback)).text(), /You are verified/);
-				await pause(500);
-				await emitted(instance, workflowId, count);
-				assert.equal(lookups().length, before + 1);
-			},
-		);
+	await context.test(
+		'a person who passes is emitted with group, task and reference, once however often the browser repeats it',
+		async () => {
+			const before = lookups().length;
+			const page = await press('pass', await askForLink(start, 'customer 42'));
+			assert.equal(page.status, 200);
+			assert.equal(page.type, 'text/html; charset=utf-8');
+			assert.match(page.html, /You are verified/);
+			assert.doesNotMatch(page.html, /src=|href=|url\(|@import/);
+			const [item] = await emitted(instance, workflowId, ++count);
+			assert.deepEqual([item.confirmed, item.verified, item.reference], [true, true, 'customer 42']);
+			assert.match(item.group_id, /^rg_/);
+			assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'confirmed by a lookup of this task');
+			for (let repeat = 0; repeat < 5; repeat++)
+				assert.match(await (await fetch(page.callback)).text(), /You are verified/);
+			await pause(500);
+			await emitted(instance, workflowId, count);
+			assert.equal(lookups().length, before + 1);
+		},
+	);
 
-		await context.test(
-			'a person who calls the callback with the reference of somebody else does not get it',
-			async () => {
-				const link = await askForLink(start, 'mallory');
-				const decided = await fetch(`${link}/pass`, { method: 'POST', redirect: 'manual' });
-				const callback = new URL(decided.headers.get('location') ?? '');
-				callback.searchParams.set('reference', 'alice');
-				assert.match(await (await fetch(callback)).text(), /You are verified/);
-				const items = await emitted(instance, workflowId, ++count);
-				assert.deepEqual(
-					items.filter(({ reference }) => reference === 'alice'),
-					[],
-				);
-				const item = items.find(({ reference }) => reference === 'mallory');
-				assert.deepEqual([item.confirmed, item.verified, item.reference_unconfirmed], [true, true, undefined]);
-			},
-		);
-
-		await context.test('a person who does not pass is emitted as not verified', async () => {
-			const page = await press('fail', await askForLink(start, 'stranger'));
-			assert.match(page.html, /Not verified/);
-			const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'stranger');
-			assert.deepEqual([item.confirmed, item.verified, item.group_id], [true, false, undefined]);
-		});
-
-		await context.test('where there is no link, the person sees a page', async () => {
-			instance.sandbox.faults.add({ on: 'avatar', match: { path: 'verify-tasks' }, do: '403' });
-			const page = await fetch(`${start}?reference=nobody`, { redirect: 'manual' });
-			assert.deepEqual([page.status, page.headers.get('content-type')?.split(';')[0]], [503, 'text/html']);
-			assert.match(await page.text(), /<h1>There is no link at the moment/);
-		});
-
-		await context.test('in a browser the page needs nothing from elsewhere', async () => {
-			const { text, hosts } = await click(await askForLink(start, 'browser'));
-			assert.match(text, /You are verified/);
-			const own = [instance.sandbox.baseUrl, instance.n8n.url].map((url) => new URL(url).host);
+	await context.test(
+		'a person who calls the callback with the reference of somebody else does not get it',
+		async () => {
+			const link = await askForLink(start, 'mallory');
+			const decided = await fetch(`${link}/pass`, { method: 'POST', redirect: 'manual' });
+			const callback = new URL(decided.headers.get('location') ?? '');
+			callback.searchParams.set('reference', 'alice');
+			assert.match(await (await fetch(callback)).text(), /You are verified/);
+			const items = await emitted(instance, workflowId, ++count);
 			assert.deepEqual(
-				[...hosts].filter((host) => !own.includes(host)),
+				items.filter(({ reference }) => reference === 'alice'),
 				[],
 			);
+			const item = items.find(({ reference }) => reference === 'mallory');
+			assert.deepEqual([item.confirmed, item.verified, item.reference_unconfirmed], [true, true, undefined]);
+		},
+	);
+
+	await context.test('a person who does not pass is emitted as not verified', async () => {
+		const page = await press('fail', await askForLink(start, 'stranger'));
+		assert.match(page.html, /Not verified/);
+		const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'stranger');
+		assert.deepEqual([item.confirmed, item.verified, item.group_id], [true, false, undefined]);
+	});
+
+	await context.test('where there is no link, the person sees a page', async () => {
+		instance.sandbox.faults.add({ on: 'avatar', match: { path: 'verify-tasks' }, do: '403' });
+		const page = await fetch(`${start}?reference=nobody`, { redirect: 'manual' });
+		assert.deepEqual([page.status, page.headers.get('content-type')?.split(';')[0]], [503, 'text/html']);
+		assert.match(await page.text(), /<h1>There is no link at the moment/);
+	});
+
+	await context.test('in a browser the page needs nothing from elsewhere', async () => {
+		const { text, hosts } = await click(await askForLink(start, 'browser'));
+		assert.match(text, /You are verified/);
+		const own = [instance.sandbox.baseUrl, instance.n8n.url].map((url) => new URL(url).host);
+		assert.deepEqual(
+			[...hosts].filter((host) => !own.includes(host)),
+			[],
+		);
+		await emitted(instance, workflowId, ++count);
+	});
+
+	await context.test('persons who ask at the same moment are each confirmed', async () => {
+		const people = ['a', 'b', 'c', 'd', 'e'];
+		const links = await Promise.all(people.map((reference) => askForLink(start, reference)));
+		await Promise.all(links.map((link) => press('pass', link)));
+		const items = (await emitted(instance, workflowId, (count += people.length))).filter(({ reference }) =>
+			people.includes(reference),
+		);
+		const outcomes = items.map(({ reference, confirmed, verified }) => [reference, confirmed, verified]);
+		assert.deepEqual(
+			outcomes.sort(),
+			people.map((reference) => [reference, true, true]),
+		);
+	});
+
+	await context.test(
+		'a person is emitted once over a restart between the link and the callback, and one after it',
+		async () => {
+			const restart = async () => {
+				await instance.n8n.server.stop();
+				await instance.restart();
+				await until('the workflow is active again', async () => (await fetch(callbackUrl)).status === 400);
+			};
+			const link = await askForLink(start, 'restart');
+			await restart();
+			const { callback, html } = await press('pass', link);
+			assert.match(html, /You are verified/);
 			await emitted(instance, workflowId, ++count);
-		});
+			await restart();
+			assert.match(await (await fetch(callback)).text(), /You are verified/);
+			await pause(500);
+			await emitted(instance, workflowId, count);
+		},
+	);
 
-		await context.test('persons who ask at the same moment are each confirmed', async () => {
-			const people = ['a', 'b', 'c', 'd', 'e'];
-			const links = await Promise.all(people.map((reference) => askForLink(start, reference)));
-			await Promise.all(links.map((link) => press('pass', link)));
-			const items = (await emitted(instance, workflowId, (count += people.length))).filter(({ reference }) =>
-				people.includes(reference),
+	await context.test(
+		'a verification of another workflow is emitted as unconfirmed, with what Get Result needs',
+		async () => {
+			const before = lookups().length;
+			const other = await saveWorkflow(instance, manualCreate(`${callbackUrl}?reference=elsewhere`));
+			const created = await untilFinished(instance.rest, await startExecution(instance.rest, other, 'Start'));
+			const [session] = itemsOf(created, 'Create Verification');
+			const page = await press('pass', session?.json.h5_link);
+			assert.match(page.html, /Thank you/);
+			const item = (await emitted(instance, workflowId, ++count)).find(
+				(told) => told.reference_unconfirmed === 'elsewhere',
 			);
-			const outcomes = items.map(({ reference, confirmed, verified }) => [reference, confirmed, verified]);
-			assert.deepEqual(
-				outcomes.sort(),
-				people.map((reference) => [reference, true, true]),
-			);
-		});
+			assert.deepEqual([item.confirmed, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
+			assert.equal(item.reference, undefined, 'only the address says it');
+			assert.equal(lookups().length, before, 'nothing to look up by');
+		},
+	);
+});
 
-		await context.test(
-			'a person is emitted once over a restart between the link and the callback, and one after it',
-			async () => {
-				const restart = async () => {
-					await instance.n8n.server.stop();
-					await instance.restart();
-					await until('the workflow is active again', async () => (await fetch(callbackUrl)).status === 400);
-				};
-				const link = await askForLink(start, 'restart');
-				await restart();
-				const { callback, html } = await press('pass', link);
-				assert.match(html, /You are verified/);
-				await emitted(instance, workflowId, ++count);
-				await restart();
-				assert.match(await (await fetch(callback)).text(), /You are verified/);
-				await pause(500);
-				await emitted(instance, workflowId, count);
-			},
-		);
-
-		await context.test(
-			'a verification of another workflow is emitted as unconfirmed, with what Get Result needs',
-			async () => {
-				const before = lookups().length;
-				const other = await saveWorkflow(instance, manualCreate(`${callbackUrl}?reference=elsewhere`));
-				const created = await untilFinished(instance.rest, await startExecution(instance.rest, other, 'Start'));
-				const [session] = itemsOf(created, 'Create Verification');
-				const page = await press('pass', session?.json.h5_link);
-				assert.match(page.html, /Thank you/);
-				const item = (await emitted(instance, workflowId, ++count)).find(
-					(told) => told.reference_unconfirmed === 'elsewhere',
-				);
-				assert.deepEqual(
-					[item.confirmed, item.verified, item.vendor_token],
-					[false, false, session?.json.vendor_token],
-				);
-				assert.equal(item.reference, undefined, 'only the address says it');
-				assert.equal(lookups().length, before, 'nothing to look up by');
-			},
-		);
-	},
-);
-
-test(
-	'a verification that a manual run of the same workflow created is emitted as unconfirmed',
-	{ timeout: 60_000 },
-	async () => {
-		const { workflowId, callbackUrl } = await startVerificationTrigger(
-			instance,
-			addManualStart(readExample('person-verification-trigger.json')),
-		);
-		const run = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
-		const [session] = itemsOf(run, 'Create Verification');
-		assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
-		await press('pass', session?.json.h5_link);
-		const [item] = await emitted(instance, workflowId, 1);
-		assert.deepEqual([item.confirmed, item.verified], [false, false]);
-		assert.match(item.next_step, /Get Result/);
-	},
-);
+test('a verification that a manual run of the same workflow created is emitted as unconfirmed', async () => {
+	const { workflowId, callbackUrl } = await startVerificationTrigger(
+		instance,
+		addManualStart(readExample('person-verification-trigger.json')),
+	);
+	const run = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	const [session] = itemsOf(run, 'Create Verification');
+	assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
+	await press('pass', session?.json.h5_link);
+	const [item] = await emitted(instance, workflowId, 1);
+	assert.deepEqual([item.confirmed, item.verified], [false, false]);
+	assert.match(item.next_step, /Get Result/);
+});
 
 const manualTrigger = {
 	id: '1',

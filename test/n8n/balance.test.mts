@@ -38,108 +38,96 @@ async function untilLookedAgain() {
 	await until('the balance was looked at', () => looks() >= before + 2);
 }
 
-test(
-	'low-balance-alert.json fires once when the balance is below, again after it rose, and remembers both over a restart',
-	{ timeout: 180_000 },
-	async () => {
-		const workflowId = await saveWorkflow(instance, lowBalanceAlert());
-		await setBalance(900);
-		await activate(instance, workflowId);
-		const [first] = await untilExecuted(instance, workflowId, 1);
-		assert.equal(first?.status, 'success', JSON.stringify(first?.error));
-		assert.equal(
-			itemsOf(first, 'Send Alert')[0]?.json.message,
-			'The account has 900 credits left (4.5 USD), fewer than 1000.',
-			'at activation',
-		);
+test('low-balance-alert.json fires once when the balance is below, again after it rose, and remembers both over a restart', async () => {
+	const workflowId = await saveWorkflow(instance, lowBalanceAlert());
+	await setBalance(900);
+	await activate(instance, workflowId);
+	const [first] = await untilExecuted(instance, workflowId, 1);
+	assert.equal(first?.status, 'success', JSON.stringify(first?.error));
+	assert.equal(
+		itemsOf(first, 'Send Alert')[0]?.json.message,
+		'The account has 900 credits left (4.5 USD), fewer than 1000.',
+		'at activation',
+	);
 
-		await setBalance(800);
-		await untilLookedAgain();
-		await instance.n8n.server.stop();
-		await instance.restart();
-		await untilLookedAgain();
-		assert.equal((await executionsOf(instance, workflowId)).length, 1, 'not told again, also not after a restart');
+	await setBalance(800);
+	await untilLookedAgain();
+	await instance.n8n.server.stop();
+	await instance.restart();
+	await untilLookedAgain();
+	assert.equal((await executionsOf(instance, workflowId)).length, 1, 'not told again, also not after a restart');
 
-		await setBalance(1500);
-		await untilLookedAgain();
-		await setBalance(700);
-		const executions = await untilExecuted(instance, workflowId, 2);
-		await untilLookedAgain();
-		assert.equal((await executionsOf(instance, workflowId)).length, 2, 'one execution for each crossing');
-		assert.equal(itemsOf(executions[1]!, 'Balance Is Low')[0]?.json.remain_credits, 700);
+	await setBalance(1500);
+	await untilLookedAgain();
+	await setBalance(700);
+	const executions = await untilExecuted(instance, workflowId, 2);
+	await untilLookedAgain();
+	assert.equal((await executionsOf(instance, workflowId)).length, 2, 'one execution for each crossing');
+	assert.equal(itemsOf(executions[1]!, 'Balance Is Low')[0]?.json.remain_credits, 700);
 
-		instance.sandbox.faults.add({ on: 'balance', times: 2, do: '401' });
-		await until('both looks were refused', () => instance.sandbox.faults.pending === 0);
-		await untilLookedAgain();
-		await deactivate(instance, workflowId);
-		const after = await untilExecuted(instance, workflowId, 4);
-		assert.deepEqual(
-			after.slice(2).map(({ status, error }) => [status, error?.message]),
-			Array(2).fill(['error', 'The service did not accept the API key']),
-			'a look that is refused is shown; it neither fires nor forgets',
-		);
-	},
-);
+	instance.sandbox.faults.add({ on: 'balance', times: 2, do: '401' });
+	await until('both looks were refused', () => instance.sandbox.faults.pending === 0);
+	await untilLookedAgain();
+	await deactivate(instance, workflowId);
+	const after = await untilExecuted(instance, workflowId, 4);
+	assert.deepEqual(
+		after.slice(2).map(({ status, error }) => [status, error?.message]),
+		Array(2).fill(['error', 'The service did not accept the API key']),
+		'a look that is refused is shown; it neither fires nor forgets',
+	);
+});
 
-test(
-	'a look at activation that is refused is shown as the reason why the trigger is not active',
-	{ timeout: 60_000 },
-	async () => {
-		const workflowId = await saveWorkflow(instance, lowBalanceAlert());
-		instance.sandbox.faults.add({ on: 'balance', times: -1, do: '401' });
-		await assert.rejects(activate(instance, workflowId), /The service did not accept the API key/);
-		assert.deepEqual(await executionsOf(instance, workflowId), []);
-	},
-);
+test('a look at activation that is refused is shown as the reason why the trigger is not active', async () => {
+	const workflowId = await saveWorkflow(instance, lowBalanceAlert());
+	instance.sandbox.faults.add({ on: 'balance', times: -1, do: '401' });
+	await assert.rejects(activate(instance, workflowId), /The service did not accept the API key/);
+	assert.deepEqual(await executionsOf(instance, workflowId), []);
+});
 
-test(
-	'a new token is a credential that generates images until its quota is used up, with its models only',
-	{ timeout: 120_000 },
-	async () => {
-		const token = await run(
-			oneNode('token', {
-				name: 'Nightly pipeline',
-				quota: 'limited',
-				amount: 10,
-				unit: 'credits',
-				allowedModels: ['gamma-image-2'],
-			}),
-		);
-		assert.equal(token.status, 'success', JSON.stringify(token.error));
-		const apiKey = String(itemsOf(token, 'Node')[0]?.json.api_key);
-		assert.match(apiKey, /^sk-.{48}$/);
-		const { id, name } = await instance.rest.request('POST', '/rest/credentials', {
+test('a new token is a credential that generates images until its quota is used up, with its models only', async () => {
+	const token = await run(
+		oneNode('token', {
 			name: 'Nightly pipeline',
-			type: credentialType,
-			data: { baseUrl: instance.sandbox.baseUrl, apiKey },
-		});
-		const nightly = { id: String(id), name: String(name) };
+			quota: 'limited',
+			amount: 10,
+			unit: 'credits',
+			allowedModels: ['gamma-image-2'],
+		}),
+	);
+	assert.equal(token.status, 'success', JSON.stringify(token.error));
+	const apiKey = String(itemsOf(token, 'Node')[0]?.json.api_key);
+	assert.match(apiKey, /^sk-.{48}$/);
+	const { id, name } = await instance.rest.request('POST', '/rest/credentials', {
+		name: 'Nightly pipeline',
+		type: credentialType,
+		data: { baseUrl: instance.sandbox.baseUrl, apiKey },
+	});
+	const nightly = { id: String(id), name: String(name) };
 
-		for (const picture of ['first', 'second']) {
-			const made = await run(oneNode('imageGeneration', { prompt: picture, downloadResult: true }), nightly);
-			assert.equal(made.status, 'success', JSON.stringify(made.error));
-			const file = itemsOf(made, 'Node')[0]?.binary?.data;
-			assert.equal((await instance.rest.readBinary(file.id)).subarray(1, 4).toString('latin1'), 'PNG');
-		}
-		assert.equal(instance.sandbox.users[0]?.usedCredits, 8, 'the account pays');
+	for (const picture of ['first', 'second']) {
+		const made = await run(oneNode('imageGeneration', { prompt: picture, downloadResult: true }), nightly);
+		assert.equal(made.status, 'success', JSON.stringify(made.error));
+		const file = itemsOf(made, 'Node')[0]?.binary?.data;
+		assert.equal((await instance.rest.readBinary(file.id)).subarray(1, 4).toString('latin1'), 'PNG');
+	}
+	assert.equal(instance.sandbox.users[0]?.usedCredits, 8, 'the account pays');
 
-		const refusals = [
-			[oneNode('imageGeneration', { prompt: 'third' }), /not enough credits/],
-			[
-				oneNode('videoGeneration', { prompt: 'a video', model: 'beta-v3' }),
-				/API key is not allowed to make this request/,
-			],
-		] as const;
-		for (const [workflow, message] of refusals) {
-			const refused = await run(workflow, nightly);
-			assert.equal(refused.status, 'error');
-			assert.match(refused.error.message, message);
-			assert.ok(!JSON.stringify(refused.record).includes(apiKey));
-		}
-		assert.equal(instance.sandbox.tasks.length, 2);
-		assert.ok(!instance.n8n.server.lastLines(10_000).includes(apiKey), 'the key is in no log line');
-	},
-);
+	const refusals = [
+		[oneNode('imageGeneration', { prompt: 'third' }), /not enough credits/],
+		[
+			oneNode('videoGeneration', { prompt: 'a video', model: 'beta-v3' }),
+			/API key is not allowed to make this request/,
+		],
+	] as const;
+	for (const [workflow, message] of refusals) {
+		const refused = await run(workflow, nightly);
+		assert.equal(refused.status, 'error');
+		assert.match(refused.error.message, message);
+		assert.ok(!JSON.stringify(refused.record).includes(apiKey));
+	}
+	assert.equal(instance.sandbox.tasks.length, 2);
+	assert.ok(!instance.n8n.server.lastLines(10_000).includes(apiKey), 'the key is in no log line');
+});
 
 const oneNode = (type: string, parameters: Record<string, unknown>): Workflow => ({
 	name: 'Test',

@@ -25,7 +25,7 @@ async function start(
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 async function assertLinksOpen(instance: Instance, executionId: string) {
-	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 200_000 });
+	const execution = await untilFinished(instance.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Generate');
 	assert.equal(items.length, 2);
@@ -42,7 +42,7 @@ async function assertLinksOpen(instance: Instance, executionId: string) {
 	assert.equal((await fetch(forged)).status, 400, 'only links that n8n has signed');
 }
 
-test('the links to files that n8n stores open', { timeout: 400_000 }, async (t) => {
+test('the links to files that n8n stores open', async (t) => {
 	const instance = await startInstance({ sandbox: { imageTaskMs: 400 } });
 	t.after(() => instance.close());
 	const asleep = await start(instance, { surviveRestarts: true, pollIntervalSeconds: ASLEEP_SECONDS });
@@ -56,21 +56,17 @@ test('the links to files that n8n stores open', { timeout: 400_000 }, async (t) 
 	);
 });
 
-test(
-	'with files that n8n keeps in memory the tasks succeed, and a hint says why there is no link',
-	{ timeout: 240_000 },
-	async (t) => {
-		const instance = await startInstance({
-			sandbox: { imageTaskMs: 400 },
-			env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' },
-		});
-		t.after(() => instance.close());
-		const execution = await untilFinished(instance.rest, await start(instance));
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		for (const { json, binary } of itemsOf(execution, 'Generate')) {
-			assert.deepEqual([json.status, json.download_url, binary?.data.mimeType], ['completed', undefined, 'image/png']);
-		}
-		const hints = (execution.runData.Generate?.[0].hints ?? []).map(({ message }: { message: string }) => message);
-		assert.deepEqual(hints.filter((message: string) => message.startsWith('There is no download link')).length, 1);
-	},
-);
+test('with files that n8n keeps in memory the tasks succeed, and a hint says why there is no link', async (t) => {
+	const instance = await startInstance({
+		sandbox: { imageTaskMs: 400 },
+		env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' },
+	});
+	t.after(() => instance.close());
+	const execution = await untilFinished(instance.rest, await start(instance));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	for (const { json, binary } of itemsOf(execution, 'Generate')) {
+		assert.deepEqual([json.status, json.download_url, binary?.data.mimeType], ['completed', undefined, 'image/png']);
+	}
+	const hints = (execution.runData.Generate?.[0].hints ?? []).map(({ message }: { message: string }) => message);
+	assert.deepEqual(hints.filter((message: string) => message.startsWith('There is no download link')).length, 1);
+});

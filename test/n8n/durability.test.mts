@@ -28,30 +28,26 @@ const createRun = async (prompts: string[], settings: Record<string, unknown> = 
 const log = () => instance.n8n.server.lastLines(10_000);
 
 for (const count of [1, 50]) {
-	test(
-		`a stop ends ${count} waiting tasks within seconds, and their IDs are in the log and with the execution`,
-		{ timeout: 60_000 },
-		async () => {
-			const prompts = Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=120s]]`);
-			const workflowId = await createRun(prompts, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
-			const executionId = await startExecution(instance.rest, workflowId, 'Start');
-			while (instance.sandbox.tasks.length < count) await pause(100);
-			await pause(500);
-			await stopExecution(instance.rest, executionId);
-			const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 5_000 });
-			assert.equal(execution.status, 'canceled');
-			const requests = instance.sandbox.requests.length;
-			await pause(2_500);
-			assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
-			assert.equal(instance.sandbox.tasks.length, count);
-			for (const { id } of instance.sandbox.tasks) assert.ok(log().includes(id), `the log names ${id}`);
-			const { record } = await readExecution(instance.rest, executionId);
-			assert.ok(
-				JSON.stringify(record.customData ?? record).includes(instance.sandbox.tasks[0]?.id ?? '?'),
-				'the custom data names the first task',
-			);
-		},
-	);
+	test(`a stop ends ${count} waiting tasks within seconds, and their IDs are in the log and with the execution`, async () => {
+		const prompts = Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=120s]]`);
+		const workflowId = await createRun(prompts, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
+		const executionId = await startExecution(instance.rest, workflowId, 'Start');
+		while (instance.sandbox.tasks.length < count) await pause(100);
+		await pause(500);
+		await stopExecution(instance.rest, executionId);
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 5_000 });
+		assert.equal(execution.status, 'canceled');
+		const requests = instance.sandbox.requests.length;
+		await pause(2_500);
+		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
+		assert.equal(instance.sandbox.tasks.length, count);
+		for (const { id } of instance.sandbox.tasks) assert.ok(log().includes(id), `the log names ${id}`);
+		const { record } = await readExecution(instance.rest, executionId);
+		assert.ok(
+			JSON.stringify(record.customData ?? record).includes(instance.sandbox.tasks[0]?.id ?? '?'),
+			'the custom data names the first task',
+		);
+	});
 }
 
 /** The files that n8n keeps of executions. */
@@ -60,7 +56,7 @@ const keptFiles = () =>
 		/binary_data\/./.test(path),
 	);
 
-test('a stop in the middle of a download leaves no part of the file', { timeout: 60_000 }, async () => {
+test('a stop in the middle of a download leaves no part of the file', async () => {
 	await untilFinished(instance.rest, await startExecution(instance.rest, await createRun(['a']), 'Start'));
 	const before = keptFiles();
 	assert.ok(before.length > 0, 'a download that is not stopped leaves a file');
@@ -71,60 +67,52 @@ test('a stop in the middle of a download leaves no part of the file', { timeout:
 	assert.ok(keptFiles().length > before.length, 'the file is being written');
 	await stopExecution(instance.rest, executionId);
 	assert.equal((await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 })).status, 'canceled');
-	await until('its part is gone', () => keptFiles().length === before.length, 10_000);
+	await until('its part is gone', () => keptFiles().length === before.length, { withinMs: 10_000 });
 	assert.deepEqual(keptFiles(), before);
 	assert.equal(instance.sandbox.fileRequests.length, 2, 'it was not begun again');
 });
 
-test(
-	'a stop during a submission: the answer that comes late is in the log with its ID',
-	{ timeout: 60_000 },
-	async () => {
-		const workflowId = await createRun(['late [[sandbox create=slow:3s!after duration=120s]]'], { retryOnFail: true });
-		const executionId = await startExecution(instance.rest, workflowId, 'Start');
-		while (instance.sandbox.requests.length === 0) await pause(50);
-		await stopExecution(instance.rest, executionId);
-		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 });
-		assert.equal(execution.status, 'canceled');
-		await pause(4_000);
-		const [task] = instance.sandbox.tasks;
-		assert.ok(task, 'the service accepted the task');
-		assert.match(log(), new RegExp(`task ${task.id} .*was accepted after the execution was stopped`));
-		assert.equal(instance.sandbox.requests.length, 1, 'nothing else was sent');
-	},
-);
+test('a stop during a submission: the answer that comes late is in the log with its ID', async () => {
+	const workflowId = await createRun(['late [[sandbox create=slow:3s!after duration=120s]]'], { retryOnFail: true });
+	const executionId = await startExecution(instance.rest, workflowId, 'Start');
+	while (instance.sandbox.requests.length === 0) await pause(50);
+	await stopExecution(instance.rest, executionId);
+	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 });
+	assert.equal(execution.status, 'canceled');
+	await pause(4_000);
+	const [task] = instance.sandbox.tasks;
+	assert.ok(task, 'the service accepted the task');
+	assert.match(log(), new RegExp(`task ${task.id} .*was accepted after the execution was stopped`));
+	assert.equal(instance.sandbox.requests.length, 1, 'nothing else was sent');
+});
 
 for (const loadWorkflow of [false, true]) {
-	test(
-		`Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) creates only what is missing`,
-		{ timeout: 60_000 },
-		async () => {
-			instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
-			const workflowId = await createRun(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]']);
-			const first = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
-			assert.equal(first.status, 'error');
-			for (const { id } of instance.sandbox.tasks)
-				assert.ok(JSON.stringify(first.error).includes(id), `the error names ${id}`);
-			assert.deepEqual(first.error.failure, { cause: 'configuration-invalid' });
-			const tracing = first.runData.Generate?.at(-1)?.metadata?.tracing;
-			assert.deepEqual(
-				String(tracing?.['gateway.ids']).split(', ').sort(),
-				instance.sandbox.tasks.map(({ id }) => id).sort(),
-			);
-			assert.match(
-				String(instance.sandbox.requests[0]?.headers['user-agent']),
-				/^n8n-nodes-generation-gateway\/\d+\.\d+\.\d+/,
-			);
-			const { id } = await instance.rest.request('POST', `/rest/executions/${first.id}/retry`, { loadWorkflow });
-			const second = await untilFinished(instance.rest, String(id));
-			assert.equal(second.status, 'success', JSON.stringify(second.error));
-			assert.equal(itemsOf(second, 'Generate').length, 3);
-			assert.equal(instance.sandbox.tasks.length, 3);
-		},
-	);
+	test(`Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) creates only what is missing`, async () => {
+		instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const workflowId = await createRun(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]']);
+		const first = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+		assert.equal(first.status, 'error');
+		for (const { id } of instance.sandbox.tasks)
+			assert.ok(JSON.stringify(first.error).includes(id), `the error names ${id}`);
+		assert.deepEqual(first.error.failure, { cause: 'configuration-invalid' });
+		const tracing = first.runData.Generate?.at(-1)?.metadata?.tracing;
+		assert.deepEqual(
+			String(tracing?.['gateway.ids']).split(', ').sort(),
+			instance.sandbox.tasks.map(({ id }) => id).sort(),
+		);
+		assert.match(
+			String(instance.sandbox.requests[0]?.headers['user-agent']),
+			/^n8n-nodes-generation-gateway\/\d+\.\d+\.\d+/,
+		);
+		const { id } = await instance.rest.request('POST', `/rest/executions/${first.id}/retry`, { loadWorkflow });
+		const second = await untilFinished(instance.rest, String(id));
+		assert.equal(second.status, 'success', JSON.stringify(second.error));
+		assert.equal(itemsOf(second, 'Generate').length, 3);
+		assert.equal(instance.sandbox.tasks.length, 3);
+	});
 }
 
-test('Retry On Fail after a partial failure creates only what is missing', { timeout: 60_000 }, async () => {
+test('Retry On Fail after a partial failure creates only what is missing', async () => {
 	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
 	const workflowId = await createRun(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]'], {
 		retryOnFail: true,
@@ -140,7 +128,7 @@ test('Retry On Fail after a partial failure creates only what is missing', { tim
 	assert.equal(instance.sandbox.tasks.length, 3);
 });
 
-test('each round of a loop is a purchase of its own, with the same words too', { timeout: 60_000 }, async () => {
+test('each round of a loop is a purchase of its own, with the same words too', async () => {
 	const items = ['the same', 'the same', 'the same'].map((prompt) => ({ prompt }));
 	const loop = {
 		name: 'Loop',
@@ -165,7 +153,7 @@ test('each round of a loop is a purchase of its own, with the same words too', {
 	assert.equal(instance.sandbox.tasks.length, 3);
 });
 
-test('the key is in no log line and in no execution', { timeout: 60_000 }, async () => {
+test('the key is in no log line and in no execution', async () => {
 	const workflowId = await createRun(['a', 'b [[sandbox fail=generation_failed]]', 'c [[sandbox create=504]]'], {
 		onError: 'continueErrorOutput',
 	});

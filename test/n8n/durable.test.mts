@@ -73,8 +73,7 @@ async function start(
 const tasksOf = ({ prompts }: Batch) =>
 	instance.sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 const taskOf = (prompt: string) => instance.sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id;
-const finish = async ({ executionId }: Batch, timeoutMs = 300_000) =>
-	await untilFinished(instance.rest, executionId, { timeoutMs });
+const finish = async ({ executionId }: Batch) => await untilFinished(instance.rest, executionId);
 const executions = async ({ workflowId }: Batch) =>
 	await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
 const statusReads = (id: string) =>
@@ -122,78 +121,71 @@ async function storedBytes({ workflowId }: Batch): Promise<number> {
 }
 
 /** One kill for all: each batch is at its own point when n8n dies. */
-before(
-	async () => {
-		instance = await startInstance();
-		const mixed = (mode: string) => [
-			`${mode} good 1`,
-			`${mode} bad [[sandbox fail=generation_failed]]`,
-			`${mode} good 2`,
-		];
-		batches.asleep = await start(['asleep 1', 'asleep 2'], { pollIntervalSeconds: ASLEEP_SECONDS });
-		batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:70s]]']);
-		batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=30000]]']);
-		batches.partly = await start(
-			[`partly 1 [[sandbox duration=${FINISHED_SECONDS}s]]`, 'partly 2 [[sandbox duration=100s]]'],
-			{ includeInputFields: true, pollIntervalSeconds: CHECK_AT_SECONDS },
+before(async () => {
+	instance = await startInstance();
+	const mixed = (mode: string) => [
+		`${mode} good 1`,
+		`${mode} bad [[sandbox fail=generation_failed]]`,
+		`${mode} good 2`,
+	];
+	batches.asleep = await start(['asleep 1', 'asleep 2'], { pollIntervalSeconds: ASLEEP_SECONDS });
+	batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:70s]]']);
+	batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=30000]]']);
+	batches.partly = await start(
+		[`partly 1 [[sandbox duration=${FINISHED_SECONDS}s]]`, 'partly 2 [[sandbox duration=100s]]'],
+		{ includeInputFields: true, pollIntervalSeconds: CHECK_AT_SECONDS },
+	);
+	batches.stopped = await start(['stopped']);
+	batches.resumed = await start(['resumed 1', 'resumed 2'], undefined, undefined, [hold]);
+	batches.stop = await start(mixed('stop'));
+	batches.continue = await start(mixed('continue'), undefined, { onError: 'continueRegularOutput' });
+	batches.errorOutput = await start(mixed('errorOutput'), undefined, { onError: 'continueErrorOutput' });
+	batches.many = await start(
+		Array.from({ length: 50 }, (_, index) => `many ${index} [[sandbox duration=20s]]`),
+		{ pollIntervalSeconds: ASLEEP_SECONDS },
+	);
+	await until('all are asleep', async () => {
+		const { partly, ...others } = batches;
+		const all = await Promise.all(
+			[partly, ...Object.values(others)].map(
+				async ({ executionId }) => await readExecution(instance.rest, executionId),
+			),
 		);
-		batches.stopped = await start(['stopped']);
-		batches.resumed = await start(['resumed 1', 'resumed 2'], undefined, undefined, [hold]);
-		batches.stop = await start(mixed('stop'));
-		batches.continue = await start(mixed('continue'), undefined, { onError: 'continueRegularOutput' });
-		batches.errorOutput = await start(mixed('errorOutput'), undefined, { onError: 'continueErrorOutput' });
-		batches.many = await start(
-			Array.from({ length: 50 }, (_, index) => `many ${index} [[sandbox duration=20s]]`),
-			{ pollIntervalSeconds: ASLEEP_SECONDS },
+		return all.every(({ status }) => status === 'waiting');
+	});
+	await stopExecution(instance.rest, batches.stopped.executionId);
+	for (const mode of ['stop', 'continue', 'errorOutput'] as const) modes[mode] = await finish(batches[mode]);
+	batches.young = await start(['young 1 [[sandbox duration=2s]]', 'young 2 [[sandbox duration=40s]]'], {});
+	await until('a check and a download are under way', () => {
+		const checked = statusReads(String(taskOf(batches.checking.prompts[1] ?? ''))).length > 0;
+		return (
+			checked &&
+			instance.sandbox.fileRequests.some(({ path }) =>
+				path.includes(String(taskOf(batches.downloading.prompts[1] ?? ''))),
+			)
 		);
-		await until(
-			'all are asleep',
-			async () => {
-				const { partly, ...others } = batches;
-				const all = await Promise.all(
-					[partly, ...Object.values(others)].map(
-						async ({ executionId }) => await readExecution(instance.rest, executionId),
-					),
-				);
-				return all.every(({ status }) => status === 'waiting');
-			},
-			90_000,
-		);
-		await stopExecution(instance.rest, batches.stopped.executionId);
-		for (const mode of ['stop', 'continue', 'errorOutput'] as const) modes[mode] = await finish(batches[mode]);
-		batches.young = await start(['young 1 [[sandbox duration=2s]]', 'young 2 [[sandbox duration=40s]]'], {});
-		await until('a check and a download are under way', () => {
-			const checked = statusReads(String(taskOf(batches.checking.prompts[1] ?? ''))).length > 0;
-			return (
-				checked &&
-				instance.sandbox.fileRequests.some(({ path }) =>
-					path.includes(String(taskOf(batches.downloading.prompts[1] ?? ''))),
-				)
-			);
-		});
-		await until('the last batch is accepted', () => tasksOf(batches.young).length === 2, 30_000, 10);
-		await pause(1_000);
-		// It is in the database then; on a busy machine some time later.
-		await until('it sleeps', async () => {
-			return (await readExecution(instance.rest, batches.young.executionId)).status === 'waiting';
-		});
-		await instance.kill();
-		// The file that arrived slowly has held the download until now. Nobody has to wait for it any more.
-		for (const { directives } of instance.sandbox.tasks) delete directives.bytesPerSecond;
-		await instance.restart();
-	},
-	{ timeout: 300_000 },
-);
+	});
+	await until('the last batch is accepted', () => tasksOf(batches.young).length === 2, { everyMs: 10 });
+	await pause(1_000);
+	// It is in the database then; on a busy machine some time later.
+	await until('it sleeps', async () => {
+		return (await readExecution(instance.rest, batches.young.executionId)).status === 'waiting';
+	});
+	await instance.kill();
+	// The file that arrived slowly has held the download until now. Nobody has to wait for it any more.
+	instance.sandbox.release();
+	await instance.restart();
+});
 after(() => instance?.close());
 
 // Each waits for n8n, not for the others.
 describe('after the kill', { concurrency: true }, () => {
-	test('killed while all sleep: everything goes on as if nothing had happened', { timeout: 320_000 }, async () => {
+	test('killed while all sleep: everything goes on as if nothing had happened', async () => {
 		await assertComplete(batches.asleep, await finish(batches.asleep));
 		assert.equal((await executions(batches.asleep)).length, 3, 'the workflow, and two sub-executions');
 	});
 
-	test('killed when some have finished: their results and files are still there', { timeout: 320_000 }, async () => {
+	test('killed when some have finished: their results and files are still there', async () => {
 		const { partly } = batches;
 		const execution = await finish(partly);
 		await assertComplete(partly, execution);
@@ -213,19 +205,19 @@ describe('after the kill', { concurrency: true }, () => {
 	});
 
 	for (const moment of ['checking', 'downloading'] as const) {
-		test(`killed while ${moment}: n8n goes back to waiting, and the results come`, { timeout: 320_000 }, async () => {
+		test(`killed while ${moment}: n8n goes back to waiting, and the results come`, async () => {
 			await assertComplete(batches[moment], await finish(batches[moment]));
 			assert.equal((await executions(batches[moment])).length, 4, 'the checks were begun again once');
 		});
 	}
 
-	test('killed a second after the acceptance: the results come by themselves', { timeout: 320_000 }, async () => {
+	test('killed a second after the acceptance: the results come by themselves', async () => {
 		await assertComplete(batches.young, await finish(batches.young));
 		// The one that polls may have been asleep, or awake and dead.
 		assert.ok([3, 4].includes((await executions(batches.young)).length), 'the polls were begun again at most once');
 	});
 
-	test('killed after the workflow has got the results: a retry goes on with them', { timeout: 90_000 }, async () => {
+	test('killed after the workflow has got the results: a retry goes on with them', async () => {
 		const { resumed } = batches;
 		const crashed = await finish(resumed);
 		assert.equal(crashed.status, 'crashed');
@@ -238,65 +230,56 @@ describe('after the kill', { concurrency: true }, () => {
 		await Promise.all(retries);
 	});
 
-	test(
-		'after a stop nobody polls any more, and a retry passes nothing on as a result',
-		{ timeout: 320_000 },
-		async () => {
-			await until(
-				'the sub-executions have ended',
-				async () => (await executions(batches.stopped)).every(({ status }) => status !== 'waiting'),
-				300_000,
-				2_000,
-			);
-			const [parent, ...others] = await executions(batches.stopped);
-			assert.equal(parent?.status, 'canceled');
-			assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
+	test('after a stop nobody polls any more, and a retry passes nothing on as a result', async () => {
+		await until(
+			'the sub-executions have ended',
+			async () => (await executions(batches.stopped)).every(({ status }) => status !== 'waiting'),
+			{ everyMs: 2_000 },
+		);
+		const [parent, ...others] = await executions(batches.stopped);
+		assert.equal(parent?.status, 'canceled');
+		assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
+		assert.deepEqual(
+			others.map(({ status }) => status),
+			['canceled', 'canceled'],
+			'nobody waits any more',
+		);
+		for (const loadWorkflow of [false, true]) {
+			const { id } = await instance.rest.request('POST', `/rest/executions/${parent?.id}/retry`, { loadWorkflow });
+			const retried = await untilFinished(instance.rest, String(id));
 			assert.deepEqual(
-				others.map(({ status }) => status),
-				['canceled', 'canceled'],
-				'nobody waits any more',
+				itemsOf(retried, 'Generate').map(({ json }) => [json.error, json.details.task_id]),
+				[[`The result of task ${taskOf('stopped')} has not arrived yet`, taskOf('stopped')]],
 			);
-			for (const loadWorkflow of [false, true]) {
-				const { id } = await instance.rest.request('POST', `/rest/executions/${parent?.id}/retry`, { loadWorkflow });
-				const retried = await untilFinished(instance.rest, String(id));
-				assert.deepEqual(
-					itemsOf(retried, 'Generate').map(({ json }) => [json.error, json.details.task_id]),
-					[[`The result of task ${taskOf('stopped')} has not arrived yet`, taskOf('stopped')]],
-				);
-			}
-			assert.equal(tasksOf(batches.stopped).length, 1, 'bought once');
-		},
-	);
+		}
+		assert.equal(tasksOf(batches.stopped).length, 1, 'bought once');
+	});
 
-	test(
-		'with On Error, Stop Workflow, the first item that did not succeed is the error once all have ended; a retry buys nothing',
-		{ timeout: 60_000 },
-		async () => {
-			const { stop } = batches;
-			const [good1, bad, good2] = stop.prompts.map(taskOf);
-			const text = JSON.stringify(modes.stop.error);
-			assert.equal(modes.stop.status, 'error');
-			assert.match(text, new RegExp(`could not finish task ${bad}`));
-			for (const id of [good1, good2]) assert.ok(text.includes(String(id)), text);
-			const [, survivor] = await executions(stop);
-			assert.ok(text.includes(`execution ${survivor?.id} `), text);
-			const kept = itemsOf(survivor as Execution, 'Keep Waiting');
-			assert.deepEqual(
-				kept.map(({ json, binary }) => [json.details.task_id, binary !== undefined]),
-				[
-					[good1, true],
-					[bad, false],
-					[good2, true],
-				],
-			);
-			const { id } = await instance.rest.request('POST', `/rest/executions/${stop.executionId}/retry`, {
-				loadWorkflow: false,
-			});
-			const again = await untilFinished(instance.rest, String(id));
-			assert.equal(again.error?.message, modes.stop.error?.message);
-			assert.equal(tasksOf(stop).length, 3);
-		},
-	);
+	test('with On Error, Stop Workflow, the first item that did not succeed is the error once all have ended; a retry buys nothing', async () => {
+		const { stop } = batches;
+		const [good1, bad, good2] = stop.prompts.map(taskOf);
+		const text = JSON.stringify(modes.stop.error);
+		assert.equal(modes.stop.status, 'error');
+		assert.match(text, new RegExp(`could not finish task ${bad}`));
+		for (const id of [good1, good2]) assert.ok(text.includes(String(id)), text);
+		const [, survivor] = await executions(stop);
+		assert.ok(text.includes(`execution ${survivor?.id} `), text);
+		const kept = itemsOf(survivor as Execution, 'Keep Waiting');
+		assert.deepEqual(
+			kept.map(({ json, binary }) => [json.details.task_id, binary !== undefined]),
+			[
+				[good1, true],
+				[bad, false],
+				[good2, true],
+			],
+		);
+		const { id } = await instance.rest.request('POST', `/rest/executions/${stop.executionId}/retry`, {
+			loadWorkflow: false,
+		});
+		const again = await untilFinished(instance.rest, String(id));
+		assert.equal(again.error?.message, modes.stop.error?.message);
+		assert.equal(tasksOf(stop).length, 3);
+	});
 
 	test('with On Error, Continue, each item has its own outcome', () => {
 		const [good1, bad, good2] = batches.continue.prompts.map(taskOf);
@@ -333,23 +316,19 @@ describe('after the kill', { concurrency: true }, () => {
 		);
 	});
 
-	test('50 tasks take little room in the database', { timeout: 120_000 }, async () => {
+	test('50 tasks take little room in the database', async () => {
 		await assertComplete(batches.many, await finish(batches.many));
 		const bytes = await storedBytes(batches.many);
 		assert.ok(bytes < 300_000, `${bytes} bytes`);
 	});
 });
 
-test(
-	'at most 1 s after the last task is accepted, every ID can be seen in the Executions list, and all is in the database',
-	{ timeout: 120_000 },
-	async () => {
-		// Of three, because n8n may be busy with something else.
-		const times: number[] = [];
-		while (times.length < 3 && Math.min(...times) > 1_000) times.push(await untilSeen(times.length));
-		assert.ok(Math.min(...times) <= 1_000, `${times.join(', ')} ms`);
-	},
-);
+test('at most 1 s after the last task is accepted, every ID can be seen in the Executions list, and all is in the database', async () => {
+	// Of three, because n8n may be busy with something else.
+	const times: number[] = [];
+	while (times.length < 3 && Math.min(...times) > 1_000) times.push(await untilSeen(times.length));
+	assert.ok(Math.min(...times) <= 1_000, `${times.join(', ')} ms`);
+});
 
 /**
  * Milliseconds from the last acceptance of a wave until all its IDs are in the database, as on a machine that has nothing
@@ -358,7 +337,7 @@ test(
 async function untilSeen(attempt: number): Promise<number> {
 	const prompts = Array.from({ length: 20 }, (_, index) => `seen ${attempt} ${index} [[sandbox duration=5s]]`);
 	const batch = await start(prompts, {});
-	await until('all are accepted', () => tasksOf(batch).length === prompts.length, 30_000, 10);
+	await until('all are accepted', () => tasksOf(batch).length === prompts.length, { everyMs: 10 });
 	const acceptedAtMs = Math.max(...tasksOf(batch).map(({ acceptedAt }) => acceptedAt));
 	const ids = prompts.map(taskOf);
 	const areSeen = until(
@@ -369,8 +348,7 @@ async function untilSeen(attempt: number): Promise<number> {
 			const seen = itemsOf(survivor, 'Start').map(({ json }) => json.details.task_id);
 			return ids.every((id) => seen.includes(id));
 		},
-		30_000,
-		10,
+		{ everyMs: 10 },
 	);
 	const { slowdown } = await withSlowdown(areSeen);
 	const ms = Date.now() - acceptedAtMs;
@@ -378,34 +356,30 @@ async function untilSeen(attempt: number): Promise<number> {
 	return ms / slowdown;
 }
 
-test(
-	'a batch that ends within a minute takes at most 1 s longer with Survive Restarts than without',
-	{ timeout: 240_000 },
-	async () => {
-		/** One more second on an idle machine, as many as that is here and now. */
-		let allowed = 1;
-		const seconds = async (surviveRestarts: boolean, attempt: number): Promise<number> => {
-			const batch = await start(
-				Array.from(
-					{ length: 50 },
-					(_, index) => `short ${index} ${attempt} ${String(surviveRestarts)} [[sandbox duration=5s]]`,
-				),
-				{ surviveRestarts },
-			);
-			const { result: execution, slowdown } = await withSlowdown(finish(batch));
-			if (surviveRestarts) allowed = slowdown;
-			await assertComplete(batch, execution);
-			const { startedAt, stoppedAt } = execution.record as Record<string, string>;
-			return (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 1000;
-		};
-		// When the tasks are checked is random: one of three says what it costs.
-		const tries: Array<{ without: number; withOption: number; allowed: number }> = [];
-		const isGood = () => tries.some(({ without, withOption, allowed }) => withOption - without <= allowed);
-		while (tries.length < 3 && !isGood()) {
-			const without = await seconds(false, tries.length);
-			const withOption = await seconds(true, tries.length);
-			tries.push({ without, withOption, allowed });
-		}
-		assert.ok(isGood(), JSON.stringify(tries));
-	},
-);
+test('a batch that ends within a minute takes at most 1 s longer with Survive Restarts than without', async () => {
+	/** One more second on an idle machine, as many as that is here and now. */
+	let allowed = 1;
+	const seconds = async (surviveRestarts: boolean, attempt: number): Promise<number> => {
+		const batch = await start(
+			Array.from(
+				{ length: 50 },
+				(_, index) => `short ${index} ${attempt} ${String(surviveRestarts)} [[sandbox duration=5s]]`,
+			),
+			{ surviveRestarts },
+		);
+		const { result: execution, slowdown } = await withSlowdown(finish(batch));
+		if (surviveRestarts) allowed = slowdown;
+		await assertComplete(batch, execution);
+		const { startedAt, stoppedAt } = execution.record as Record<string, string>;
+		return (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 1000;
+	};
+	// When the tasks are checked is random: one of three says what it costs.
+	const tries: Array<{ without: number; withOption: number; allowed: number }> = [];
+	const isGood = () => tries.some(({ without, withOption, allowed }) => withOption - without <= allowed);
+	while (tries.length < 3 && !isGood()) {
+		const without = await seconds(false, tries.length);
+		const withOption = await seconds(true, tries.length);
+		tries.push({ without, withOption, allowed });
+	}
+	assert.ok(isGood(), JSON.stringify(tries));
+});

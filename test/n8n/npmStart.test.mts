@@ -48,7 +48,7 @@ const isReady = () => lineWith(/^Press Ctrl-C/) !== undefined;
 before(async () => {
 	({ started: program, printed: lines } = begin());
 	program.on('exit', (code) => (exitCode = code));
-	await until('npm start is ready', () => isReady() || program.exitCode !== null, 400_000);
+	await until('npm start is ready', () => isReady() || program.exitCode !== null);
 	assert.ok(isReady(), printedText(lines));
 });
 

@@ -59,57 +59,49 @@ const untilEnded = async (executionId: string, count: number) =>
 		return ended.length === count;
 	});
 
-test(
-	'two runs at once make one table, beside others whose names begin alike; the list of executions has these runs only',
-	{ timeout: 60_000 },
-	async () => {
-		for (const name of ['Gateway Purchases backup', 'My Gateway Purchases'])
-			await instance.rest.request('POST', path(), { name, columns: [{ name: 'state', type: 'string' }] });
-		const workflowIds = [await createRun(['a', 'b']), await createRun(['c'])];
-		const executions = await Promise.all(workflowIds.map(run));
-		const [first, second] = executions.map(({ id }) => id) as [string, string];
-		assert.deepEqual(
-			executions.map(({ status }) => status),
-			['success', 'success'],
-		);
-		assert.equal((await tables()).filter(({ name }) => name === 'Gateway Purchases').length, 1);
-		await untilEnded(first, 2);
-		await untilEnded(second, 1);
-		const states = (await rows([first])).map(({ item, state }) => `${item} ${state}`).sort();
-		assert.deepEqual(
-			states,
-			['0 accepted', '0 completed', '0 submitting', '1 accepted', '1 completed', '1 submitting'].sort(),
-		);
-		const ids = new Set((await rows([first, second])).map(({ task_id }) => task_id).filter(Boolean));
-		assert.deepEqual([...ids].sort(), instance.sandbox.tasks.map(({ id }) => id).sort());
-		const listed = await instance.rest.request('GET', '/rest/executions');
-		assert.deepEqual(listed.results.map(({ id }: { id: string }) => String(id)).sort(), [first, second].sort());
-	},
-);
+test('two runs at once make one table, beside others whose names begin alike; the list of executions has these runs only', async () => {
+	for (const name of ['Gateway Purchases backup', 'My Gateway Purchases'])
+		await instance.rest.request('POST', path(), { name, columns: [{ name: 'state', type: 'string' }] });
+	const workflowIds = [await createRun(['a', 'b']), await createRun(['c'])];
+	const executions = await Promise.all(workflowIds.map(run));
+	const [first, second] = executions.map(({ id }) => id) as [string, string];
+	assert.deepEqual(
+		executions.map(({ status }) => status),
+		['success', 'success'],
+	);
+	assert.equal((await tables()).filter(({ name }) => name === 'Gateway Purchases').length, 1);
+	await untilEnded(first, 2);
+	await untilEnded(second, 1);
+	const states = (await rows([first])).map(({ item, state }) => `${item} ${state}`).sort();
+	assert.deepEqual(
+		states,
+		['0 accepted', '0 completed', '0 submitting', '1 accepted', '1 completed', '1 submitting'].sort(),
+	);
+	const ids = new Set((await rows([first, second])).map(({ task_id }) => task_id).filter(Boolean));
+	assert.deepEqual([...ids].sort(), instance.sandbox.tasks.map(({ id }) => id).sort());
+	const listed = await instance.rest.request('GET', '/rest/executions');
+	assert.deepEqual(listed.results.map(({ id }: { id: string }) => String(id)).sort(), [first, second].sort());
+});
 
-test(
-	'a retry after a crash waits for the tasks of the crashed try and submits the rest',
-	{ timeout: 180_000 },
-	async () => {
-		const prompts = ['a', 'b', 'c', 'd'].map((name) => `${name} [[sandbox duration=6s]]`);
-		const options = { pollIntervalSeconds: 1, concurrentTasks: 2 };
-		const workflowId = await createRun(prompts, { parameters: { prompt: '={{ $json.prompt }}', options } });
-		const crashed = await start(workflowId);
-		await until('two are in the log', async () => {
-			return (await rows([crashed])).filter(({ state }) => state === 'accepted').length === 2;
-		});
-		assert.equal(instance.sandbox.tasks.length, 2);
-		const retried = await retryAfterKill(crashed);
-		assert.equal(retried.status, 'success', JSON.stringify(retried.error));
-		assert.equal(instance.sandbox.tasks.length, 4, 'nothing is bought twice');
-		assert.deepEqual(
-			itemsOf(retried, 'Generate')
-				.map(({ json }) => json.task_id)
-				.sort(),
-			instance.sandbox.tasks.map(({ id: taskId }) => taskId).sort(),
-		);
-	},
-);
+test('a retry after a crash waits for the tasks of the crashed try and submits the rest', async () => {
+	const prompts = ['a', 'b', 'c', 'd'].map((name) => `${name} [[sandbox duration=6s]]`);
+	const options = { pollIntervalSeconds: 1, concurrentTasks: 2 };
+	const workflowId = await createRun(prompts, { parameters: { prompt: '={{ $json.prompt }}', options } });
+	const crashed = await start(workflowId);
+	await until('two are in the log', async () => {
+		return (await rows([crashed])).filter(({ state }) => state === 'accepted').length === 2;
+	});
+	assert.equal(instance.sandbox.tasks.length, 2);
+	const retried = await retryAfterKill(crashed);
+	assert.equal(retried.status, 'success', JSON.stringify(retried.error));
+	assert.equal(instance.sandbox.tasks.length, 4, 'nothing is bought twice');
+	assert.deepEqual(
+		itemsOf(retried, 'Generate')
+			.map(({ json }) => json.task_id)
+			.sort(),
+		instance.sandbox.tasks.map(({ id: taskId }) => taskId).sort(),
+	);
+});
 
 /** Kills n8n, starts it again, and retries the execution. */
 async function retryAfterKill(executionId: string) {
@@ -124,45 +116,37 @@ const oneAtATime = {
 	parameters: { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1, concurrentTasks: 1 } },
 };
 
-test(
-	'killed while a request is under way, a retry does not send it again, and submits the others',
-	{ timeout: 120_000 },
-	async () => {
-		const executionId = await start(await createRun(['lost [[sandbox create=slow:30s!after]]', 'b'], oneAtATime));
-		await until('the request is under way', () => instance.sandbox.requests.length === 1);
-		assert.deepEqual(
-			(await rows([executionId])).map(({ item, state }) => `${item} ${state}`),
-			['0 submitting'],
-			'the row is there before the request',
-		);
-		const items = itemsOf(await retryAfterKill(executionId), 'Generate');
-		assert.match(JSON.stringify(items[0]?.json), /outcome_still_unknown/);
-		assert.equal(items[1]?.json.status, 'completed', JSON.stringify(items[1]?.json));
-		const created = instance.sandbox.requests.filter(({ method }) => method === 'POST');
-		assert.equal(created.length, 2, 'the first request was sent once');
-	},
-);
+test('killed while a request is under way, a retry does not send it again, and submits the others', async () => {
+	const executionId = await start(await createRun(['lost [[sandbox create=slow:30s!after]]', 'b'], oneAtATime));
+	await until('the request is under way', () => instance.sandbox.requests.length === 1);
+	assert.deepEqual(
+		(await rows([executionId])).map(({ item, state }) => `${item} ${state}`),
+		['0 submitting'],
+		'the row is there before the request',
+	);
+	const items = itemsOf(await retryAfterKill(executionId), 'Generate');
+	assert.match(JSON.stringify(items[0]?.json), /outcome_still_unknown/);
+	assert.equal(items[1]?.json.status, 'completed', JSON.stringify(items[1]?.json));
+	const created = instance.sandbox.requests.filter(({ method }) => method === 'POST');
+	assert.equal(created.length, 2, 'the first request was sent once');
+});
 
-test(
-	'a retry after a crash does not buy another request for an item, and names the task that it has',
-	{ timeout: 120_000 },
-	async () => {
-		const parameters = { ...oneAtATime.parameters, prompt: '={{ $json.prompt }} at {{ $now.toMillis() }}' };
-		const executionId = await start(await createRun(['a [[sandbox duration=4s]]'], { ...oneAtATime, parameters }));
-		await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
-		const [item] = itemsOf(await retryAfterKill(executionId), 'Generate');
-		assert.equal(item?.json.code, 'created_from_other_request', JSON.stringify(item?.json));
-		assert.equal(item?.json.task_id, instance.sandbox.tasks[0]?.id);
-		assert.equal(instance.sandbox.tasks.length, 1);
-	},
-);
+test('a retry after a crash does not buy another request for an item, and names the task that it has', async () => {
+	const parameters = { ...oneAtATime.parameters, prompt: '={{ $json.prompt }} at {{ $now.toMillis() }}' };
+	const executionId = await start(await createRun(['a [[sandbox duration=4s]]'], { ...oneAtATime, parameters }));
+	await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
+	const [item] = itemsOf(await retryAfterKill(executionId), 'Generate');
+	assert.equal(item?.json.code, 'created_from_other_request', JSON.stringify(item?.json));
+	assert.equal(item?.json.task_id, instance.sandbox.tasks[0]?.id);
+	assert.equal(instance.sandbox.tasks.length, 1);
+});
 
-test('killed between the rows and the requests, a retry sends none of them again', { timeout: 120_000 }, async () => {
+test('killed between the rows and the requests, a retry sends none of them again', async () => {
 	const options = { pollIntervalSeconds: 1, requestsPerSecond: 1 };
 	const prompts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name} [[sandbox duration=2s]]`);
 	const parameters = { prompt: '={{ $json.prompt }}', options };
 	const executionId = await start(await createRun(prompts, { ...oneAtATime, parameters }));
-	await until('all rows are there', async () => (await rows([executionId])).length >= prompts.length, 60_000, 20);
+	await until('all rows are there', async () => (await rows([executionId])).length >= prompts.length, { everyMs: 20 });
 	const sentBefore = instance.sandbox.requests.filter(({ method }) => method === 'POST').length;
 	assert.ok(sentBefore < prompts.length, `${sentBefore} requests have left`);
 	const items = itemsOf(await retryAfterKill(executionId), 'Generate').map(({ json }) => json);
@@ -173,7 +157,7 @@ test('killed between the rows and the requests, a retry sends none of them again
 		assert.ok(json.status === 'completed' || json.code === 'outcome_still_unknown', JSON.stringify(json));
 });
 
-test('without its rows, a retry after a crash buys nothing', { timeout: 120_000 }, async () => {
+test('without its rows, a retry after a crash buys nothing', async () => {
 	const executionId = await start(await createRun(['a [[sandbox duration=60s]]', 'b'], oneAtATime));
 	await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
@@ -184,7 +168,7 @@ test('without its rows, a retry after a crash buys nothing', { timeout: 120_000 
 	await run(await createRun(['c'])); // makes the table again
 });
 
-test('rows of more than 90 days are removed, in pieces, and the others stay', { timeout: 120_000 }, async () => {
+test('rows of more than 90 days are removed, in pieces, and the others stay', async () => {
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
 	const day = 24 * 60 * 60 * 1000;
 	const aged = (days: number) => new Date(Date.now() - days * day).toISOString();
@@ -201,7 +185,7 @@ test('rows of more than 90 days are removed, in pieces, and the others stay', { 
 	await untilEnded(id, 1);
 });
 
-test('after a stop, the ID that came in is in the log', { timeout: 60_000 }, async () => {
+test('after a stop, the ID that came in is in the log', async () => {
 	const executionId = await start(await createRun(['a [[sandbox duration=60s]]']));
 	while (instance.sandbox.tasks.length < 1) await new Promise((resolve) => setTimeout(resolve, 10));
 	await stopExecution(instance.rest, executionId);
@@ -211,7 +195,7 @@ test('after a stop, the ID that came in is in the log', { timeout: 60_000 }, asy
 	});
 });
 
-test("after n8n's own timeout, the IDs that came in are in the log", { timeout: 90_000 }, async () => {
+test("after n8n's own timeout, the IDs that came in are in the log", async () => {
 	const prompts = ['before [[sandbox duration=90s]]', 'after [[sandbox create=slow:9s duration=90s]]'];
 	const workflowId = await createWorkflow(
 		{ rest: instance.rest, credential },
@@ -228,15 +212,15 @@ test("after n8n's own timeout, the IDs that came in are in the log", { timeout: 
 	assert.deepEqual(ids.sort(), instance.sandbox.tasks.map(({ id }) => id).sort());
 });
 
-test('the ID of a task is in the log a second after its acceptance', { timeout: 120_000 }, async () => {
+test('the ID of a task is in the log a second after its acceptance', async () => {
 	const tookMs: number[] = [];
 	for (let time = 0; time < 5; time++) {
 		instance.sandbox.reset();
 		const executionId = await start(await createRun(['a [[sandbox duration=3s]]']));
-		await until('it is accepted', () => instance.sandbox.tasks.length === 1, 30_000, 5);
+		await until('it is accepted', () => instance.sandbox.tasks.length === 1, { everyMs: 5 });
 		const acceptedAtMs = Date.now();
 		const isThere = async () => (await rows([executionId])).some(({ state }) => state === 'accepted');
-		const { slowdown } = await withSlowdown(until('its ID is in the log', isThere, 30_000, 20));
+		const { slowdown } = await withSlowdown(until('its ID is in the log', isThere, { everyMs: 20 }));
 		tookMs.push((Date.now() - acceptedAtMs) / slowdown);
 		await untilFinished(instance.rest, executionId);
 	}
@@ -244,7 +228,7 @@ test('the ID of a task is in the log a second after its acceptance', { timeout: 
 	assert.ok(median <= 1000, `${tookMs.join(', ')} ms`);
 });
 
-test('the table is removed in the middle of a run: the ID is in the new one', { timeout: 60_000 }, async () => {
+test('the table is removed in the middle of a run: the ID is in the new one', async () => {
 	const executionId = await start(await createRun(['a [[sandbox create=slow:3s]]']));
 	await until('the row is there', async () => (await rows([executionId])).length === 1);
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
@@ -267,7 +251,7 @@ for (const [where, more] of [
 	['in memory', {}],
 	['with Survive Restarts', { surviveRestarts: true }],
 ] as const)
-	test(`Report Credits adds one row for the run, ${where}`, { timeout: 90_000 }, async () => {
+	test(`Report Credits adds one row for the run, ${where}`, async () => {
 		const options = { pollIntervalSeconds: 1, reportCredits: true, ...more };
 		const workflowId = await createRun(['a', 'b'], { parameters: { prompt: '={{ $json.prompt }}', options } });
 		const { id, status } = await run(workflowId);
@@ -280,7 +264,7 @@ for (const [where, more] of [
 		assert.ok((await rows([id])).every(({ state, credits: of }) => state === 'run' || of === null));
 	});
 
-test('spending-report.json adds up purchases and credits by workflow and model', { timeout: 90_000 }, async () => {
+test('spending-report.json adds up purchases and credits by workflow and model', async () => {
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
 	await instance.rest.request('DELETE', `${path()}/${table?.id}`);
 	const options = { pollIntervalSeconds: 1, reportCredits: true };

@@ -24,7 +24,7 @@ const reasons: Array<[string, Record<string, string>, RegExp]> = [
 ];
 
 for (const [why, env, words] of reasons) {
-	test(`${why}: a run goes on with a hint, and an item with a key is not bought`, { timeout: 180_000 }, async () => {
+	test(`${why}: a run goes on with a hint, and an item with a key is not bought`, async () => {
 		const { rest, sandbox, credential, close } = await startInstance({ sandbox: { imageTaskMs: 500 }, env });
 		try {
 			const data = { ...credential.data, purchaseLog: true };

@@ -29,29 +29,26 @@ const taskIdsIn = (execution: Execution, node: string) =>
 		.sort();
 
 /** One kill for all tests: an execution of each pattern is in the middle of its wait when n8n dies. */
-before(
-	async () => {
-		instance = await startInstance();
-		const { rest } = instance;
-		const items = (word: string) => [1, 2].map((number) => ({ prompt: `${word} ${number} [[sandbox duration=20s]]` }));
-		const workflowIds = {
-			oneStep: await createWorkflow(instance, items('oneStep'), oneStep, saved),
-			twoSteps: await createWorkflow(instance, items('twoSteps'), twoSteps, saved),
-			notSaved: await createWorkflow(instance, items('notSaved'), twoSteps),
-			loop: await createWaitLoop(instance, items('loop')),
-		};
-		const started: Record<string, string> = {};
-		for (const [pattern, id] of Object.entries(workflowIds)) started[pattern] = await startExecution(rest, id, 'Start');
-		executionIds = started as typeof executionIds;
-		await until('all tasks are accepted', () => instance.sandbox.tasks.length === 8);
-		await until('the loop sleeps', async () => (await readExecution(rest, executionIds.loop)).status === 'waiting');
-		await pause(1_000); // the second steps have looked for the first time
-		accepted = instance.sandbox.tasks.length;
-		await instance.kill();
-		await instance.restart();
-	},
-	{ timeout: 240_000 },
-);
+before(async () => {
+	instance = await startInstance();
+	const { rest } = instance;
+	const items = (word: string) => [1, 2].map((number) => ({ prompt: `${word} ${number} [[sandbox duration=20s]]` }));
+	const workflowIds = {
+		oneStep: await createWorkflow(instance, items('oneStep'), oneStep, saved),
+		twoSteps: await createWorkflow(instance, items('twoSteps'), twoSteps, saved),
+		notSaved: await createWorkflow(instance, items('notSaved'), twoSteps),
+		loop: await createWaitLoop(instance, items('loop')),
+	};
+	const started: Record<string, string> = {};
+	for (const [pattern, id] of Object.entries(workflowIds)) started[pattern] = await startExecution(rest, id, 'Start');
+	executionIds = started as typeof executionIds;
+	await until('all tasks are accepted', () => instance.sandbox.tasks.length === 8);
+	await until('the loop sleeps', async () => (await readExecution(rest, executionIds.loop)).status === 'waiting');
+	await pause(1_000); // the second steps have looked for the first time
+	accepted = instance.sandbox.tasks.length;
+	await instance.kill();
+	await instance.restart();
+});
 after(() => instance?.close());
 
 const retry = async (executionId: string, loadWorkflow = false) => {
@@ -66,72 +63,60 @@ test('the log names every task that was accepted before the kill', () => {
 });
 
 for (const loadWorkflow of [false, true]) {
-	test(
-		`two steps: Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) goes on with the second, and nothing is bought again`,
-		{ timeout: 90_000 },
-		async () => {
-			const first = await untilFinished(instance.rest, executionIds.twoSteps);
-			assert.equal(first.status, 'crashed');
-			assert.deepEqual(taskIdsIn(first, 'Generate'), tasksOf('twoSteps'), 'what the first step bought was saved');
-			const bought = instance.sandbox.tasks.length;
-			const second = await retry(executionIds.twoSteps, loadWorkflow);
-			assert.equal(second.status, 'success', JSON.stringify(second.error));
-			assert.deepEqual(taskIdsIn(second, 'Wait'), tasksOf('twoSteps'));
-			for (const { json, binary } of itemsOf(second, 'Wait')) {
-				assert.equal(json.status, 'completed');
-				assert.ok((await instance.rest.readBinary(binary?.data.id)).length > 0, 'with its file');
-			}
-			assert.equal(instance.sandbox.tasks.length, bought);
-		},
-	);
+	test(`two steps: Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) goes on with the second, and nothing is bought again`, async () => {
+		const first = await untilFinished(instance.rest, executionIds.twoSteps);
+		assert.equal(first.status, 'crashed');
+		assert.deepEqual(taskIdsIn(first, 'Generate'), tasksOf('twoSteps'), 'what the first step bought was saved');
+		const bought = instance.sandbox.tasks.length;
+		const second = await retry(executionIds.twoSteps, loadWorkflow);
+		assert.equal(second.status, 'success', JSON.stringify(second.error));
+		assert.deepEqual(taskIdsIn(second, 'Wait'), tasksOf('twoSteps'));
+		for (const { json, binary } of itemsOf(second, 'Wait')) {
+			assert.equal(json.status, 'completed');
+			assert.ok((await instance.rest.readBinary(binary?.data.id)).length > 0, 'with its file');
+		}
+		assert.equal(instance.sandbox.tasks.length, bought);
+	});
 }
 
-test(
-	'two steps without Save execution progress: n8n refuses the retry, and nothing is bought again',
-	{ timeout: 90_000 },
-	async () => {
-		const first = await untilFinished(instance.rest, executionIds.notSaved);
-		assert.equal(first.status, 'crashed');
-		assert.ok(!JSON.stringify(first.runData).includes(String(tasksOf('notSaved')[0])), 'the IDs are in the log only');
-		const bought = instance.sandbox.tasks.length;
-		await assert.rejects(retry(executionIds.notSaved), /cannot be retried/);
-		assert.equal(instance.sandbox.tasks.length, bought);
-	},
-);
+test('two steps without Save execution progress: n8n refuses the retry, and nothing is bought again', async () => {
+	const first = await untilFinished(instance.rest, executionIds.notSaved);
+	assert.equal(first.status, 'crashed');
+	assert.ok(!JSON.stringify(first.runData).includes(String(tasksOf('notSaved')[0])), 'the IDs are in the log only');
+	const bought = instance.sandbox.tasks.length;
+	await assert.rejects(retry(executionIds.notSaved), /cannot be retried/);
+	assert.equal(instance.sandbox.tasks.length, bought);
+});
 
-test(
-	'one step: n8n has nothing of the node, a retry buys nothing all the same, and Wait for Task finishes with the IDs of the log',
-	{ timeout: 120_000 },
-	async () => {
-		const { rest, sandbox } = instance;
-		const first = await untilFinished(rest, executionIds.oneStep);
-		assert.equal(first.status, 'crashed');
-		assert.equal(itemsOf(first, 'Generate').length, 0);
+test('one step: n8n has nothing of the node, a retry buys nothing all the same, and Wait for Task finishes with the IDs of the log', async () => {
+	const { rest, sandbox } = instance;
+	const first = await untilFinished(rest, executionIds.oneStep);
+	assert.equal(first.status, 'crashed');
+	assert.equal(itemsOf(first, 'Generate').length, 0);
 
-		const inLog = new RegExp(
-			`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionIds.oneStep}$`,
-			'gm',
-		);
-		const taskIds = [...readFileSync(instance.n8n.logFile, 'utf8').matchAll(inLog)].map(([, id]) => ({ task_id: id }));
-		assert.deepEqual(taskIds.map(({ task_id }) => task_id).sort(), tasksOf('oneStep'));
-		const bought = sandbox.tasks.length;
-		const finishing = await startExecution(rest, await createWorkflow(instance, taskIds, [waitForTasks]), 'Start');
-		const finished = await untilFinished(rest, finishing);
-		assert.equal(finished.status, 'success', JSON.stringify(finished.error));
-		assert.equal(itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length, 2);
-		assert.equal(sandbox.tasks.length, bought);
+	const inLog = new RegExp(
+		`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionIds.oneStep}$`,
+		'gm',
+	);
+	const taskIds = [...readFileSync(instance.n8n.logFile, 'utf8').matchAll(inLog)].map(([, id]) => ({ task_id: id }));
+	assert.deepEqual(taskIds.map(({ task_id }) => task_id).sort(), tasksOf('oneStep'));
+	const bought = sandbox.tasks.length;
+	const finishing = await startExecution(rest, await createWorkflow(instance, taskIds, [waitForTasks]), 'Start');
+	const finished = await untilFinished(rest, finishing);
+	assert.equal(finished.status, 'success', JSON.stringify(finished.error));
+	assert.equal(itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length, 2);
+	assert.equal(sandbox.tasks.length, bought);
 
-		for (const loadWorkflow of [false, true]) {
-			const again = await retry(executionIds.oneStep, loadWorkflow);
-			assert.equal(again.status, 'error');
-			assert.match(String(again.error?.message), /may or may not have accepted this task in an earlier try/);
-			assert.equal(sandbox.tasks.length, bought, 'what was submitted was written down before');
-		}
-	},
-);
+	for (const loadWorkflow of [false, true]) {
+		const again = await retry(executionIds.oneStep, loadWorkflow);
+		assert.equal(again.status, 'error');
+		assert.match(String(again.error?.message), /may or may not have accepted this task in an earlier try/);
+		assert.equal(sandbox.tasks.length, bought, 'what was submitted was written down before');
+	}
+});
 
-test('a loop with a Wait node goes on by itself, as if nothing had happened', { timeout: 120_000 }, async () => {
-	const execution = await untilFinished(instance.rest, executionIds.loop, { timeoutMs: 110_000 });
+test('a loop with a Wait node goes on by itself, as if nothing had happened', async () => {
+	const execution = await untilFinished(instance.rest, executionIds.loop);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Finished');
 	assert.deepEqual(taskIdsIn(execution, 'Finished'), tasksOf('loop'));
@@ -139,72 +124,66 @@ test('a loop with a Wait node goes on by itself, as if nothing had happened', { 
 	assert.equal(items.length, 2);
 });
 
-test(
-	'with the purchase log, a production retry reads a sheet whose rows have moved: each row is bought once, and gets its own task',
-	{ timeout: 180_000 },
-	async () => {
-		const { sandbox } = instance;
-		const row = (name: string) => ({ prompt: `sheet ${name} [[sandbox duration=8s]]` });
-		let sheet = ['a', 'b', 'c'].map(row);
-		const server = createServer((_, answer) => {
-			answer.setHeader('content-type', 'application/json').end(JSON.stringify(sheet));
+test('with the purchase log, a production retry reads a sheet whose rows have moved: each row is bought once, and gets its own task', async () => {
+	const { sandbox } = instance;
+	const row = (name: string) => ({ prompt: `sheet ${name} [[sandbox duration=8s]]` });
+	let sheet = ['a', 'b', 'c'].map(row);
+	const server = createServer((_, answer) => {
+		answer.setHeader('content-type', 'application/json').end(JSON.stringify(sheet));
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	try {
+		const nodes = [
+			{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, parameters: { path: 'sheet' } },
+			{
+				name: 'Rows',
+				type: 'n8n-nodes-base.httpRequest',
+				typeVersion: 4.2,
+				parameters: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, options: {} },
+			},
+			{
+				name: 'Generate',
+				type: packageType('imageGeneration'),
+				parameters: {
+					prompt: '={{ $json.prompt }}',
+					options: { pollIntervalSeconds: 1, concurrentTasks: 2 },
+				},
+			},
+		];
+		const workflowId = await saveWorkflow(await withPurchaseLog(instance), {
+			name: 'Sheet',
+			settings: { executionOrder: 'v1' },
+			nodes: nodes.map((node, index) => ({
+				id: `${index}`,
+				webhookId: 'sheet',
+				typeVersion: 1,
+				position: [0, 0],
+				...node,
+			})),
+			connections: {
+				Webhook: { main: [[{ node: 'Rows', type: 'main', index: 0 }]] },
+				Rows: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] },
+			},
 		});
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-		try {
-			const nodes = [
-				{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, parameters: { path: 'sheet' } },
-				{
-					name: 'Rows',
-					type: 'n8n-nodes-base.httpRequest',
-					typeVersion: 4.2,
-					parameters: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, options: {} },
-				},
-				{
-					name: 'Generate',
-					type: packageType('imageGeneration'),
-					parameters: {
-						prompt: '={{ $json.prompt }}',
-						options: { pollIntervalSeconds: 1, concurrentTasks: 2 },
-					},
-				},
-			];
-			const workflowId = await saveWorkflow(await withPurchaseLog(instance), {
-				name: 'Sheet',
-				settings: { executionOrder: 'v1' },
-				nodes: nodes.map((node, index) => ({
-					id: `${index}`,
-					webhookId: 'sheet',
-					typeVersion: 1,
-					position: [0, 0],
-					...node,
-				})),
-				connections: {
-					Webhook: { main: [[{ node: 'Rows', type: 'main', index: 0 }]] },
-					Rows: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] },
-				},
-			});
-			await activate(instance, workflowId);
-			await fetch(`${instance.n8n.url}/webhook/sheet`);
-			const ofWorkflow = async () =>
-				(await readPurchases(instance)).filter(
-					({ workflow_id: id, state }) => id === workflowId && state === 'accepted',
-				);
-			await until('two are in the log', async () => (await ofWorkflow()).length === 2);
-			await instance.kill();
-			await instance.restart();
-			sheet = ['new', 'b', 'c', 'a'].map(row);
-			const [crashed] = await listExecutions(instance, workflowId);
-			assert.equal(crashed?.status, 'crashed');
-			const retried = await retry(String(crashed?.id));
-			assert.equal(retried.status, 'success', JSON.stringify(retried.error));
-			const bought = sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('sheet'));
-			assert.equal(bought.length, 4, 'each row once');
-			assert.deepEqual(
-				itemsOf(retried, 'Generate').map(({ json }) => json.task_id),
-				sheet.map(({ prompt }) => bought.find(({ body }) => body.prompt === prompt)?.id),
-			);
-		} finally {
-			server.close();
-		}
-	},
-);
+		await activate(instance, workflowId);
+		await fetch(`${instance.n8n.url}/webhook/sheet`);
+		const ofWorkflow = async () =>
+			(await readPurchases(instance)).filter(({ workflow_id: id, state }) => id === workflowId && state === 'accepted');
+		await until('two are in the log', async () => (await ofWorkflow()).length === 2);
+		await instance.kill();
+		await instance.restart();
+		sheet = ['new', 'b', 'c', 'a'].map(row);
+		const [crashed] = await listExecutions(instance, workflowId);
+		assert.equal(crashed?.status, 'crashed');
+		const retried = await retry(String(crashed?.id));
+		assert.equal(retried.status, 'success', JSON.stringify(retried.error));
+		const bought = sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('sheet'));
+		assert.equal(bought.length, 4, 'each row once');
+		assert.deepEqual(
+			itemsOf(retried, 'Generate').map(({ json }) => json.task_id),
+			sheet.map(({ prompt }) => bought.find(({ body }) => body.prompt === prompt)?.id),
+		);
+	} finally {
+		server.close();
+	}
+});

@@ -13,7 +13,6 @@ before(async () => {
 });
 after(async () => await instance?.close());
 
-const limit = { timeout: 200_000 };
 const IMAGE_CREDITS = 4;
 const generate = (more: Record<string, unknown>, options: Record<string, unknown> = {}) => ({
 	name: 'Generate',
@@ -27,14 +26,14 @@ const generate = (more: Record<string, unknown>, options: Record<string, unknown
 });
 const items = [{ prompt: 'a' }, { prompt: 'b' }];
 
-test('with Survive Restarts, the credits of the run are reported after a kill of n8n', limit, async () => {
+test('with Survive Restarts, the credits of the run are reported after a kill of n8n', async () => {
 	const id = await createWorkflow(instance, items, [generate({}, { surviveRestarts: true })]);
 	const executionId = await startExecution(instance.rest, id, 'Start');
 	await until('both are accepted', () => instance.sandbox.tasks.length === 2);
 	await until('all sleep', async () => (await asleepWorkflows(instance)).includes(id));
 	await instance.kill();
 	await instance.restart();
-	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 180_000 });
+	const execution = await untilFinished(instance.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const runs = execution.runData.Generate?.length ?? 1;
 	const results = itemsOf(execution, 'Generate', { run: runs - 1 });
@@ -47,7 +46,7 @@ test('with Survive Restarts, the credits of the run are reported after a kill of
 	);
 });
 
-test('with Start a Workflow, the credits of the run reach the other workflow', limit, async () => {
+test('with Start a Workflow, the credits of the run reach the other workflow', async () => {
 	instance.sandbox.reset();
 	const trigger = 'n8n-nodes-base.executeWorkflowTrigger';
 	const receiver = await saveWorkflow(instance, {
@@ -62,7 +61,7 @@ test('with Start a Workflow, the credits of the run reach the other workflow', l
 	await activate(instance, receiver);
 	const more = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiver } };
 	const id = await createWorkflow(instance, items, [generate(more)]);
-	await untilFinished(instance.rest, await startExecution(instance.rest, id, 'Start'), { timeoutMs: 60_000 });
+	await untilFinished(instance.rest, await startExecution(instance.rest, id, 'Start'));
 	let results: Array<{ json: Record<string, unknown> }> = [];
 	await until('the results arrive', async () => {
 		for (const executionId of await executionsOf(instance, receiver)) {

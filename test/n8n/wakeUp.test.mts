@@ -39,7 +39,7 @@ async function start(prompt: string, more: Record<string, unknown> = {}) {
 		return `${instance.n8n.url}${url.pathname}${url.search}`;
 	};
 	const finish = async () => {
-		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 240_000 });
+		const execution = await untilFinished(instance.rest, executionId);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		assert.equal(itemsOf(execution, 'Generate')[0]?.json.status, 'completed');
 		return { execution, ms: Date.now() - beganMs };
@@ -50,51 +50,43 @@ async function start(prompt: string, more: Record<string, unknown> = {}) {
 	return { address, innermost, finish, hints, isAsleep };
 }
 
-test(
-	'where n8n cannot call itself, the result comes a minute late; the log and the next run say why and what to set',
-	{ timeout: 200_000 },
-	async () => {
-		const late = await start('late');
-		await until('n8n has been called in vain', () => log().includes('did not wake execution'));
-		assert.match(log(), new RegExp(`${nowhere} did not wake execution \\d+ \\(ECONNREFUSED\\), .* set WEBHOOK_URL`));
-		const signature = new URL(await late.address()).searchParams.get('signature');
-		assert.ok(signature !== null && signature.length > 20);
-		assert.ok(!log().includes(signature));
-		assert.doesNotMatch(await late.hints(), /could not call itself/);
+test('where n8n cannot call itself, the result comes a minute late; the log and the next run say why and what to set', async () => {
+	const late = await start('late');
+	await until('n8n has been called in vain', () => log().includes('did not wake execution'));
+	assert.match(log(), new RegExp(`${nowhere} did not wake execution \\d+ \\(ECONNREFUSED\\), .* set WEBHOOK_URL`));
+	const signature = new URL(await late.address()).searchParams.get('signature');
+	assert.ok(signature !== null && signature.length > 20);
+	assert.ok(!log().includes(signature));
+	assert.doesNotMatch(await late.hints(), /could not call itself/);
 
-		const next = await start('next');
-		await until('it sleeps', next.isAsleep);
-		await until('its hint is there', async () => (await next.hints()).includes('could not call itself'));
-		// Whoever calls, and however often: n8n wakes it once. Anyone without the signature is turned away.
-		const url = await next.address();
-		const status = async (of: string) => (await fetch(of)).status;
-		assert.equal(await status(url.replace(/signature=.*/, 'signature=none')), 401);
-		const answers = await Promise.all(Array.from({ length: 5 }, async () => await status(url)));
-		assert.equal(answers.filter((each) => each === 200).length, 1, answers.join());
-		const { ms } = await next.finish();
-		assert.ok(ms < LATE_MS / 2, `${ms} ms`);
-		assert.equal((await late.finish()).ms < LATE_MS + 20_000, true);
-		assert.equal(instance.sandbox.tasks.length, 2);
-	},
-);
+	const next = await start('next');
+	await until('it sleeps', next.isAsleep);
+	await until('its hint is there', async () => (await next.hints()).includes('could not call itself'));
+	// Whoever calls, and however often: n8n wakes it once. Anyone without the signature is turned away.
+	const url = await next.address();
+	const status = async (of: string) => (await fetch(of)).status;
+	assert.equal(await status(url.replace(/signature=.*/, 'signature=none')), 401);
+	const answers = await Promise.all(Array.from({ length: 5 }, async () => await status(url)));
+	assert.equal(answers.filter((each) => each === 200).length, 1, answers.join());
+	const { ms } = await next.finish();
+	assert.ok(ms < LATE_MS / 2, `${ms} ms`);
+	assert.equal((await late.finish()).ms < LATE_MS + 20_000, true);
+	assert.equal(instance.sandbox.tasks.length, 2);
+});
 
 /** Enough for n8n to take a while to save it. */
 const MEGABYTES = 6;
 
-test(
-	'after a kill when an execution has just been woken, the result comes all the same',
-	{ timeout: 300_000 },
-	async () => {
-		const { innermost, address, finish, isAsleep } = await start('woken [[sandbox duration=20s]]', {
-			large: 'x'.repeat(MEGABYTES * 2 ** 20),
-		});
-		await until('it sleeps', isAsleep);
-		const id = String(await innermost());
-		await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
-		const url = await address();
-		await killWhenRunning(instance, id, async () => await fetch(url));
-		await instance.restart();
-		await finish();
-		assert.equal(instance.sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('woken')).length, 1);
-	},
-);
+test('after a kill when an execution has just been woken, the result comes all the same', async () => {
+	const { innermost, address, finish, isAsleep } = await start('woken [[sandbox duration=20s]]', {
+		large: 'x'.repeat(MEGABYTES * 2 ** 20),
+	});
+	await until('it sleeps', isAsleep);
+	const id = String(await innermost());
+	await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
+	const url = await address();
+	await killWhenRunning(instance, id, async () => await fetch(url));
+	await instance.restart();
+	await finish();
+	assert.equal(instance.sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('woken')).length, 1);
+});

@@ -65,7 +65,7 @@ async function begin(prompt: string, credential = instance.credential): Promise<
 
 /** Milliseconds until the result was there. */
 async function finish({ executionId, beganMs }: Begun): Promise<number> {
-	const { status, error, runData, record } = await untilFinished(instance.rest, executionId, { timeoutMs: 200_000 });
+	const { status, error, runData, record } = await untilFinished(instance.rest, executionId);
 	assert.equal(status, 'success', JSON.stringify(error));
 	assert.equal(runData.Generate?.[0]?.data.main[0][0].json.status, 'completed');
 	return Date.parse(record.stoppedAt) - beganMs;
@@ -92,110 +92,91 @@ async function restart(env: Record<string, string>) {
 let login: Proxy;
 let late: Record<'login' | 'path', Begun>;
 
-before(
-	async () => {
-		login = await proxy(() => undefined);
-		instance = await startInstance({ editor: true, env: { WEBHOOK_URL: `${login.url}/` } });
-		late = { login: await begin('login'), path: {} as Begun };
-		await assertAdvised(late.login, login.url, 'HTTP 401');
-		// n8n's address has this path then, but n8n itself answers without it: a proxy has to take it away.
-		await restart({ N8N_PATH: `${PATH}/` });
-		late.path = await begin('path');
-		await assertAdvised(late.path, instance.n8n.url, 'the answer is not from n8n');
-	},
-	{ timeout: 240_000 },
-);
+before(async () => {
+	login = await proxy(() => undefined);
+	instance = await startInstance({ editor: true, env: { WEBHOOK_URL: `${login.url}/` } });
+	late = { login: await begin('login'), path: {} as Begun };
+	await assertAdvised(late.login, login.url, 'HTTP 401');
+	// n8n's address has this path then, but n8n itself answers without it: a proxy has to take it away.
+	await restart({ N8N_PATH: `${PATH}/` });
+	late.path = await begin('path');
+	await assertAdvised(late.path, instance.n8n.url, 'the answer is not from n8n');
+});
 after(async () => {
 	await instance?.close();
 	for (const each of proxies) each.close();
 });
 
-test(
-	'with N8N_SSRF_PROTECTION_ENABLED, and a proxy that takes N8N_PATH away, the result comes at once',
-	{ timeout: 120_000 },
-	async () => {
-		const front = await proxy((url) => `${instance.n8n.url}${url.replace(PATH, '')}`);
-		await restart({
-			N8N_PATH: `${PATH}/`,
-			WEBHOOK_URL: `${front.url}${PATH}/`,
-			N8N_SSRF_PROTECTION_ENABLED: 'true',
-			// The sandbox, by its name only.
-			N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
-		});
-		const data = { ...instance.credential.data, baseUrl: instance.sandbox.baseUrl.replace('127.0.0.1', 'localhost') };
-		const named = await instance.rest.request('POST', '/rest/credentials', {
-			...{ name: 'By name', type: credentialType, data },
-		});
-		const begun = await begin('protected', { ...instance.credential, id: String(named.id), name: String(named.name) });
-		assert.ok((await finish(begun)) < TRACKER_MS);
-		assertNotAdvised(begun);
-		assert.deepEqual(
-			front.asked.map((url) => url.replace(/signature=.*/, 'signature=')),
-			[`${PATH}/webhook-waiting/${begun.innermost}?signature=`],
-		);
+test('with N8N_SSRF_PROTECTION_ENABLED, and a proxy that takes N8N_PATH away, the result comes at once', async () => {
+	const front = await proxy((url) => `${instance.n8n.url}${url.replace(PATH, '')}`);
+	await restart({
+		N8N_PATH: `${PATH}/`,
+		WEBHOOK_URL: `${front.url}${PATH}/`,
+		N8N_SSRF_PROTECTION_ENABLED: 'true',
+		// The sandbox, by its name only.
+		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
+	});
+	const data = { ...instance.credential.data, baseUrl: instance.sandbox.baseUrl.replace('127.0.0.1', 'localhost') };
+	const named = await instance.rest.request('POST', '/rest/credentials', {
+		...{ name: 'By name', type: credentialType, data },
+	});
+	const begun = await begin('protected', { ...instance.credential, id: String(named.id), name: String(named.name) });
+	assert.ok((await finish(begun)) < TRACKER_MS);
+	assertNotAdvised(begun);
+	assert.deepEqual(
+		front.asked.map((url) => url.replace(/signature=.*/, 'signature=')),
+		[`${PATH}/webhook-waiting/${begun.innermost}?signature=`],
+	);
 
-		// By its number, n8n does not let nodes send anything to the sandbox: then no item is in doubt.
-		const { executionId } = await start({ prompt: 'blocked' });
-		const { error } = await untilFinished(instance.rest, executionId);
-		assert.match(String(error?.message), /^The service at 127\.0\.0\.1:\d+ could not be reached/);
-		assert.match(String(error?.description), /N8N_SSRF_PROTECTION_ENABLED/);
-	},
-);
+	// By its number, n8n does not let nodes send anything to the sandbox: then no item is in doubt.
+	const { executionId } = await start({ prompt: 'blocked' });
+	const { error } = await untilFinished(instance.rest, executionId);
+	assert.match(String(error?.message), /^The service at 127\.0\.0\.1:\d+ could not be reached/);
+	assert.match(String(error?.description), /N8N_SSRF_PROTECTION_ENABLED/);
+});
 
-test(
-	'with HTTP_PROXY, the result comes at once, and the signature does not pass the proxy',
-	{ timeout: 120_000 },
-	async () => {
-		const outward = await proxy((url) => url);
-		const address = { HTTP_PROXY: outward.url, http_proxy: outward.url, ALL_PROXY: outward.url };
-		await restart({ ...address, NO_PROXY: '', no_proxy: '' });
-		const begun = await begin('proxied');
-		assert.ok((await finish(begun)) < TRACKER_MS);
-		assertNotAdvised(begun);
-		assert.ok(outward.asked.length > 0, 'what goes to the service passes it');
-		assert.deepEqual(outward.asked.filter(isToN8n), []);
-	},
-);
+test('with HTTP_PROXY, the result comes at once, and the signature does not pass the proxy', async () => {
+	const outward = await proxy((url) => url);
+	const address = { HTTP_PROXY: outward.url, http_proxy: outward.url, ALL_PROXY: outward.url };
+	await restart({ ...address, NO_PROXY: '', no_proxy: '' });
+	const begun = await begin('proxied');
+	assert.ok((await finish(begun)) < TRACKER_MS);
+	assertNotAdvised(begun);
+	assert.ok(outward.asked.length > 0, 'what goes to the service passes it');
+	assert.deepEqual(outward.asked.filter(isToN8n), []);
+});
 
 /** Node's own proxy for what it fetches. n8n runs with Node 24 here, which knows the setting. */
 const nodesProxy = ({ url }: Proxy) => ({ NODE_USE_ENV_PROXY: '1', HTTP_PROXY: url, http_proxy: url });
 
-test(
-	'with NODE_USE_ENV_PROXY and the host of n8n in NO_PROXY, the result comes at once',
-	{ timeout: 120_000 },
-	async () => {
-		const outward = await proxy((url) => url);
-		const { hostname } = new URL(instance.n8n.url);
-		await restart({ ...nodesProxy(outward), NO_PROXY: hostname, no_proxy: hostname });
-		const begun = await begin('not proxied');
-		assert.ok((await finish(begun)) < TRACKER_MS);
-		assertNotAdvised(begun);
-		assert.deepEqual(outward.asked.filter(isToN8n), []);
-	},
-);
+test('with NODE_USE_ENV_PROXY and the host of n8n in NO_PROXY, the result comes at once', async () => {
+	const outward = await proxy((url) => url);
+	const { hostname } = new URL(instance.n8n.url);
+	await restart({ ...nodesProxy(outward), NO_PROXY: hostname, no_proxy: hostname });
+	const begun = await begin('not proxied');
+	assert.ok((await finish(begun)) < TRACKER_MS);
+	assertNotAdvised(begun);
+	assert.deepEqual(outward.asked.filter(isToN8n), []);
+});
 
-test(
-	'with NODE_USE_ENV_PROXY, the signature does not pass the proxy: the result comes a minute late, and the log says what to set',
-	{ timeout: 240_000 },
-	async () => {
-		const outward = await proxy((url) => url);
-		await restart({ ...nodesProxy(outward), NO_PROXY: '', no_proxy: '' });
-		const begun = await begin('proxied by Node');
-		const why = 'NODE_USE_ENV_PROXY would send the call through a proxy';
-		await assertAdvised(begun, instance.n8n.url, why, 'add the host of this n8n to NO_PROXY');
-		assert.ok((await finish(begun)) >= TRACKER_MS);
-		assert.ok(outward.asked.length > 0, 'what goes to the service passes it, as n8n has it with HTTP_PROXY');
-		assert.ok(!outward.text().includes(begun.signature));
-		assert.deepEqual(outward.asked.filter(isToN8n), []);
-	},
-);
+test('with NODE_USE_ENV_PROXY, the signature does not pass the proxy: the result comes a minute late, and the log says what to set', async () => {
+	const outward = await proxy((url) => url);
+	await restart({ ...nodesProxy(outward), NO_PROXY: '', no_proxy: '' });
+	const begun = await begin('proxied by Node');
+	const why = 'NODE_USE_ENV_PROXY would send the call through a proxy';
+	await assertAdvised(begun, instance.n8n.url, why, 'add the host of this n8n to NO_PROXY');
+	assert.ok((await finish(begun)) >= TRACKER_MS);
+	assert.ok(outward.asked.length > 0, 'what goes to the service passes it, as n8n has it with HTTP_PROXY');
+	assert.ok(!outward.text().includes(begun.signature));
+	assert.deepEqual(outward.asked.filter(isToN8n), []);
+});
 
 describe('where n8n cannot call itself, its tracker wakes what sleeps', { concurrency: true }, () => {
 	for (const [setting, name] of [
 		['WEBHOOK_URL of a proxy that asks for a login', 'login'],
 		['N8N_PATH without WEBHOOK_URL', 'path'],
 	] as const)
-		test(`with ${setting}, the result comes a minute late`, { timeout: 200_000 }, async () => {
+		test(`with ${setting}, the result comes a minute late`, async () => {
 			assert.ok((await finish(late[name])) >= TRACKER_MS);
 		});
 

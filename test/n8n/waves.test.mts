@@ -39,14 +39,14 @@ const storedBytes = async (workflowId: string) => {
 	return records.reduce((sum, { data }) => sum + String(data).length, 0);
 };
 
-test('all items arrive in order, and never more than Concurrent Tasks run at once', { timeout: 200_000 }, async () => {
+test('all items arrive in order, and never more than Concurrent Tasks run at once', async () => {
 	const { workflowId, executionId } = await start('calm');
 	let most = 0;
 	const watching = setInterval(() => {
 		const now = Date.now();
 		most = Math.max(most, tasksOf('calm').filter(({ endsAt }) => endsAt > now).length);
 	}, 100);
-	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 180_000 });
+	const execution = await untilFinished(instance.rest, executionId);
 	clearInterval(watching);
 	const items = itemsOf(execution, 'Generate');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -63,48 +63,44 @@ test('all items arrive in order, and never more than Concurrent Tasks run at onc
 	assert.ok((await storedBytes(workflowId)) < 1_500_000);
 });
 
-test(
-	'killed in the middle: what is left is submitted, nothing twice, and at most one wave is in doubt',
-	{ timeout: 400_000 },
-	async () => {
-		const { executionId } = await start('killed', { onError: 'continueRegularOutput' });
-		await until('the second wave is submitted', () => tasksOf('killed').length > PLACES + 3, 60_000);
-		const before = tasksOf('killed').length;
-		await instance.kill();
-		await instance.restart();
-		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 360_000 });
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		const items = itemsOf(execution, 'Generate');
-		assert.equal(items.length, ITEMS);
-		const doubtful = items.filter(({ json }) => json.error !== undefined);
-		assert.ok(
-			doubtful.every(({ json }) => json.code === 'outcome_still_unknown'),
-			JSON.stringify(doubtful.map(({ json }) => json)),
-		);
-		assert.ok(doubtful.length <= PLACES, `${doubtful.length} in doubt`);
-		const prompts = tasksOf('killed').map(({ body }) => body.prompt);
-		assert.deepEqual(prompts, [...new Set(prompts)], 'bought once');
-		assert.ok(prompts.length > before, 'what was left was submitted');
-		assert.ok(prompts.length >= ITEMS - doubtful.length);
-	},
-);
+test('killed in the middle: what is left is submitted, nothing twice, and at most one wave is in doubt', async () => {
+	const { executionId } = await start('killed', { onError: 'continueRegularOutput' });
+	await until('the second wave is submitted', () => tasksOf('killed').length > PLACES + 3);
+	const before = tasksOf('killed').length;
+	await instance.kill();
+	await instance.restart();
+	const execution = await untilFinished(instance.rest, executionId);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const items = itemsOf(execution, 'Generate');
+	assert.equal(items.length, ITEMS);
+	const doubtful = items.filter(({ json }) => json.error !== undefined);
+	assert.ok(
+		doubtful.every(({ json }) => json.code === 'outcome_still_unknown'),
+		JSON.stringify(doubtful.map(({ json }) => json)),
+	);
+	assert.ok(doubtful.length <= PLACES, `${doubtful.length} in doubt`);
+	const prompts = tasksOf('killed').map(({ body }) => body.prompt);
+	assert.deepEqual(prompts, [...new Set(prompts)], 'bought once');
+	assert.ok(prompts.length > before, 'what was left was submitted');
+	assert.ok(prompts.length >= ITEMS - doubtful.length);
+});
 
-test('Retry On Fail is played by us: what has failed is submitted again', { timeout: 200_000 }, async () => {
+test('Retry On Fail is played by us: what has failed is submitted again', async () => {
 	let made = 0;
 	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100, onError: 'continueRegularOutput' };
 	const { executionId } = await start('failing', settings, () =>
 		made++ === 30 ? 'fail=generation_failed duration=1s' : 'duration=1s',
 	);
-	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 180_000 });
+	const execution = await untilFinished(instance.rest, executionId);
 	const failed = itemsOf(execution, 'Generate').filter(({ json }) => json.error !== undefined);
 	assert.equal(failed.length, 1);
 	assert.equal(failed[0]?.json.earlier_task_ids.length, 2, 'three tries');
 	assert.equal(tasksOf('failing').length, ITEMS + 2);
 });
 
-test('after a stop nothing more is submitted', { timeout: 100_000 }, async () => {
+test('after a stop nothing more is submitted', async () => {
 	const { executionId } = await start('stopped', {}, () => 'duration=4s');
-	await until('the first wave is submitted', () => tasksOf('stopped').length >= PLACES, 30_000);
+	await until('the first wave is submitted', () => tasksOf('stopped').length >= PLACES);
 	await instance.rest.request('POST', `/rest/executions/${executionId}/stop`);
 	await pause(3_000);
 	const before = tasksOf('stopped').length;

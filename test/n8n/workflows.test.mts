@@ -45,7 +45,6 @@ const runElsewhere: Record<string, string> = {
 	'private-avatar-to-video.json': 'avatars.test.mts',
 };
 
-const limit = { timeout: 120_000 };
 let instance: Instance;
 before(async () => {
 	instance = await startInstance({ editor: true, sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
@@ -83,7 +82,7 @@ test('every example can be imported as it is: no credentials, no ids of an insta
 });
 
 for (const example of readExamples().filter(({ file }) => file in expectedFiles)) {
-	test(`${example.file} runs and gives its files`, limit, async () => {
+	test(`${example.file} runs and gives its files`, async () => {
 		const execution = await runExample(example);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		for (const [node, files] of Object.entries(expectedFiles[example.file] ?? {})) {
@@ -94,7 +93,7 @@ for (const example of readExamples().filter(({ file }) => file in expectedFiles)
 	});
 }
 
-test('very-long-jobs.json puts all files into one item, and tells apart what did not succeed', limit, async () => {
+test('very-long-jobs.json puts all files into one item, and tells apart what did not succeed', async () => {
 	const example = exampleIn('very-long-jobs.json');
 	const prompts = [
 		'slow [[sandbox duration=5s]]',
@@ -125,7 +124,7 @@ test('very-long-jobs.json puts all files into one item, and tells apart what did
 	assert.equal(instance.sandbox.tasks.length, prompts.length, 'each task was created once');
 });
 
-test('text-to-image-batch.json ends in a page that shows each picture with its prompt', limit, async () => {
+test('text-to-image-batch.json ends in a page that shows each picture with its prompt', async () => {
 	const execution = await runExample(exampleIn('text-to-image-batch.json'));
 	const images = allItemsOf(execution, 'Generate Images').map(({ json }) => json);
 	const [page, ...others] = allItemsOf(execution, 'Gallery File');
@@ -138,7 +137,7 @@ test('text-to-image-batch.json ends in a page that shows each picture with its p
 	assert.ok(html.includes(figures.join('\n')), html);
 });
 
-test('images-from-references.json sends both files, in their order', limit, async () => {
+test('images-from-references.json sends both files, in their order', async () => {
 	await runExample(exampleIn('images-from-references.json'));
 	const { uploads, tasks } = instance.sandbox;
 	assert.equal(uploads.length, 2);
@@ -147,32 +146,28 @@ test('images-from-references.json sends both files, in their order', limit, asyn
 	assert.equal(new Set(body.reference_images as string[]).size, 2);
 });
 
-test(
-	'scheduled-batch.json takes what has failed to its error branch, with prompt, advice and task ID',
-	limit,
-	async () => {
-		const failing = 'An open book [[sandbox fail=content_policy_violation]]';
-		const example = JSON.stringify(exampleIn('scheduled-batch.json')).replace('An open book', failing);
-		const execution = await runExample(JSON.parse(example) as Example);
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
-		assert.deepEqual(
-			finished.map((prompt) => prompt.slice(0, 5)),
-			['A cup', 'A pai'],
-		);
-		const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
-		assert.equal(others.length, 0);
-		assert.match(refused.prompt, /open book/);
-		assert.ok(refused.reason, 'it says why');
-		assert.match(refused.advice, /^[A-Z][^{}]+$/, 'the advice is a sentence, not an object');
-		assert.ok(
-			instance.sandbox.tasks.some(({ id }) => id === refused.task_id),
-			'the ID of the task that has failed is there',
-		);
-	},
-);
+test('scheduled-batch.json takes what has failed to its error branch, with prompt, advice and task ID', async () => {
+	const failing = 'An open book [[sandbox fail=content_policy_violation]]';
+	const example = JSON.stringify(exampleIn('scheduled-batch.json')).replace('An open book', failing);
+	const execution = await runExample(JSON.parse(example) as Example);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
+	assert.deepEqual(
+		finished.map((prompt) => prompt.slice(0, 5)),
+		['A cup', 'A pai'],
+	);
+	const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
+	assert.equal(others.length, 0);
+	assert.match(refused.prompt, /open book/);
+	assert.ok(refused.reason, 'it says why');
+	assert.match(refused.advice, /^[A-Z][^{}]+$/, 'the advice is a sentence, not an object');
+	assert.ok(
+		instance.sandbox.tasks.some(({ id }) => id === refused.task_id),
+		'the ID of the task that has failed is there',
+	);
+});
 
-test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', limit, async () => {
+test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', async () => {
 	instance.sandbox.users[0].remainCredits = 11;
 	const execution = await runExample(exampleIn('scheduled-batch.json'));
 	assert.equal(execution.status, 'error');
@@ -181,16 +176,12 @@ test('scheduled-batch.json pays nothing when fewer credits are left than the bat
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
 
-test(
-	'the editor gets the output schemas, also of nodes with one resource, which the form does not show',
-	limit,
-	async () => {
-		const readSchema = async (path: string) =>
-			await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
-		assert.equal((await readSchema('imageGeneration/1.0.0/image/generate')).properties.urls.type, 'array');
-		assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
-	},
-);
+test('the editor gets the output schemas, also of nodes with one resource, which the form does not show', async () => {
+	const readSchema = async (path: string) =>
+		await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
+	assert.equal((await readSchema('imageGeneration/1.0.0/image/generate')).properties.urls.type, 'array');
+	assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
+});
 
 function exampleIn(wanted: string): Example {
 	const example = readExamples().find(({ file }) => file === wanted);
@@ -209,7 +200,7 @@ async function runExample(example: Example) {
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
 	const trigger = manualTriggerOf(workflow);
 	assert.ok(trigger, 'the example has a manual trigger');
-	return await untilFinished(rest, await startExecution(rest, id, trigger), { timeoutMs: 90_000 });
+	return await untilFinished(rest, await startExecution(rest, id, trigger));
 }
 
 async function assertFile(item: ReturnType<typeof itemsOf>[number], kind: keyof typeof kinds, where: string) {

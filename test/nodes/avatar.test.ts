@@ -486,7 +486,7 @@ describe('bad input', () => {
 				},
 			);
 		const nested = '={{ ({ group_id: null, group: { id: $json.group } }) }}';
-		const options = { ...quick, concurrentItems: 1, additionalFields: nested };
+		const options = { ...quick, concurrentTasks: 1, additionalFields: nested };
 		const { json } = await upload([first, second, first], { options });
 		expect(json[0]).toMatchObject({
 			error: 'The service does not allow this upload into the group',

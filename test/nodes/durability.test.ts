@@ -314,15 +314,18 @@ describe('stop means stop', () => {
 		return { run, took, late: sandbox.requests.length - requests };
 	}
 
+	const isSent = (wanted: string) => () => sandbox.requests.some(({ method }) => method === wanted);
+	const isAccepted = () => Number(sandbox.tasks[0]?.acceptedAt) < Date.now() - 500;
+
 	test.each([
-		['while it sleeps', 1200, 'a [[sandbox duration=60s]]', 2],
-		['while it polls', 1500, 'a [[sandbox duration=60s poll=slow:20s]]', 1],
-		['while it submits', 500, 'a [[sandbox create=slow:3s]]', 1],
+		['while it sleeps', isAccepted, 'a [[sandbox duration=60s]]', 2],
+		['while it polls', isSent('GET'), 'a [[sandbox duration=60s poll=slow:20s]]', 1],
+		['while it submits', isSent('POST'), 'a [[sandbox create=slow:3s]]', 1],
 	])(
 		'a stop %s works within a second, without another request, and nothing runs again',
-		async (_, ms, prompt, pollIntervalSeconds) => {
+		async (_, moment, prompt, pollIntervalSeconds) => {
 			const { run, took, late } = await stopAfter(
-				ms,
+				moment,
 				{ operation: 'generate', prompt, options: { pollIntervalSeconds } },
 				{ settings: retrying(5) },
 			);

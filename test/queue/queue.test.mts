@@ -10,12 +10,9 @@ import { createWaitLoop, createWorkflow, oneStep, twoSteps, waitForTasks } from 
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
 
 let cluster: Cluster;
-before(
-	async () => {
-		cluster = await startCluster({ workers: 2 });
-	},
-	{ timeout: 300_000 },
-);
+before(async () => {
+	cluster = await startCluster({ workers: 2 });
+});
 after(() => cluster?.close());
 beforeEach(() => cluster.sandbox.reset());
 
@@ -34,183 +31,161 @@ async function untilAccepted(count: number) {
 	await pause(500);
 }
 
-test(
-	'40 tasks in 10 executions: both workers take their part, and every item gets its own result and file',
-	{ timeout: 120_000 },
-	async () => {
-		const { rest, sandbox, workers } = cluster;
-		const itemsEach = 4;
-		const executions = 2 * executionsPerWorker; // as many as the workers take together
-		const workflowIds = await Promise.all(
-			Array.from(
-				{ length: executions },
-				async (_, run) =>
-					await createWorkflow(
-						cluster,
-						Array.from({ length: itemsEach }, (__, item) => ({
-							prompt: `picture ${run}-${item}. [[sandbox duration=8s]]`,
-						})),
-						oneStep,
-					),
-			),
-		);
-		const started = await Promise.all(workflowIds.map(async (id) => await startExecution(rest, id, 'Start')));
-		const finished = await Promise.all(started.map(async (id) => await untilFinished(rest, id, { timeoutMs: 90_000 })));
+test('40 tasks in 10 executions: both workers take their part, and every item gets its own result and file', async () => {
+	const { rest, sandbox, workers } = cluster;
+	const itemsEach = 4;
+	const executions = 2 * executionsPerWorker; // as many as the workers take together
+	const workflowIds = await Promise.all(
+		Array.from(
+			{ length: executions },
+			async (_, run) =>
+				await createWorkflow(
+					cluster,
+					Array.from({ length: itemsEach }, (__, item) => ({
+						prompt: `picture ${run}-${item}. [[sandbox duration=8s]]`,
+					})),
+					oneStep,
+				),
+		),
+	);
+	const started = await Promise.all(workflowIds.map(async (id) => await startExecution(rest, id, 'Start')));
+	const finished = await Promise.all(started.map(async (id) => await untilFinished(rest, id)));
 
-		assert.equal(sandbox.tasks.length, executions * itemsEach);
-		const contents = new Set<string>();
-		for (const [run, execution] of finished.entries()) {
-			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-			const items = itemsOf(execution, 'Generate');
-			assert.equal(items.length, itemsEach);
-			for (const [index, { json, binary }] of items.entries()) {
-				const task = sandbox.tasks.find(({ id }) => id === json.task_id);
-				assert.match(
-					String(task?.body.prompt),
-					new RegExp(`^picture ${run}-${index}\\.`),
-					'the task of this very item',
-				);
-				assert.match(binary?.data.id, /^database:/, 'where all workers can read it');
-				const file = await rest.readBinary(binary?.data.id);
-				assert.equal(file.subarray(0, 8).toString('hex'), '89504e470d0a1a0a', 'a real picture');
-				contents.add(file.toString('base64'));
-			}
+	assert.equal(sandbox.tasks.length, executions * itemsEach);
+	const contents = new Set<string>();
+	for (const [run, execution] of finished.entries()) {
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		const items = itemsOf(execution, 'Generate');
+		assert.equal(items.length, itemsEach);
+		for (const [index, { json, binary }] of items.entries()) {
+			const task = sandbox.tasks.find(({ id }) => id === json.task_id);
+			assert.match(String(task?.body.prompt), new RegExp(`^picture ${run}-${index}\\.`), 'the task of this very item');
+			assert.match(binary?.data.id, /^database:/, 'where all workers can read it');
+			const file = await rest.readBinary(binary?.data.id);
+			assert.equal(file.subarray(0, 8).toString('hex'), '89504e470d0a1a0a', 'a real picture');
+			contents.add(file.toString('base64'));
 		}
-		assert.equal(contents.size, executions * itemsEach, 'each picture is another one');
+	}
+	assert.equal(contents.size, executions * itemsEach, 'each picture is another one');
 
-		const shares = workers.map((worker) => namedIn(worker).length);
-		assert.ok(
-			shares.every((share) => share > 0),
-			`each worker did a part: ${shares.join(' and ')} tasks`,
-		);
-		assert.equal(shares[0] + shares[1], executions * itemsEach, 'the log of a worker names its tasks, and no others');
-	},
-);
+	const shares = workers.map((worker) => namedIn(worker).length);
+	assert.ok(
+		shares.every((share) => share > 0),
+		`each worker did a part: ${shares.join(' and ')} tasks`,
+	);
+	assert.equal(shares[0] + shares[1], executions * itemsEach, 'the log of a worker names its tasks, and no others');
+});
 
-test(
-	'a stop reaches the worker: it ends at once, sends nothing more, and its log names the tasks',
-	{ timeout: 60_000 },
-	async () => {
-		const { rest, sandbox } = cluster;
-		const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `picture ${index} [[sandbox duration=120s]]` }));
-		const workflowId = await createWorkflow(
-			cluster,
-			items,
-			oneStep.map((node) => ({ ...node, retryOnFail: true, maxTries: 3, waitBetweenTries: 100 })),
-		);
-		const executionId = await startExecution(rest, workflowId, 'Start');
-		await untilAccepted(items.length);
-		await stopExecution(rest, executionId);
-		const { status } = await untilFinished(rest, executionId, { timeoutMs: 10_000 });
-		assert.equal(status, 'canceled');
-		await pause(1_000);
-		const requests = sandbox.requests.length;
-		await pause(4_000);
-		assert.equal(sandbox.requests.length, requests, 'no request leaves after the stop');
-		assert.equal(sandbox.tasks.length, items.length, 'nothing was bought again');
-		assert.equal(namedIn(workerOf(executionId)).length, items.length);
-		assert.match(log(workerOf(executionId)), /the execution was stopped, still running at the service: (\S+, ){9}\S+/);
-	},
-);
+test('a stop reaches the worker: it ends at once, sends nothing more, and its log names the tasks', async () => {
+	const { rest, sandbox } = cluster;
+	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `picture ${index} [[sandbox duration=120s]]` }));
+	const workflowId = await createWorkflow(
+		cluster,
+		items,
+		oneStep.map((node) => ({ ...node, retryOnFail: true, maxTries: 3, waitBetweenTries: 100 })),
+	);
+	const executionId = await startExecution(rest, workflowId, 'Start');
+	await untilAccepted(items.length);
+	await stopExecution(rest, executionId);
+	const { status } = await untilFinished(rest, executionId, { timeoutMs: 10_000 });
+	assert.equal(status, 'canceled');
+	await pause(1_000);
+	const requests = sandbox.requests.length;
+	await pause(4_000);
+	assert.equal(sandbox.requests.length, requests, 'no request leaves after the stop');
+	assert.equal(sandbox.tasks.length, items.length, 'nothing was bought again');
+	assert.equal(namedIn(workerOf(executionId)).length, items.length);
+	assert.match(log(workerOf(executionId)), /the execution was stopped, still running at the service: (\S+, ){9}\S+/);
+});
 
-test(
-	'Start a Workflow: the results go to another workflow, whichever workers check and run it',
-	{ timeout: 240_000 },
-	async () => {
-		const { rest, sandbox } = cluster;
-		const receiverId = await createWorkflow(
-			cluster,
-			[],
-			[
-				{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' },
-				{ name: 'Got', type: 'n8n-nodes-base.noOp' },
-			],
-		);
-		await activate(cluster, receiverId);
-		const parameters = {
-			...oneStep[0]?.parameters,
-			whenDone: 'startWorkflow',
-			workflowId: { __rl: true, mode: 'id', value: receiverId },
-			passAlong: '={{ { "asked": $json.prompt } }}',
-		};
-		const callerId = await createWorkflow(
-			cluster,
-			[{ prompt: 'one' }, { prompt: 'two' }],
-			oneStep.map((node) => ({ ...node, parameters })),
-		);
-		const caller = await untilFinished(rest, await startExecution(rest, callerId, 'Start'), { timeoutMs: 30_000 });
-		assert.equal(caller.status, 'success', JSON.stringify(caller.error));
-		const received = async () =>
-			await Promise.all((await executionsOf(cluster, receiverId)).map(async (id) => await readExecution(rest, id)));
-		await until(
-			'the workflow has got the results',
-			async () => (await received()).some(({ status, runData }) => status === 'success' && runData.Got !== undefined),
-			200_000,
-		);
-		const [start, ...others] = (await received()).filter(({ runData }) => runData.Got !== undefined);
-		assert.equal(others.length, 0);
-		const items = start ? itemsOf(start, 'Got') : [];
-		assert.deepEqual(
-			items.map(({ json }) => [json.pass_along.asked, json.status]),
-			[
-				['one', 'completed'],
-				['two', 'completed'],
-			],
-		);
-		for (const { binary } of items) assert.ok((await rest.readBinary(binary?.data.id)).length > 0);
-		assert.equal(sandbox.tasks.length, 2);
-	},
-);
+test('Start a Workflow: the results go to another workflow, whichever workers check and run it', async () => {
+	const { rest, sandbox } = cluster;
+	const receiverId = await createWorkflow(
+		cluster,
+		[],
+		[
+			{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' },
+			{ name: 'Got', type: 'n8n-nodes-base.noOp' },
+		],
+	);
+	await activate(cluster, receiverId);
+	const parameters = {
+		...oneStep[0]?.parameters,
+		whenDone: 'startWorkflow',
+		workflowId: { __rl: true, mode: 'id', value: receiverId },
+		passAlong: '={{ { "asked": $json.prompt } }}',
+	};
+	const callerId = await createWorkflow(
+		cluster,
+		[{ prompt: 'one' }, { prompt: 'two' }],
+		oneStep.map((node) => ({ ...node, parameters })),
+	);
+	const caller = await untilFinished(rest, await startExecution(rest, callerId, 'Start'));
+	assert.equal(caller.status, 'success', JSON.stringify(caller.error));
+	const received = async () =>
+		await Promise.all((await executionsOf(cluster, receiverId)).map(async (id) => await readExecution(rest, id)));
+	await until('the workflow has got the results', async () =>
+		(await received()).some(({ status, runData }) => status === 'success' && runData.Got !== undefined),
+	);
+	const [start, ...others] = (await received()).filter(({ runData }) => runData.Got !== undefined);
+	assert.equal(others.length, 0);
+	const items = start ? itemsOf(start, 'Got') : [];
+	assert.deepEqual(
+		items.map(({ json }) => [json.pass_along.asked, json.status]),
+		[
+			['one', 'completed'],
+			['two', 'completed'],
+		],
+	);
+	for (const { binary } of items) assert.ok((await rest.readBinary(binary?.data.id)).length > 0);
+	assert.equal(sandbox.tasks.length, 2);
+});
 
 test('the key is in no log', () => {
 	for (const n8n of [cluster.main, ...cluster.workers]) assert.ok(!log(n8n).includes(sandboxKey));
 });
 
-test(
-	'a killed worker: its execution ends without data, its log names the tasks, and a loop with a Wait node goes on elsewhere',
-	{ timeout: 240_000 },
-	async () => {
-		const { rest, sandbox } = cluster;
-		const sleepingId = await startExecution(
-			rest,
-			await createWaitLoop(cluster, [{ prompt: 'asleep 1' }, { prompt: 'asleep 2' }]),
-			'Start',
-		);
-		await until('the loop sleeps', async () => (await readExecution(rest, sleepingId)).status === 'waiting');
-		const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=20s]]` }));
-		const executionId = await startExecution(
-			rest,
-			await createWorkflow(cluster, items, twoSteps, { saveExecutionProgress: true }),
-			'Start',
-		);
-		await untilAccepted(4);
-		const worker = workerOf(executionId);
-		await killN8n(worker);
+test('a killed worker: its execution ends without data, its log names the tasks, and a loop with a Wait node goes on elsewhere', async () => {
+	const { rest, sandbox } = cluster;
+	const sleepingId = await startExecution(
+		rest,
+		await createWaitLoop(cluster, [{ prompt: 'asleep 1' }, { prompt: 'asleep 2' }]),
+		'Start',
+	);
+	await until('the loop sleeps', async () => (await readExecution(rest, sleepingId)).status === 'waiting');
+	const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=20s]]` }));
+	const executionId = await startExecution(
+		rest,
+		await createWorkflow(cluster, items, twoSteps, { saveExecutionProgress: true }),
+		'Start',
+	);
+	await untilAccepted(4);
+	const worker = workerOf(executionId);
+	await killN8n(worker);
 
-		const killed = await untilFinished(rest, executionId, { timeoutMs: 120_000 });
-		assert.equal(killed.status, 'error');
-		assert.deepEqual(killed.runData, {}, 'n8n throws away what it had saved of the execution');
-		const { id: retryId } = await rest.request('POST', `/rest/executions/${executionId}/retry`, {
-			loadWorkflow: false,
-		});
-		assert.deepEqual((await untilFinished(rest, String(retryId))).runData, {}, 'so there is nothing to retry');
-		assert.equal(sandbox.tasks.length, 4, 'and nothing is bought again');
+	const killed = await untilFinished(rest, executionId);
+	assert.equal(killed.status, 'error');
+	assert.deepEqual(killed.runData, {}, 'n8n throws away what it had saved of the execution');
+	const { id: retryId } = await rest.request('POST', `/rest/executions/${executionId}/retry`, {
+		loadWorkflow: false,
+	});
+	assert.deepEqual((await untilFinished(rest, String(retryId))).runData, {}, 'so there is nothing to retry');
+	assert.equal(sandbox.tasks.length, 4, 'and nothing is bought again');
 
-		const inLog = new RegExp(`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionId}$`, 'gm');
-		const taskIds = [...log(worker).matchAll(inLog)].map(([, id]) => ({ task_id: id }));
-		assert.equal(taskIds.length, items.length);
-		const finishing = await startExecution(rest, await createWorkflow(cluster, taskIds, [waitForTasks]), 'Start');
-		const finished = await untilFinished(rest, finishing);
-		assert.notEqual(workerOf(finishing), worker);
-		assert.equal(
-			itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length,
-			items.length,
-			'Wait for Task fetches the files',
-		);
+	const inLog = new RegExp(`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionId}$`, 'gm');
+	const taskIds = [...log(worker).matchAll(inLog)].map(([, id]) => ({ task_id: id }));
+	assert.equal(taskIds.length, items.length);
+	const finishing = await startExecution(rest, await createWorkflow(cluster, taskIds, [waitForTasks]), 'Start');
+	const finished = await untilFinished(rest, finishing);
+	assert.notEqual(workerOf(finishing), worker);
+	assert.equal(
+		itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length,
+		items.length,
+		'Wait for Task fetches the files',
+	);
 
-		const slept = await untilFinished(rest, sleepingId, { timeoutMs: 150_000 });
-		assert.equal(slept.status, 'success', JSON.stringify(slept.error));
-		assert.equal(itemsOf(slept, 'Finished').filter(({ binary }) => binary?.data).length, 2);
-		assert.equal(sandbox.tasks.length, 4);
-	},
-);
+	const slept = await untilFinished(rest, sleepingId);
+	assert.equal(slept.status, 'success', JSON.stringify(slept.error));
+	assert.equal(itemsOf(slept, 'Finished').filter(({ binary }) => binary?.data).length, 2);
+	assert.equal(sandbox.tasks.length, 4);
+});

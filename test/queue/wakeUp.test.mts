@@ -36,7 +36,7 @@ type Begun = Awaited<ReturnType<typeof begin>>;
 
 /** Milliseconds until the result was there. */
 async function finish({ executionId, beganMs }: Begun): Promise<number> {
-	const execution = await untilFinished(cluster.rest, executionId, { timeoutMs: 200_000 });
+	const execution = await untilFinished(cluster.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.equal(itemsOf(execution, 'Generate')[0]?.json.status, 'completed');
 	return Date.parse(execution.record.stoppedAt) - beganMs;
@@ -61,19 +61,16 @@ async function beginOn(name: string, settings: Record<string, string>) {
 }
 
 let late: Array<Awaited<ReturnType<typeof beginOn>>>;
-before(
-	async () => {
-		cluster = await startCluster({ workers: 0, env: { N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true' } });
-		// Its own address then, which is no n8n's.
-		const unset = await beginOn('unset', { WEBHOOK_URL: '' });
-		const main = await beginOn('main', {});
-		late = [unset, main];
-	},
-	{ timeout: 300_000 },
-);
+before(async () => {
+	cluster = await startCluster({ workers: 0, env: { N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true' } });
+	// Its own address then, which is no n8n's.
+	const unset = await beginOn('unset', { WEBHOOK_URL: '' });
+	const main = await beginOn('main', {});
+	late = [unset, main];
+});
 after(() => cluster?.close());
 
-test('with WEBHOOK_URL of the webhook process, the result comes at once', { timeout: 120_000 }, async () => {
+test('with WEBHOOK_URL of the webhook process, the result comes at once', async () => {
 	const webhook = await cluster.start('webhook', ['webhook'], {});
 	const worker = await cluster.start('worker', ['worker', '--concurrency=5'], {
 		WEBHOOK_URL: `${webhook.url.replace('localhost', '127.0.0.1')}/`,
@@ -88,7 +85,7 @@ describe('where the worker cannot call n8n, its tracker wakes what sleeps', { co
 		'without WEBHOOK_URL',
 		'with WEBHOOK_URL of a main process without production webhooks',
 	].entries())
-		test(`${setting}, the result comes a minute late`, { timeout: 200_000 }, async () => {
+		test(`${setting}, the result comes a minute late`, async () => {
 			const begun = late[index];
 			assert.ok(begun);
 			assert.ok((await finish(begun)) >= TRACKER_MS);

@@ -13,12 +13,9 @@ const ITEMS = 60;
 const PLACES = 20;
 
 let cluster: Cluster;
-before(
-	async () => {
-		cluster = await startCluster({ workers: 2 });
-	},
-	{ timeout: 300_000 },
-);
+before(async () => {
+	cluster = await startCluster({ workers: 2 });
+});
 after(() => cluster?.close());
 beforeEach(() => cluster.sandbox.reset());
 
@@ -38,7 +35,7 @@ async function startWaves({ credential = cluster.credential, secondsOf = (_item:
 }
 
 const untilSecondWave = async () =>
-	await until('the second wave is submitted', () => cluster.sandbox.tasks.length > PLACES + 3, 90_000);
+	await until('the second wave is submitted', () => cluster.sandbox.tasks.length > PLACES + 3);
 
 /** The innermost execution: the last one that has begun. */
 async function innermostOf(workflowId: string) {
@@ -52,7 +49,7 @@ const startsOf = (executionId: string) =>
 
 /** All items have a result, but for so many at the most, which say that nobody knows. Nothing is bought twice. */
 async function assertArrived(executionId: string, mostInDoubt = 0) {
-	const execution = await untilFinished(cluster.rest, executionId, { timeoutMs: 400_000 });
+	const execution = await untilFinished(cluster.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Generate');
 	assert.equal(items.length, ITEMS);
@@ -69,40 +66,36 @@ async function assertArrived(executionId: string, mostInDoubt = 0) {
 	return completed;
 }
 
-test(
-	'a sleeping execution that many call at the same moment is woken once: one worker advances its orders',
-	{ timeout: 300_000 },
-	async () => {
-		const { rest, main } = cluster;
-		const { workflowId, executionId } = await startWaves();
-		const called = new Map<string, number[]>();
-		const race = async () => {
-			const innermost = await innermostOf(workflowId);
-			if (innermost === undefined || innermost.status !== 'waiting' || called.has(innermost.id)) return false;
-			const { runData } = await readExecution(rest, innermost.id);
-			const url: unknown = runData['Note Address']?.[0]?.data?.main?.[0]?.[0]?.json?.details?.resume_url;
-			if (typeof url !== 'string') return false;
-			const { pathname, search } = new URL(url);
-			const answers = Array.from({ length: 10 }, async () => await fetch(new URL(pathname + search, main.url)));
-			called.set(
-				innermost.id,
-				(await Promise.all(answers)).map(({ status }) => status),
-			);
-			return true;
-		};
-		await until('the innermost execution sleeps and is called', race, 60_000, 20);
-		await assertArrived(executionId);
-		for (const [id, statuses] of called) {
-			assert.ok(statuses.filter((status) => status === 200).length <= 1, statuses.join(' '));
-			assert.deepEqual(
-				startsOf(id).toSorted((a, b) => a - b),
-				[0, 1],
-				'one worker, once',
-			);
-		}
-		assert.equal(cluster.sandbox.tasks.length, ITEMS);
-	},
-);
+test('a sleeping execution that many call at the same moment is woken once: one worker advances its orders', async () => {
+	const { rest, main } = cluster;
+	const { workflowId, executionId } = await startWaves();
+	const called = new Map<string, number[]>();
+	const race = async () => {
+		const innermost = await innermostOf(workflowId);
+		if (innermost === undefined || innermost.status !== 'waiting' || called.has(innermost.id)) return false;
+		const { runData } = await readExecution(rest, innermost.id);
+		const url: unknown = runData['Note Address']?.[0]?.data?.main?.[0]?.[0]?.json?.details?.resume_url;
+		if (typeof url !== 'string') return false;
+		const { pathname, search } = new URL(url);
+		const answers = Array.from({ length: 10 }, async () => await fetch(new URL(pathname + search, main.url)));
+		called.set(
+			innermost.id,
+			(await Promise.all(answers)).map(({ status }) => status),
+		);
+		return true;
+	};
+	await until('the innermost execution sleeps and is called', race, { everyMs: 20 });
+	await assertArrived(executionId);
+	for (const [id, statuses] of called) {
+		assert.ok(statuses.filter((status) => status === 200).length <= 1, statuses.join(' '));
+		assert.deepEqual(
+			startsOf(id).toSorted((a, b) => a - b),
+			[0, 1],
+			'one worker, once',
+		);
+	}
+	assert.equal(cluster.sandbox.tasks.length, ITEMS);
+});
 
 /** The items of the first wave: it ends after half a second, in which a busy machine submits less than may run. */
 async function countFirstWave(innermostId: string): Promise<number> {
@@ -125,62 +118,50 @@ async function killWorkerOf(workflowId: string): Promise<() => Promise<void>> {
 	};
 }
 
-test(
-	'a worker is killed in the middle of a later wave: another one goes on, and the first wave is in no doubt',
-	{ timeout: 500_000 },
-	async () => {
-		const { workflowId, executionId } = await startWaves();
-		await untilSecondWave();
-		const firstWave = await countFirstWave(String((await innermostOf(workflowId))?.id));
-		const restart = await killWorkerOf(workflowId);
-		// n8n throws away what the killed execution had saved.
-		await assertArrived(executionId, ITEMS - firstWave);
-		await restart();
-	},
-);
+test('a worker is killed in the middle of a later wave: another one goes on, and the first wave is in no doubt', async () => {
+	const { workflowId, executionId } = await startWaves();
+	await untilSecondWave();
+	const firstWave = await countFirstWave(String((await innermostOf(workflowId))?.id));
+	const restart = await killWorkerOf(workflowId);
+	// n8n throws away what the killed execution had saved.
+	await assertArrived(executionId, ITEMS - firstWave);
+	await restart();
+});
 
-test(
-	'with the purchase log, nothing is in doubt of which a worker that is killed in a later wave has written the ID: all of it arrives',
-	{ timeout: 500_000 },
-	async () => {
-		const { sandbox } = cluster;
-		const { credential } = await withPurchaseLog(cluster);
-		// They end one after the other, so that there is a small wave again and again.
-		const { workflowId, executionId } = await startWaves({ credential, secondsOf: (item) => 4 + (item % PLACES) / 2 });
-		await untilSecondWave();
-		const rowsOf = async () => (await readPurchases(cluster)).filter((row) => row.workflow_id === workflowId);
-		const loggedIn = (rows: Awaited<ReturnType<typeof rowsOf>>) => new Set(rows.flatMap(({ task_id: id }) => id || []));
-		const oldest = sandbox.tasks.slice(0, PLACES + 3);
-		await until('some of a later wave are in the log', async () => {
-			const logged = loggedIn(await rowsOf());
-			return oldest.every(({ id }) => logged.has(id));
-		});
-		const restart = await killWorkerOf(workflowId);
-		const accepted = sandbox.tasks.length;
-		const rows = await rowsOf();
-		const logged = loggedIn(rows);
-		const submitted = new Set(rows.map(({ item }) => item)).size;
-		assert.ok(logged.size < ITEMS, 'it dies in the middle');
-		const completed = await assertArrived(executionId, submitted - logged.size);
-		assert.deepEqual(
-			[...logged].filter((id) => !completed.has(id)),
-			[],
-			`${logged.size} of ${accepted} were in the log`,
-		);
-		await restart();
-	},
-);
+test('with the purchase log, nothing is in doubt of which a worker that is killed in a later wave has written the ID: all of it arrives', async () => {
+	const { sandbox } = cluster;
+	const { credential } = await withPurchaseLog(cluster);
+	// They end one after the other, so that there is a small wave again and again.
+	const { workflowId, executionId } = await startWaves({ credential, secondsOf: (item) => 4 + (item % PLACES) / 2 });
+	await untilSecondWave();
+	const rowsOf = async () => (await readPurchases(cluster)).filter((row) => row.workflow_id === workflowId);
+	const loggedIn = (rows: Awaited<ReturnType<typeof rowsOf>>) => new Set(rows.flatMap(({ task_id: id }) => id || []));
+	const oldest = sandbox.tasks.slice(0, PLACES + 3);
+	await until('some of a later wave are in the log', async () => {
+		const logged = loggedIn(await rowsOf());
+		return oldest.every(({ id }) => logged.has(id));
+	});
+	const restart = await killWorkerOf(workflowId);
+	const accepted = sandbox.tasks.length;
+	const rows = await rowsOf();
+	const logged = loggedIn(rows);
+	const submitted = new Set(rows.map(({ item }) => item)).size;
+	assert.ok(logged.size < ITEMS, 'it dies in the middle');
+	const completed = await assertArrived(executionId, submitted - logged.size);
+	assert.deepEqual(
+		[...logged].filter((id) => !completed.has(id)),
+		[],
+		`${logged.size} of ${accepted} were in the log`,
+	);
+	await restart();
+});
 
-test(
-	'the main process is killed in the middle of a later wave: the worker goes on, and nothing is in doubt',
-	{ timeout: 500_000 },
-	async () => {
-		const { executionId } = await startWaves();
-		await untilSecondWave();
-		await killN8n(cluster.main);
-		await until('the last wave is submitted', () => cluster.sandbox.tasks.length === ITEMS, 90_000);
-		cluster.main = await cluster.restart(cluster.main);
-		await assertArrived(executionId);
-		assert.equal(cluster.sandbox.tasks.length, ITEMS);
-	},
-);
+test('the main process is killed in the middle of a later wave: the worker goes on, and nothing is in doubt', async () => {
+	const { executionId } = await startWaves();
+	await untilSecondWave();
+	await killN8n(cluster.main);
+	await until('the last wave is submitted', () => cluster.sandbox.tasks.length === ITEMS);
+	cluster.main = await cluster.restart(cluster.main);
+	await assertArrived(executionId);
+	assert.equal(cluster.sandbox.tasks.length, ITEMS);
+});

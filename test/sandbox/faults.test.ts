@@ -32,6 +32,36 @@ describe('a task', () => {
 		expect(files[0]?.bytes.equals(files[1]?.bytes ?? Buffer.alloc(0))).toBe(false);
 	});
 
+	test('what is held is released: tasks without an end, slow status reads and files, and such tasks to come', async () => {
+		await bench.image('duration=never poll=slow:1m*all bytes=1 bytes_per_second=1000');
+		bench.clockMs += 3_600_000;
+		expect((await bench.lastStatus()).json).toMatchObject({ status: 'in_progress', progress: 0 });
+		bench.sandbox.release();
+		const releasedAtMs = bench.clockMs;
+		const { json } = await bench.lastStatus();
+		expect(json).toMatchObject({ status: 'completed', completed_at: Math.floor(releasedAtMs / 1_000) });
+		expect((await bench.file(String(urlsIn(json)[0]))).bytes).toHaveLength(1_000_000);
+		await bench.image('duration=never');
+		expect((await bench.lastStatus()).json).toMatchObject({ status: 'completed' });
+		await bench.image('duration=5s');
+		expect((await bench.lastStatus()).json).toMatchObject({ status: 'queued' });
+		expect(bench.clockMs).toBe(releasedAtMs);
+	});
+
+	test('a file on its way is released, too', async () => {
+		let sleptMs = 0;
+		const slow: Bench = new Bench({
+			sleep: async (ms) => {
+				sleptMs += ms;
+				if (sleptMs > 5_000) slow.sandbox.release();
+			},
+		});
+		await slow.image('duration=0 bytes=1 bytes_per_second=1000');
+		const [url = ''] = urlsIn((await slow.lastStatus()).json);
+		expect((await slow.file(url)).bytes).toHaveLength(1_000_000);
+		expect(sleptMs).toBeLessThan(6_000);
+	});
+
 	test.each([
 		['progress=stuck', 0],
 		['progress=jump', 99],

@@ -70,8 +70,7 @@ async function untilSettled(): Promise<void> {
 			(await Promise.all(workflowIds.map(async (id) => await listExecutions(cluster, id)))).every(
 				(all) => !all.some(isOpen),
 			),
-		SETTLED_WITHIN_MS,
-		5_000,
+		{ withinMs: SETTLED_WITHIN_MS, everyMs: 5_000 },
 	);
 }
 
@@ -139,7 +138,7 @@ async function judge(): Promise<void> {
 	for (const run of runs.filter(({ execution }) => execution.status !== 'success')) {
 		count('retried');
 		// In the middle of all that is judged: one that goes wrong must not end the others.
-		const again = await retry(cluster, run.execution.id, false, LONGEST_MS).catch(
+		const again = await retry(cluster, run.execution.id, false).catch(
 			(error: unknown) => void problems.wrongEnd.push(`retry of execution ${run.execution.id}: ${String(error)}`),
 		);
 		if (again?.status !== 'success' || Object.keys(again.runData).length === 0) continue;
@@ -184,7 +183,7 @@ async function getByHand(open: string[]): Promise<void> {
 	const items = open.map((id) => ({ task_id: id }));
 	const workflowId = await createWorkflow(cluster, items, [waitForTasks]);
 	const executionId = await startExecution(cluster.rest, workflowId, 'Start');
-	const finished = await untilFinished(cluster.rest, executionId, { timeoutMs: 300_000 });
+	const finished = await untilFinished(cluster.rest, executionId);
 	const got = itemsOf(finished, 'Wait')
 		.filter(({ json, binary }) => json.status === 'completed' && binary !== undefined)
 		.map(({ json }) => json.task_id);

@@ -5,7 +5,7 @@ import { owner } from '../n8n/rest.mjs';
 /** n8n accepts the login cookie only together with the browser id that it was given for. */
 const browserId = 'generation-gateway-browser';
 /** The editor is a large program, and the machine may be busy. */
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 /** On a busy machine, the nodes of a workflow are there within this. */
 const nodesWithinMs = 15_000;
 const CANVAS_NODE = '[data-test-id="canvas-node"]';

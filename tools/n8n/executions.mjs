@@ -7,6 +7,8 @@ import { ToolError } from '../report/step.mjs';
 const pollEveryMs = { least: 250, most: 1500, ofElapsed: 0.1 };
 /** n8n writes the status of an execution first, and what came out a moment later. Those that end badly may have nothing. */
 const dataWithinMs = { success: 10_000, others: 5_000 };
+/** Of an execution for which no other time is given, on a busy machine. */
+const longestMs = 300_000;
 /** "waiting" is not final either, but a manual run that waits goes on by itself or by a click. */
 const unfinished = new Set(['new', 'running', 'waiting']);
 
@@ -54,7 +56,7 @@ export async function readExecution(rest, id) {
  * @param {string} id
  * @param {{ timeoutMs?: number }} [options]
  */
-export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
+export async function untilFinished(rest, id, { timeoutMs = longestMs } = {}) {
 	const begunAt = Date.now();
 	const deadline = begunAt + timeoutMs;
 	let endedAt = 0;

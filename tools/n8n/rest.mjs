@@ -6,8 +6,8 @@ import { ToolError } from '../report/step.mjs';
 const browserId = 'generation-gateway-tools';
 /** A retry is answered when it has ended, and a busy n8n takes its time. */
 const requestTimeoutMs = 300_000;
-const apiThereWithinMs = 30_000;
-const answersWithinMs = 60_000;
+const apiThereWithinMs = 300_000;
+const answersWithinMs = 300_000;
 /** The answer to a setup of the owner when there is one. */
 const ALREADY_SET_UP = 400;
 

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { closeNode, linesOf, openNode } from './form.mts';
 
 const output = (page: Page) => page.getByTestId('output-panel');
-const endsWithinMs = 60_000;
 
 /** A click on "Execute step". Waits until there is a result or a message in the output panel. */
 export async function executeStep(page: Page): Promise<void> {
@@ -11,7 +10,7 @@ export async function executeStep(page: Page): Promise<void> {
 	const ended = output(page).locator(
 		'[data-test-id="node-run-status-success"], [data-test-id="node-run-status-danger"]',
 	);
-	await ended.first().waitFor({ timeout: endsWithinMs });
+	await ended.first().waitFor();
 }
 
 /** The message of a node that ended badly, and what it says to do. */
@@ -63,7 +62,7 @@ export async function retryLastExecution(page: Page): Promise<string[]> {
 /** A click on "Execute workflow". Waits until n8n says that it has ended well. */
 export async function executeWorkflow(page: Page): Promise<void> {
 	await page.getByTestId('execute-workflow-button').last().click();
-	await page.getByText('Workflow executed successfully').first().waitFor({ timeout: endsWithinMs });
+	await page.getByText('Workflow executed successfully').first().waitFor();
 }
 
 /** The same in a workflow with several triggers: first the arrow beside the button, and the name of the trigger. */

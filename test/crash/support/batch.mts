@@ -149,7 +149,7 @@ export async function executionsOfBatch(target: Target, { workflowId }: Batch): 
  * Waits until nothing of it runs any more. What a dead worker had started itself is said to run for hours: only the
  * execution that the webhook has started counts there.
  */
-export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300_000): Promise<Execution[]> {
+export async function untilSettled(target: Target, batch: Batch): Promise<Execution[]> {
 	await until(
 		`${batch.name} has settled`,
 		async () => {
@@ -158,8 +158,7 @@ export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300
 				.slice(0, target.victim === 'n8n' ? undefined : 1)
 				.every(({ status }) => !['new', 'running', 'waiting'].includes(status));
 		},
-		timeoutMs,
-		2_000,
+		{ everyMs: 2_000 },
 	);
 	const [first] = await executionsOf(target, batch.workflowId);
 	if (first !== undefined) await untilFinished(target.rest, first);
@@ -174,7 +173,6 @@ export async function retry(
 	target: Pick<Target, 'rest' | 'credential'>,
 	executionId: string,
 	loadWorkflow: boolean,
-	timeoutMs = 180_000,
 ): Promise<Execution | undefined> {
 	const { rest } = target;
 	const { workflowId } = await rest.request('GET', `/rest/executions/${executionId}`);
@@ -192,10 +190,9 @@ export async function retry(
 			id = (await retries()).find((each) => !earlier.has(each.id))?.id;
 			return id !== undefined || refusal !== undefined;
 		},
-		timeoutMs,
-		500,
+		{ everyMs: 500 },
 	);
-	if (id !== undefined) return await untilFinished(rest, String(id), { timeoutMs });
+	if (id !== undefined) return await untilFinished(rest, String(id));
 	if (/cannot be retried|aborted before starting/.test(String(refusal))) return undefined;
 	throw refusal;
 }

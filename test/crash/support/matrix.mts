@@ -51,58 +51,55 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	};
 	const areHeld = async (all: Held[]) => {
 		for (const { moment, batch } of all)
-			await until(`${batch.name} is held`, async () => await moment.isReached(target, batch), 120_000);
+			await until(`${batch.name} is held`, async () => await moment.isReached(target, batch));
 	};
 
-	before(
-		async () => {
-			target = await startTarget(victim);
-			const withLog = { ...target, ...(await withPurchaseLog(target)) };
-			for (const moment of moments) {
-				for (const way of ways) {
-					const { survives } = WAYS[way];
-					const logs = WAYS[way].logs || (survives && victim !== 'n8n' && moment.isLoggedInQueue === true);
-					const name = `${moment.key}-${way}`;
-					const { options, hangs, places } = moment;
-					const batch = await prepareBatch(logs ? withLog : target, {
-						name,
-						survives,
-						logs,
-						options,
-						hangs,
-						places,
-						hangsFor,
-						isBackwards: !survives,
-						prompts: moment.prompts(name, hangsFor),
-					});
-					if (moment.isNotCalled) target.door.holdFor(batch.workflowId);
-					held.push({ moment, batch });
-				}
+	before(async () => {
+		target = await startTarget(victim);
+		const withLog = { ...target, ...(await withPurchaseLog(target)) };
+		for (const moment of moments) {
+			for (const way of ways) {
+				const { survives } = WAYS[way];
+				const logs = WAYS[way].logs || (survives && victim !== 'n8n' && moment.isLoggedInQueue === true);
+				const name = `${moment.key}-${way}`;
+				const { options, hangs, places } = moment;
+				const batch = await prepareBatch(logs ? withLog : target, {
+					name,
+					survives,
+					logs,
+					options,
+					hangs,
+					places,
+					hangsFor,
+					isBackwards: !survives,
+					prompts: moment.prompts(name, hangsFor),
+				});
+				if (moment.isNotCalled) target.door.holdFor(batch.workflowId);
+				held.push({ moment, batch });
 			}
-			const startedAtMs = Date.now();
-			const early = await startAll('early');
-			await pause(startedAtMs + LATE_MS - Date.now());
-			await areHeld(await startAll('late'));
-			await areHeld(early);
-			await areHeld(await startAll('awake'));
-			await areHeld(await startAll('last'));
-			const asleep = new Set(await asleepWorkflows(target));
-			endedAtMs = Date.now();
-			await target.end(signal);
-			// The files that arrived slowly have held a download until now. Nobody has to wait for them any more.
-			for (const { directives } of target.sandbox.tasks) delete directives.bytesPerSecond;
-			await target.restart();
-			await Promise.all(
-				held.map(async ({ batch }) =>
-					outcomes.set(
-						batch.name,
-						await outcomeOf(target, batch, endedAtMs, asleep).catch((error: unknown) => failed(batch, error)),
-					),
+		}
+		const startedAtMs = Date.now();
+		const early = await startAll('early');
+		await pause(startedAtMs + LATE_MS - Date.now());
+		await areHeld(await startAll('late'));
+		await areHeld(early);
+		await areHeld(await startAll('awake'));
+		await areHeld(await startAll('last'));
+		const asleep = new Set(await asleepWorkflows(target));
+		endedAtMs = Date.now();
+		await target.end(signal);
+		// Nobody has to wait any more for what has held the executions at their moments.
+		target.sandbox.release();
+		await target.restart();
+		await Promise.all(
+			held.map(async ({ batch }) =>
+				outcomes.set(
+					batch.name,
+					await outcomeOf(target, batch, endedAtMs, asleep).catch((error: unknown) => failed(batch, error)),
 				),
-			);
-		},
-		{ timeout: 800_000 },
-	);
+			),
+		);
+	});
 	after(() => target?.close());
 
 	/** Each execution is a test of its own: one that fails must not hide the others. */
@@ -121,7 +118,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		}
 	}
 
-	test(`${title}: Wait for Task finishes what the workflows did not get`, { timeout: 150_000 }, async () => {
+	test(`${title}: Wait for Task finishes what the workflows did not get`, async () => {
 		const open = [...outcomes.values()].flatMap((outcome) => outcome.open);
 		if (victim !== 'main') assert.ok(open.length > 0);
 		if (open.length === 0) return;
@@ -130,9 +127,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 			open.map((id) => ({ task_id: id })),
 			[waitForTasks],
 		);
-		const finished = await untilFinished(target.rest, await startExecution(target.rest, workflowId, 'Start'), {
-			timeoutMs: 120_000,
-		});
+		const finished = await untilFinished(target.rest, await startExecution(target.rest, workflowId, 'Start'));
 		assert.deepEqual(
 			itemsOf(finished, 'Wait').map(({ json, binary }) => [json.task_id, json.status, binary !== undefined]),
 			open.map((id) => [id, 'completed', true]),

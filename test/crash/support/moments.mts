@@ -1,4 +1,7 @@
-/** The moments at which n8n ends, and how an execution is brought to each and held there. */
+/**
+ * The moments at which n8n ends, and how an execution is brought to each and held there: tasks, polls and files that never
+ * end are released when n8n has ended, however long a busy machine takes until then.
+ */
 import { isAsleep, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
 import type { Target, Victim } from './target.mts';
 
@@ -93,14 +96,14 @@ const all: Moment[] = [
 	{
 		key: 'accepted',
 		words: 'three seconds or more after the service has accepted all tasks',
-		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
+		prompts: (name) => [`${name} 1 [[sandbox duration=never]]`, `${name} 2 [[sandbox duration=never]]`],
 		start: 'last',
 		isReached: async (target, batch) => areLogged(target, batch) && (await areOld(target, batch)),
 	},
 	{
 		key: 'parked',
 		words: 'after all have fallen asleep, while n8n calls itself to wake one',
-		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
+		prompts: (name) => [`${name} 1 [[sandbox duration=never]]`, `${name} 2 [[sandbox duration=never]]`],
 		isNotCalled: true,
 		isForOneProcess: true,
 		start: 'late',
@@ -110,7 +113,8 @@ const all: Moment[] = [
 	{
 		key: 'betweenWaves',
 		words: 'between two waves, while no place is free',
-		prompts: (name) => [1, 2, 3, 4, 5, 6].map((item) => `${name} ${item} [[sandbox duration=${item > 3 ? 2 : 90}s]]`),
+		prompts: (name) =>
+			[1, 2, 3, 4, 5, 6].map((item) => `${name} ${item} [[sandbox duration=${item > 3 ? '2s' : 'never'}]]`),
 		places: 3,
 		isLoggedInQueue: true,
 		start: 'last',
@@ -133,9 +137,9 @@ const all: Moment[] = [
 	{
 		key: 'secondFifty',
 		words: 'while the second 50 of 120 items are submitted',
-		// The later ones take so long that it has not ended when all others are held.
+		// The later ones end so late that it has not ended when all others are held.
 		prompts: (name) =>
-			Array.from({ length: 120 }, (_, item) => `${name} ${item} [[sandbox duration=${item < 60 ? 6 : 25}s]]`),
+			Array.from({ length: 120 }, (_, item) => `${name} ${item} [[sandbox duration=${item < 60 ? '6s' : 'never'}]]`),
 		places: 50,
 		options: { requestsPerSecond: 10 },
 		isMoving: true,
@@ -146,7 +150,7 @@ const all: Moment[] = [
 	{
 		key: 'minute',
 		words: 'while the next poll is near (awake)',
-		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=90s]]`],
+		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=never]]`],
 		start: 'awake',
 		isReached: async (target, batch) => areAccepted(target, batch) && loads(target, idOf(target, batch, 0)),
 	},
@@ -161,7 +165,7 @@ const all: Moment[] = [
 	{
 		key: 'checking',
 		words: 'during a poll',
-		prompts: (name, hang) => [`${name} 1`, `${name} 2 [[sandbox poll=slow:${hang}]]`],
+		prompts: (name, hang) => [`${name} 1`, `${name} 2 [[sandbox poll=slow:${hang}*all]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',
 		isReached: (target, batch) => asksFor(target, idOf(target, batch, 1)),
@@ -169,7 +173,7 @@ const all: Moment[] = [
 	{
 		key: 'downloading',
 		words: 'during a download',
-		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=12000]]`],
+		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=3000]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',
 		isReached: (target, batch) => loads(target, idOf(target, batch, 1)),

@@ -64,9 +64,7 @@ export async function playAccount(
 				const ids = await Promise.all(
 					Array.from({ length: executions }, async () => await startExecution(rest, workflowId, 'Start')),
 				);
-				const finished = await Promise.all(
-					ids.map(async (id) => await untilFinished(rest, id, { timeoutMs: 400_000 })),
-				);
+				const finished = await Promise.all(ids.map(async (id) => await untilFinished(rest, id)));
 				const refused = finished.flatMap((execution) =>
 					itemsOf(execution, 'Generate').flatMap(({ json }) => (json.error === undefined ? [] : String(json.error))),
 				);

@@ -22,15 +22,11 @@ export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: strin
 	const { versionId } = await rest.request('GET', `/rest/workflows/${workflowId}`);
 	await rest.request('POST', `/rest/workflows/${workflowId}/activate`, { versionId, name: '', description: '' });
 	let answer: { status: string; triggers: Array<{ errorMessage: string | null }> } | undefined;
-	await until(
-		'the triggers are active',
-		async () => {
-			answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
-			// n8n forgets that it is at work a moment before it writes what came of it.
-			return answer !== undefined && !['in_progress', 'not_published'].includes(answer.status);
-		},
-		120_000,
-	);
+	await until('the triggers are active', async () => {
+		answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
+		// n8n forgets that it is at work a moment before it writes what came of it.
+		return answer !== undefined && !['in_progress', 'not_published'].includes(answer.status);
+	});
 	if (answer?.status !== 'published')
 		throw new Error(`${answer?.status}: ${answer?.triggers.map(({ errorMessage }) => errorMessage).join(' ')}`);
 }

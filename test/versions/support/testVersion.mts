@@ -58,7 +58,7 @@ export function testVersion(version: N8nVersion): void {
 		assert.match(refused.message, /did not accept the API key/);
 	});
 
-	test('one image, with its file', { timeout: 60_000 }, async () => {
+	test('one image, with its file', async () => {
 		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['a lighthouse']));
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		const [item] = itemsOf(execution, 'Generate');
@@ -69,7 +69,7 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(log(instance).includes(item.json.task_id), 'the log names the task');
 	});
 
-	test('a batch of 10 takes about as long as its slowest task', { timeout: 60_000 }, async () => {
+	test('a batch of 10 takes about as long as its slowest task', async () => {
 		const prompts = Array.from({ length: 10 }, (_, index) => `picture ${index} [[sandbox duration=${batchTaskMs}ms]]`);
 		const execution = await untilFinished(instance.rest, await startGenerate(instance, prompts));
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -79,7 +79,7 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(run.executionTime < 2 * batchTaskMs, `${run.executionTime} ms for tasks of ${batchTaskMs} ms`);
 	});
 
-	test('a token, with the hint to store its key', { timeout: 60_000 }, async () => {
+	test('a token, with the hint to store its key', async () => {
 		const node = { name: 'Create', type: packageType('token'), parameters: { name: 'For a test', quota: 'unlimited' } };
 		const id = await createWorkflow(instance, [{}], [node]);
 		const execution = await untilFinished(instance.rest, await startExecution(instance.rest, id, 'Start'));
@@ -88,61 +88,53 @@ export function testVersion(version: N8nVersion): void {
 		assert.match(JSON.stringify(execution.runData.Create?.[0]?.hints), /store it now/);
 	});
 
-	test(
-		'Survive Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so',
-		{ timeout: 60_000 },
-		async () => {
-			const executionId = await startGenerate(instance, ['a lighthouse', 'a bridge'], {
-				options: { surviveRestarts: true },
-			});
-			const execution = await untilFinished(instance.rest, executionId);
-			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-			assert.deepEqual(
-				itemsOf(execution, 'Generate').map(({ json, binary }) => [json.status, binary?.data?.mimeType]),
-				[1, 2].map(() => ['completed', 'image/png']),
-			);
-			const executions = await executionsOf(instance, execution.record.workflowId);
-			const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
-			if (withoutDurableWait.has(version)) {
-				assert.equal(executions.length, 1);
-				assert.match(hints, /Survive Restarts has no effect here: .*the node waits in memory/);
-			} else {
-				assert.equal(executions.length, 3);
-				assert.doesNotMatch(hints, /Survive Restarts/);
-			}
-			assert.equal(instance.sandbox.tasks.length, 2);
-		},
-	);
+	test('Survive Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so', async () => {
+		const executionId = await startGenerate(instance, ['a lighthouse', 'a bridge'], {
+			options: { surviveRestarts: true },
+		});
+		const execution = await untilFinished(instance.rest, executionId);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.deepEqual(
+			itemsOf(execution, 'Generate').map(({ json, binary }) => [json.status, binary?.data?.mimeType]),
+			[1, 2].map(() => ['completed', 'image/png']),
+		);
+		const executions = await executionsOf(instance, execution.record.workflowId);
+		const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
+		if (withoutDurableWait.has(version)) {
+			assert.equal(executions.length, 1);
+			assert.match(hints, /Survive Restarts has no effect here: .*the node waits in memory/);
+		} else {
+			assert.equal(executions.length, 3);
+			assert.doesNotMatch(hints, /Survive Restarts/);
+		}
+		assert.equal(instance.sandbox.tasks.length, 2);
+	});
 
-	test(
-		'Purchase Log: rows where n8n can keep them, elsewhere the node works as without it and says so; a key needs the log',
-		{ timeout: 60_000 },
-		async () => {
-			const { rest, sandbox, credential } = instance;
-			const data = { ...credential.data, purchaseLog: true };
-			const asked = { name: 'With Log', type: credentialType, data };
-			const { id } = await rest.request('POST', '/rest/credentials', asked);
-			const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
-			const options = { pollIntervalSeconds: 1, purchaseKey: '={{ $json.prompt === "plain" ? "" : $json.prompt }}' };
-			const settings = { onError: 'continueRegularOutput' };
-			const executionId = await startGenerate(signed, ['plain', 'keyed'], { options }, settings);
-			const execution = await untilFinished(rest, executionId);
-			const [plain, keyed] = itemsOf(execution, 'Generate').map(({ json }) => json);
-			const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
-			assert.equal(plain?.status, 'completed', JSON.stringify(plain));
-			if (withoutDataTables.has(version)) {
-				assert.match(hints, /are missing in the data table/);
-				assert.equal(keyed?.code, 'purchase_log_unavailable', JSON.stringify(keyed));
-				assert.equal(sandbox.tasks.length, 1);
-			} else {
-				assert.doesNotMatch(hints, /are missing/);
-				assert.equal(keyed?.status, 'completed', JSON.stringify(keyed));
-				assert.equal(sandbox.tasks.length, 2);
-			}
-		},
-	);
+	test('Purchase Log: rows where n8n can keep them, elsewhere the node works as without it and says so; a key needs the log', async () => {
+		const { rest, sandbox, credential } = instance;
+		const data = { ...credential.data, purchaseLog: true };
+		const asked = { name: 'With Log', type: credentialType, data };
+		const { id } = await rest.request('POST', '/rest/credentials', asked);
+		const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
+		const options = { pollIntervalSeconds: 1, purchaseKey: '={{ $json.prompt === "plain" ? "" : $json.prompt }}' };
+		const settings = { onError: 'continueRegularOutput' };
+		const executionId = await startGenerate(signed, ['plain', 'keyed'], { options }, settings);
+		const execution = await untilFinished(rest, executionId);
+		const [plain, keyed] = itemsOf(execution, 'Generate').map(({ json }) => json);
+		const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
+		assert.equal(plain?.status, 'completed', JSON.stringify(plain));
+		if (withoutDataTables.has(version)) {
+			assert.match(hints, /are missing in the data table/);
+			assert.equal(keyed?.code, 'purchase_log_unavailable', JSON.stringify(keyed));
+			assert.equal(sandbox.tasks.length, 1);
+		} else {
+			assert.doesNotMatch(hints, /are missing/);
+			assert.equal(keyed?.status, 'completed', JSON.stringify(keyed));
+			assert.equal(sandbox.tasks.length, 2);
+		}
+	});
 
-	test('an item that did not succeed goes to the error branch with its task', { timeout: 60_000 }, async () => {
+	test('an item that did not succeed goes to the error branch with its task', async () => {
 		const prompts = ['good', 'bad [[sandbox fail=generation_failed]]'];
 		const execution = await untilFinished(
 			instance.rest,
@@ -155,52 +147,44 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(failed?.json.details.task_id);
 	});
 
-	test(
-		'Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted',
-		{ timeout: 60_000 },
-		async () => {
-			const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
-			const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
-			const expected = withoutDurableWait.has(version)
-				? /Start a Workflow is not possible here: it needs n8n 2\.41 or later/
-				: /is not published or no longer exists/;
-			assert.match(execution.error?.message, expected);
-			assert.deepEqual(instance.sandbox.tasks, []);
-		},
-	);
+	test('Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted', async () => {
+		const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
+		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
+		const expected = withoutDurableWait.has(version)
+			? /Start a Workflow is not possible here: it needs n8n 2\.41 or later/
+			: /is not published or no longer exists/;
+		assert.match(execution.error?.message, expected);
+		assert.deepEqual(instance.sandbox.tasks, []);
+	});
 
-	test(
-		'a service that answers without end, or not to the end: it is sent one request to create, and n8n goes on',
-		{ timeout: 120_000 },
-		async () => {
-			const hostile = await startHostile();
-			try {
-				const { credential } = await signIn(instance.n8n.url, hostile);
-				const messageAfter = async (answers: Partial<Record<'create' | 'poll', Answer>>) => {
-					hostile.reset();
-					Object.assign(hostile.answers, answers);
-					const execution = await untilFinished(
-						instance.rest,
-						await startGenerate({ ...instance, credential }, ['a lighthouse'], { downloadResult: false }),
-					);
-					assert.equal(hostile.posts(), 1);
-					return String(execution.error?.message);
-				};
-				for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')])
-					assert.match(await messageAfter({ create }), /^The service may or may not have accepted this task/);
-				const tooLarge = `The answer from the service is too large (task ${TASK_ID})`;
-				assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
-				assert.equal(
-					await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }),
-					tooLarge,
+	test('a service that answers without end, or not to the end: it is sent one request to create, and n8n goes on', async () => {
+		const hostile = await startHostile();
+		try {
+			const { credential } = await signIn(instance.n8n.url, hostile);
+			const messageAfter = async (answers: Partial<Record<'create' | 'poll', Answer>>) => {
+				hostile.reset();
+				Object.assign(hostile.answers, answers);
+				const execution = await untilFinished(
+					instance.rest,
+					await startGenerate({ ...instance, credential }, ['a lighthouse'], { downloadResult: false }),
 				);
-			} finally {
-				await hostile.close();
-			}
-		},
-	);
+				assert.equal(hostile.posts(), 1);
+				return String(execution.error?.message);
+			};
+			for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')])
+				assert.match(await messageAfter({ create }), /^The service may or may not have accepted this task/);
+			const tooLarge = `The answer from the service is too large (task ${TASK_ID})`;
+			assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
+			assert.equal(
+				await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }),
+				tooLarge,
+			);
+		} finally {
+			await hostile.close();
+		}
+	});
 
-	test('a stop ends the wait, sends nothing more, and the tasks are in the log', { timeout: 60_000 }, async () => {
+	test('a stop ends the wait, sends nothing more, and the tasks are in the log', async () => {
 		const prompts = [1, 2, 3].map((index) => `picture ${index} [[sandbox duration=120s]]`);
 		const executionId = await startGenerate(
 			instance,
@@ -217,7 +201,7 @@ export function testVersion(version: N8nVersion): void {
 		await until(
 			'the node itself has ended',
 			() => log(instance).includes('the execution was stopped, still running at the service: '),
-			5_000,
+			{ withinMs: 5_000 },
 		);
 		await pause(2_500);
 		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
