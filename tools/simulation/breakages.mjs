@@ -198,7 +198,7 @@ export const breakages = [
 	{
 		promise: 'a retry after a crash does not buy again what the log has under another request',
 		file: 'core/purchases/earlierTries.ts',
-		find: 'ledger.lost(item, toEntry(other));',
+		find: 'if (other !== undefined) this.ledger.lost(item, toEntry(other));',
 		becomes: '',
 	},
 	{

@@ -146,7 +146,7 @@ export class Service {
 			post.heardAtMs = this.time.nowMs;
 			post.isHeard = id === undefined ? SAYS_NO.includes(response.status) : this.delivered.has(id);
 			if (!post.isHeard) isUnanswered();
-			return log.hears(response, this.time, this.tasks.list().length > 0);
+			return log.hears('POST', response, this.time, this.tasks.list().length > 0);
 		} catch (thrown) {
 			post.isHeard = answer in UNREACHABLE;
 			isUnanswered();
@@ -193,7 +193,7 @@ export class Service {
 		const task = this.tasks.find(id);
 		if (task && response.status === 404)
 			this.unanswered.set(nameOf(task), (this.unanswered.get(nameOf(task)) ?? 0) + 1);
-		return log.hears(response, this.time, false);
+		return log.hears('GET', response, this.time, false);
 	}
 
 	private async record(task: SandboxTask | undefined): Promise<Answer> {
