@@ -44,6 +44,14 @@ export interface LedgerScope {
 
 const KEY = 'generationGatewayTasks';
 
+/** An order that goes on in another execution, as far as the ledger has to know it. */
+interface HandedOver {
+	item: number;
+	state: string;
+	request?: { hash: string };
+	batch?: { retry?: object };
+}
+
 /** The ledger of one run: it remembers all that its orders have bought, tasks, tokens and the rest. */
 export class OrderLedger {
 	constructor(readonly scope: LedgerScope) {}
@@ -91,6 +99,13 @@ export class OrderLedger {
 		const { executionId } = this.scope;
 		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
 		this.write(itemIndex, { hash, executionId, acceptedAtMs: nowMs, ...known, handedOver: true });
+	}
+
+	/** The same for what is submitted there, now or in another try of an order. */
+	handedOver(orders: readonly HandedOver[], nowMs: number): void {
+		for (const { item, state, request, batch } of orders)
+			if (request !== undefined && (state === 'planned' || batch?.retry !== undefined))
+				this.deferred(item, request.hash, nowMs);
 	}
 
 	/** Forgets a task that has failed and will not recover: it may be created again, unless that may have been done. */

@@ -1,4 +1,5 @@
 import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../errors';
+import { urlsOfRequest } from '../records/locateResult';
 import type { Output } from './product';
 import {
 	ORDER_VERSION,
@@ -108,9 +109,20 @@ export function putOff(order: Order): void {
 	if (order.state === 'submitting') moveTo(order, 'planned');
 }
 
-/** Notes that the service has accepted it, in this try or an earlier one. */
-export function accept(order: Order, task: TaskReference, acceptedAtMs: number): void {
+/**
+ * Notes that the service has accepted it, in this try or an earlier one.
+ *
+ * @param uploads URLs of its images that were uploaded
+ */
+export function accept(
+	order: Order,
+	task: TaskReference,
+	acceptedAtMs: number,
+	uploads: readonly string[] = order.request?.uploads ?? [],
+): void {
 	moveTo(order, 'accepted');
+	// A record may repeat them, and they are no result.
+	if (order.result !== undefined) order.result.requestUrls = [...urlsOfRequest([order.request?.body, uploads])];
 	order.task = { ...task };
 	order.acceptedAtMs = acceptedAtMs;
 	forgetRequest(order);
@@ -168,6 +180,7 @@ function planAgain(order: Order): void {
 	delete order.task;
 	delete order.acceptedAtMs;
 	delete order.reused;
+	delete order.purchase;
 	delete wait?.polls;
 	delete wait?.notBeforeMs;
 }

@@ -4,7 +4,6 @@ import { gatewayError, GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
 import type { AttemptHooks } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
-import { urlsOfRequest } from '../records/locateResult';
 import { createInSlot } from './createInSlot';
 import type { FirstWave } from './firstWave';
 import type { GuardedAttempts, WriteAhead } from './writeAheadLog';
@@ -57,10 +56,7 @@ export async function submit<Answer extends { id: string }>(
 ): Promise<Answer | undefined> {
 	const request = requestOf(order);
 	const created = createdBefore(order, product, ports);
-	if (created !== undefined) {
-		noteRequestUrls(order, [request.body, created.uploads]);
-		return continueWith(order, created, product.status, ports);
-	}
+	if (created !== undefined) return continueWith(order, created, product.status, ports);
 
 	await upload(order, ports, controls);
 	return await controls.submitting(
@@ -150,14 +146,15 @@ function doubtAbout({ thing }: Order, { taskId, ...known }: LedgerEntry, hash: s
 /** Continues with what an earlier try has created. */
 function continueWith(
 	order: Order,
-	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey }: CreatedEntry,
+	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey, uploads }: CreatedEntry,
 	status: string,
 	ports: SubmitPorts,
 ): undefined {
 	const { keyHash } = order.request ?? {};
 	if (attempt !== undefined) order.purchase = { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
 	if (reusedKey !== undefined) order.reused = true;
-	accept(order, { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 }, acceptedAtMs);
+	const task = { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 };
+	accept(order, task, acceptedAtMs, uploads);
 	// Another execution may have created the next one already, where this one fails.
 	if (handedOver) delete order.request;
 	ports.events.continued(order);
@@ -180,7 +177,6 @@ async function send<Answer extends { id: string }>(
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
 		const { attempt } = order.purchase ?? {};
 		ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads, attempt });
-		noteRequestUrls(order, [body, uploads]);
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.
 		if (order.wait) order.wait.startedAtMs = acceptedAtMs;
@@ -230,15 +226,9 @@ function reuse(
 	{ ledger, events }: Pick<SubmitPorts, 'ledger' | 'events'>,
 ): undefined {
 	const { item, purchase } = order;
-	const { body, hash, keyHash: reusedKey } = requestOf(order);
+	const { hash, keyHash: reusedKey } = requestOf(order);
 	ledger.accepted(item, { taskId: id, hash, acceptedAtMs: boughtAtMs, attempt: purchase?.attempt, reusedKey });
-	noteRequestUrls(order, [body]);
 	accept(order, { taskId: id, status: 'in_progress', elapsedMs: 0 }, boughtAtMs);
 	order.reused = true;
 	events.continued(order);
-}
-
-/** Notes the URLs of the request: a record may repeat them, and they are no result. */
-function noteRequestUrls({ result }: Order, request: unknown): void {
-	if (result !== undefined) result.requestUrls = [...urlsOfRequest(request)];
 }

@@ -65,7 +65,7 @@ export function notRecorded(thrown: unknown): GatewayError {
  * which requests were accepted. It submits nothing.
  *
  * - One name stands for all items of a try. n8n keeps all names of a node in one row of its database and drops the oldest
- *   ones: with a name for each item, one large batch would push out the names of all other executions.
+ *   ones: with one for each item, a large batch would push out those of other executions.
  * - The name has a number: of the tries whose end the ledger knows. After an orderly end the ledger counts one more, and the
  *   next try has another name, so the old one need not be removed. After a crash, and in a second retry of the same
  *   execution, the ledger is an older copy with a lower number: its next try gets the name that is there already.

@@ -6,7 +6,7 @@ import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
-import { nameAttempt, purchaseOf } from './attempts';
+import { endOf, nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
 import { OtherRetries, requestsUnderWay } from './otherRetries';
 import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
@@ -126,6 +126,15 @@ export class PurchaseLog {
 		if (row !== undefined && this.ports.obstacle === undefined) this.ports.table.insertLater(row);
 	}
 
+	/** Withdraws the attempts of orders that a dead execution has not sent: they would block their Purchase Keys. */
+	withdrawUnsent(orders: readonly Order[]): void {
+		for (const order of orders) {
+			if (order.state !== 'planned') continue;
+			this.note(order, 'not_accepted');
+			delete order.purchase;
+		}
+	}
+
 	/** Notes what the account has used during the run. Nobody waits for this row. */
 	noteRun(credits: number, orders: readonly Order[]): void {
 		const { columns, clock, table, obstacle } = this.ports;
@@ -241,14 +250,4 @@ export class PurchaseLog {
 		const other = this.otherRetries.find(values, order);
 		if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 	}
-}
-
-/** Refused and unknown ones are noted when the request ends. */
-function endOf({ end, then, thing }: Order): PurchaseState | undefined {
-	if (end?.as === 'done') {
-		const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');
-		return hasEnded ? 'completed' : undefined;
-	}
-	if (end?.as !== 'failed' || end.error?.kind !== 'taskFailed') return undefined;
-	return end.error.details.permanent ? 'failed_permanently' : 'failed';
 }

@@ -68,7 +68,10 @@ export class SentRequests {
 		const row = sent.at(-1);
 		if (row === undefined || !(isOpen(order) || reopen(order))) return undefined;
 		const { request, earlierTaskIds = [], batch } = order;
-		if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) return row;
+		if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) {
+			if (row.state === 'submitting') order.purchase = purchaseOf(order, row.attempt);
+			return row;
+		}
 		const failed = sent.slice(0, -1).flatMap(({ task_id: id }) => id || []);
 		if (failed.length > 0) order.earlierTaskIds = [...earlierTaskIds, ...failed].slice(-MOST_EARLIER_TASKS);
 		if (batch?.retry !== undefined)

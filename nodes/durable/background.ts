@@ -132,6 +132,8 @@ export async function startInBackground(
 	const failure = await startAll(groups, async (group) => {
 		const executionId = await startOne(context, group, workflowId);
 		for (const order of group) executions[keyInBackground(run, order)] = executionId;
+		// A retry that waits itself does not look for these executions.
+		run.ledger.handedOver(group, Date.now());
 	});
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;

@@ -38,7 +38,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	const id = await startSleeping(run, orders);
 	if (id === undefined) return await waitInMemory(run, orders).finally(end);
 	await end();
-	noteInLedger(run, orders);
+	run.ledger.handedOver(orders, Date.now());
 	run.hints.add(HINTS.asleep({ id }));
 	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
 	const items = orders.map(toPlaceholder);
@@ -62,14 +62,6 @@ async function noteGap({ purchases }: Run, orders: Order[]): Promise<void> {
 	await purchases?.markGap().catch((thrown) => {
 		for (const order of bought) if (order.state === 'planned') endBadly(order, thrown);
 	});
-}
-
-/** For a retry after a crash: whatever is submitted there is not in the memory of this node. */
-function noteInLedger({ ledger, batch }: Run, orders: Order[]): void {
-	for (const { item, state, request } of orders) {
-		if (request !== undefined && (state === 'planned' || batch?.retry !== undefined))
-			ledger.deferred(item, request.hash, Date.now());
-	}
 }
 
 /** The output until n8n replaces it. It has no `error`: n8n would take that for the outcome of a try. */

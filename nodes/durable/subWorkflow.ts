@@ -29,14 +29,12 @@ export const NEEDED_NODES: Record<string, string> = {
  *                                                                                     └───────────┘
  *
  * The innermost one falls asleep at once, and with it all that wait for it: from then on everything is in the database.
- * Then Keep Waiting calls its address, and n8n wakes it alone. Poll Tasks submits what is left to submit, waits in memory for
- * what is near and sleeps until the rest is near; it ends, and begins again, whenever n8n is to save what has happened. When
- * n8n dies meanwhile, it resumes the execution around, and Keep Waiting starts another one with what the dead one had saved
- * last. So normally there are two executions. Nodes of ours that write names to n8n's record of what is submitted have the ID
- * of the user's node: there, as everywhere, one run has one name.
+ * Keep Waiting calls its address, and n8n wakes it alone. Poll Tasks submits what is left, waits in memory for what is near and
+ * sleeps until the rest is; it begins again whenever n8n is to save what has happened. When n8n dies meanwhile, it resumes the
+ * execution around, and Keep Waiting starts another one with what was saved last. Nodes of ours that write names to n8n's
+ * record have the ID of the user's node: one run has one name there, too.
  *
- * n8n's editor draws one node for each ID, the last one: of Results and Keep Waiting, which both have that ID, it shows Results,
- * with the output and the hints.
+ * Of Results and Keep Waiting, which both have that ID, n8n's editor draws the last one: Results, with output and hints.
  *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Results comes first, and hands out nothing until all have finished.

@@ -1,5 +1,6 @@
 import { stringify } from 'flatted';
 import { OrderLedger } from '../../core/orders/ledger';
+import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
 
 describe('the ledger of orders', () => {
 	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>
@@ -153,6 +154,21 @@ describe('the ledger of orders', () => {
 		ledger.deferred(1, 'other', 9);
 		const known = { hash: 'h', taskId: 'task-1', executionId: 'e1', acceptedAtMs: 5, handedOver: true };
 		expect(ledger.find(1, 'h')).toEqual(known);
+	});
+
+	test('what is handed over is deferred where it is submitted there, now or in another try', () => {
+		const ledger = open({});
+		const retry = { batch: batchOf({ retry: { tries: 2, pauseMs: 0, tried: 0 } }) };
+		const orders = [
+			plannedOrder(0),
+			acceptedOrder(1),
+			acceptedOrder(2, retry),
+			{ ...plannedOrder(3), request: undefined },
+		];
+		ledger.handedOver([...orders, { ...acceptedOrder(4, retry), request: undefined }], 9);
+		expect([0, 1, 2, 3, 4].map((item) => ledger.find(item, `hash ${item}`)?.acceptedAtMs)).toEqual([
+			...[9, undefined, 9, undefined, undefined],
+		]);
 	});
 
 	test('of what is deferred, only the task is forgotten: another execution may have created the next one', () => {

@@ -101,6 +101,7 @@ test('a retry in the place of a failed task begins anew: without its wave, its t
 	});
 	Object.assign(order.request ?? {}, { wave: 2 });
 	order.reused = true;
+	order.purchase = { attempt: 'a', hash: 'h' };
 	endBadly(order, failed('taskFailed'));
 	expect(reopenForRetry(order)).toBe(true);
 	expect(order).toEqual({

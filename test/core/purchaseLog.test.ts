@@ -53,6 +53,17 @@ function makeLog({
 	return { rows, gaps, told, clock, log, table };
 }
 
+test('the attempt of an order that a dead execution has not sent is withdrawn, and no other', async () => {
+	const { log, rows, clock, table } = makeLog();
+	const [unsent, without, accepted] = [order(0), order(1), order(2)];
+	for (const each of [unsent, accepted]) each.purchase = { attempt: `of ${each.item}`, hash: 'hash' };
+	accept(accepted, { taskId: 't', elapsedMs: 0 }, 1);
+	log.withdrawUnsent([unsent, without, accepted]);
+	await clock.run(table.flush());
+	expect(rows).toMatchObject([{ item: 0, attempt: 'of 0', state: 'not_accepted' }]);
+	expect([unsent.purchase, accepted.purchase?.attempt]).toEqual([undefined, 'of 2']);
+});
+
 test('the row of a run says what the account has used, and for which models, and nothing that a purchase has', async () => {
 	const { log, rows, clock } = makeLog();
 	log.noteRun(12.5, [order(0, 'b'), order(1, 'a'), order(2, 'b'), order(3)]);

@@ -90,6 +90,25 @@ describe('the rows of a lost execution', () => {
 		expect([inDoubt?.time, of.state]).toEqual([TIME, 'planned']);
 	});
 
+	test('a request of a lost execution that is still under way in its rows can be withdrawn; another one in doubt cannot', () => {
+		const purchases = ['submitting', 'unknown'].map((state) => {
+			const of = order();
+			recover([row({ state })], of);
+			return of.purchase;
+		});
+		expect(purchases).toEqual([{ attempt: '9-a-0', hash: 'hash' }, undefined]);
+	});
+
+	test('the URLs of the request of a lost execution are no result', () => {
+		const of = order({ result: { requestUrls: [] } as never });
+		Object.assign(of.request ?? {}, {
+			body: { image: 'https://a.example/a.png' },
+			uploads: ['https://b.example/b.png'],
+		});
+		recover([row({ state: 'accepted', task_id: 't' })], of);
+		expect(of.result?.requestUrls).toEqual(['https://a.example/a.png', 'https://b.example/b.png']);
+	});
+
 	test('the last request of an order of a lost execution counts, but for those that were not accepted', () => {
 		const failed = row({ state: 'failed', task_id: 't' });
 		const states = (...rows: unknown[]) => {

@@ -273,6 +273,15 @@ describe('the start in the background', () => {
 		expect(old.items.map(({ json }) => json.execution_id)).toEqual(['as 0.1.0 kept it']);
 	});
 
+	test('the start in the background is known to a retry that waits itself: nothing that was handed over is submitted again', async () => {
+		const { ledger } = await startAll([plannedOrder(0), plannedOrder(1), acceptedOrder(2)], {
+			...continuing('continueRegularOutput'),
+			execute: fails(2),
+			background: { eachItem: true },
+		});
+		expect([0, 1].map((item) => ledger.find(item, `hash ${item}`)?.handedOver)).toEqual([true, undefined]);
+	});
+
 	/** Two items whose Purchase Key has bought the same task. */
 	const twins = () => [0, 1].map((item) => ({ ...acceptedOrder(item), task: { taskId: 'same', elapsedMs: 0 } }));
 

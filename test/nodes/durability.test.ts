@@ -365,7 +365,7 @@ describe('stop means stop', () => {
 	test('a stop while it uploads works within a second, and nothing is created', async () => {
 		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
 		const { took, late } = await stopAfter(
-			500,
+			() => sandbox.requests.some(({ path }) => path.includes('upload')),
 			{
 				operation: 'generate',
 				prompt: 'an upload',

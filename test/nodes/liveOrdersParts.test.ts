@@ -1,6 +1,7 @@
 /** Orders that are advanced in memory while n8n saves them: when the node ends so that n8n saves, and what waits for that. */
 import { abortListeners, liveOrders, spendingRuns } from '../../core/processMemory';
 import type { Order } from '../../core/orders/order';
+import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { LiveOrders } from '../../nodes/durable/liveOrders';
 import { lightContext, untilDone, type LightOptions } from '../support/lightContext.mts';
 import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
@@ -196,6 +197,33 @@ describe('a batch in memory', () => {
 		expect(await due).toEqual({ kind: 'end' });
 		await jest.advanceTimersByTimeAsync(1_000);
 		expect(await next({ saves: false })).toMatchObject({ kind: 'save', submitsNext: true });
+	});
+
+	test('a batch in memory withdraws from the purchase log what a dead execution has not sent, and notes how the others have ended', async () => {
+		const happened: string[] = [];
+		const note = (what: string) => (all: readonly Order[]) => {
+			happened.push(`${what} ${all.map(({ item, state }) => `${item} ${state}`).join(', ')}`);
+		};
+		const withdraw = jest.spyOn(PurchaseLog.prototype, 'withdrawUnsent').mockImplementation(note('withdraws'));
+		const end = jest
+			.spyOn(PurchaseLog.prototype, 'end')
+			.mockImplementation(async (all) => await Promise.resolve(note('ends')(all)));
+		const columns = {
+			workflow: 'W',
+			workflow_id: 'w',
+			node: 'N',
+			node_id: 'n',
+			execution: '7',
+			run: 'r',
+			retry: false,
+		};
+		const [order] = batched(1, { log: { ...columns, account: 'c', base_url: 'u' } });
+		try {
+			await world([order as Order, { ...plannedOrder(1), state: 'ended' }]).next();
+			expect(happened).toEqual(['withdraws 0 planned, 1 ended', 'ends 1 ended']);
+		} finally {
+			for (const spy of [withdraw, end]) spy.mockRestore();
+		}
 	});
 
 	test('a batch in memory uploads the files that n8n has kept', async () => {

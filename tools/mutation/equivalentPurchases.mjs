@@ -155,18 +155,6 @@ export const inPurchases = {
 			why: 'two rows have different numbers',
 		},
 	],
-	'core/purchases/purchaseLog.ts': [
-		{
-			line: "const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');",
-			becomes: 'end.output.json',
-			why: 'what has ended well has an output; only the compiler asks',
-		},
-		{
-			line: "if (end?.as !== 'failed' || end.error?.kind !== 'taskFailed') return undefined;",
-			becomes: 'end.error.kind',
-			why: 'what has failed has an error; only the compiler asks',
-		},
-	],
 	'core/purchases/earlierTries.ts': [
 		{
 			line: 'this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);',
@@ -214,12 +202,22 @@ export const inPurchases = {
 			why: 'no attempt of a node is called so',
 		},
 		{
-			line: "if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) return row;",
+			line: "if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) {",
 			becomes: 'request.hash',
 			why: 'an order that is open has a request; only the compiler asks',
 		},
 	],
 	'core/purchases/attempts.ts': [
+		{
+			line: "const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');",
+			becomes: 'end.output.json',
+			why: 'what has ended well has an output; only the compiler asks',
+		},
+		{
+			line: "if (end?.as !== 'failed' || end.error?.kind !== 'taskFailed') return undefined;",
+			becomes: 'end.error.kind',
+			why: 'what has failed has an error; only the compiler asks',
+		},
 		{
 			line: "const { hash = '', keyHash } = request ?? {};",
 			becomes: '"Stryker was here!"',

@@ -77,7 +77,8 @@ const purchases = [
 	{ files: ['core/polling/startTimes.ts'], tests: ['core/startTimes'] },
 	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
-	{ files: inFolder('core/purchases', 'sentRequests attempts'), tests: ['core/sentRequests'] },
+	{ files: ['core/purchases/sentRequests.ts'], tests: ['core/sentRequests'] },
+	{ files: ['core/purchases/attempts.ts'], tests: ['core/sentRequests', 'core/purchaseLog'] },
 	{ files: ['core/purchases/keyWatch.ts'], tests: ['core/keyWatch'] },
 	{
 		files: ['core/purchases/purchaseKey.ts'],

@@ -306,8 +306,8 @@ export const breakages = [
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
-		file: 'nodes/durable/startDurableWait.ts',
-		find: 'ledger.deferred(item, request.hash, Date.now());',
+		file: 'core/orders/ledger.ts',
+		find: 'this.deferred(item, request.hash, nowMs);',
 		becomes: '{}',
 	},
 	{
