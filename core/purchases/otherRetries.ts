@@ -29,11 +29,13 @@ export class OtherRetries {
 	 * The request among those of others that is about the same as the order. Throws `submissionNotRecorded` where nobody can say.
 	 *
 	 * @param values the rows that others have written since this retry began
+	 * @param areRetries true: the rows of other executions do not count
 	 */
-	find(values: readonly unknown[], order: Order): StoredRow | undefined {
+	find(values: readonly unknown[], order: Order, { areRetries = false } = {}): StoredRow | undefined {
 		const rows = parseRows(values);
 		if (!rows.every((row) => row !== undefined)) throw notRecorded('a row of this run cannot be read');
-		const isAbout = (row: StoredRow) => row.item === order.item || this.hasMoved(row, order);
+		const isAbout = (row: StoredRow) =>
+			(row.retry || !areRetries) && (row.item === order.item || this.hasMoved(row, order));
 		return [...lastOfAttempts(rows).values()].find((row) => isAbout(row) && meaningOf(row) !== 'free');
 	}
 

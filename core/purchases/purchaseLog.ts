@@ -10,7 +10,7 @@ import { endOf, nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
 import { OtherRetries, requestsUnderWay } from './otherRetries';
 import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
-import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns } from './purchaseRow';
+import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns, StoredRow } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 import { SentRequests } from './sentRequests';
 
@@ -227,13 +227,19 @@ export class PurchaseLog {
 		}
 	}
 
+	/** A retry that could not read the log looks for other retries all the same. */
 	private async beginOrLeaveGap(order: Order): Promise<void> {
+		const { columns, table, tell } = this.ports;
+		let other: StoredRow | undefined;
 		try {
 			await this.claim(order);
+			if (columns.retry)
+				other = this.otherRetries.find(await table.rowsOfOthers(columns, 0), order, { areRetries: true });
 		} catch (thrown) {
-			this.ports.tell(wordsOf(thrown));
+			tell(wordsOf(thrown));
 			await this.markGap();
 		}
+		giveWay(other);
 	}
 
 	/**
@@ -247,7 +253,10 @@ export class PurchaseLog {
 			.catch((thrown: unknown) => {
 				throw notRecorded(thrown);
 			});
-		const other = this.otherRetries.find(values, order);
-		if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
+		giveWay(this.otherRetries.find(values, order));
 	}
+}
+
+function giveWay(other: StoredRow | undefined): void {
+	if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 }

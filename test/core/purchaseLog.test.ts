@@ -338,6 +338,25 @@ describe('a retry', () => {
 			expect(rowsOfOthers.mock.calls).toEqual([[{ ...columns, retry: true }, 1]]);
 		});
 
+		test.each<[string, boolean, object[], object | undefined, string[]]>([
+			['another retry has its item', true, [{ ...row2, item: 5, retry: true }], { name: 'submittedByOtherRetry' }, []],
+			['the execution that it retries had its item', true, [{ ...row2, item: 5, retry: false }], undefined, []],
+			['a row cannot be read', true, [{ ...row2, item: 'x', retry: true }], undefined, ['gap']],
+			['it is no retry', false, [{ ...row2, item: 5, retry: true }], undefined, []],
+		])(
+			'a run that knows no last row looks for other retries, where it is one: %s',
+			async (_, isRetry, values, end, left) => {
+				const { log, table, gaps } = makeLog({ retry: isRetry });
+				const rowsOfOthers = jest.fn(async () => await Promise.resolve(values));
+				Object.assign(table, { rowsOfOthers });
+				const ended = await log.begin(order(5)).catch((error: GatewayError) => error.details.reason);
+				if (end === undefined) expect(ended).toBeUndefined();
+				else expect(ended).toMatchObject(end);
+				expect(gaps).toEqual(left);
+				expect(rowsOfOthers.mock.calls).toEqual(isRetry ? [[{ ...columns, retry: true }, 0]] : []);
+			},
+		);
+
 		test('a retry leaves a request to the other one that has it at another place, but not where that place has it here, too', async () => {
 			const elsewhere = { ...row2, item: 4 };
 			expect((await beside([elsewhere])).end).toMatchObject({ name: 'submittedByOtherRetry' });

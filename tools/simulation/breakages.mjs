@@ -205,7 +205,7 @@ export const breakages = [
 		promise: 'of two retries at once only one buys an item',
 		file: 'core/purchases/purchaseLog.ts',
 		find: "if (other !== undefined) throw gatewayError('submittedByOtherRetry'",
-		becomes: "if (false as boolean) throw gatewayError('submittedByOtherRetry'",
+		becomes: "if (false as boolean && other) throw gatewayError('submittedByOtherRetry'",
 	},
 	{
 		promise: 'a retry after a crash goes on with what the log has',

@@ -570,4 +570,20 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 1172249762,
 		},
 	},
+	{
+		name: 'a retry that could not read the log looks for another one all the same, when its own row is there',
+		drawn: {
+			...PLAIN,
+			items: [{ copies: 2, plan: { posts: [], files: [] } }],
+			maxTries: 2,
+			retryExecutions: 2,
+			retriesAtOnce: true,
+			concurrentTasks: 1,
+			downloadResult: true,
+			crashes: [{ afterSteps: 2, downMs: 1000 }],
+			purchaseLog: { failing: [7, 12, 0] },
+			executions: 2,
+			randomness: 2010879261,
+		},
+	},
 ];
