@@ -47,7 +47,7 @@ const contextOf = ({ run }: Awaited<ReturnType<typeof runGateway>>) =>
 	run.data.executionData?.contextData as Record<string, IDataObject>;
 
 async function until(isSo: () => boolean) {
-	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5))
+	for (const endMs = Date.now() + 60_000; !isSo(); await pause(5))
 		if (Date.now() > endMs) throw new Error('It does not come to that');
 }
 
