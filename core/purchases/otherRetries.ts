@@ -1,3 +1,4 @@
+import { gatewayError } from '../errors';
 import type { Order } from '../orders/order';
 import { notRecorded } from '../orders/writeAheadLog';
 import { lastOfAttempts, meaningOf } from './earlierTries';
@@ -43,4 +44,9 @@ export class OtherRetries {
 	private hasMoved({ item, request_hash: hash }: StoredRow, { request }: Order): boolean {
 		return hash === request?.hash && this.hashes.get(item) !== hash;
 	}
+}
+
+/** Throws `submittedByOtherRetry` where there is one: of two that meet, the order of this one is not sent. */
+export function giveWay(other: StoredRow | undefined): void {
+	if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 }

@@ -8,7 +8,7 @@ import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
 import { endOf, nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
-import { OtherRetries, requestsUnderWay } from './otherRetries';
+import { giveWay, OtherRetries, requestsUnderWay } from './otherRetries';
 import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
 import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns, StoredRow } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
@@ -255,8 +255,4 @@ export class PurchaseLog {
 			});
 		giveWay(this.otherRetries.find(values, order));
 	}
-}
-
-function giveWay(other: StoredRow | undefined): void {
-	if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 }

@@ -203,7 +203,7 @@ export const breakages = [
 	},
 	{
 		promise: 'of two retries at once only one buys an item',
-		file: 'core/purchases/purchaseLog.ts',
+		file: 'core/purchases/otherRetries.ts',
 		find: "if (other !== undefined) throw gatewayError('submittedByOtherRetry'",
 		becomes: "if (false as boolean && other) throw gatewayError('submittedByOtherRetry'",
 	},
