@@ -1,5 +1,5 @@
 import { takingBreaks, type Clock } from '../clock';
-import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
+import { asGatewayError, codeOf, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { SentOrders } from '../orders/waveLog';
 import { notRecorded } from '../orders/writeAheadLog';
