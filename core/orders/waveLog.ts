@@ -2,7 +2,8 @@ import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Batch } from './batch';
 import type { Order } from './order';
-import { endBadly, isOpen, putOff } from './states';
+import { endBadly, hasEnded, isOpen, putOff } from './states';
+import { WaveDoubts } from './waveDoubts';
 import { WaveNames, type WaveNameStore } from './waveNames';
 import { INTERRUPTED, notRecorded, UNREADABLE, type GuardedAttempts, type WriteAhead } from './writeAheadLog';
 
@@ -29,12 +30,14 @@ export interface SentRecord {
 	 * execution, which may still be alive, can begin no wave any more.
 	 */
 	recover: (orders: readonly Order[]) => Promise<SentOrders | undefined>;
+	/** Withdraws what it tells of orders that were surely not sent: it would block their Purchase Keys. */
+	withdrawUnsent: (orders: readonly Order[]) => void;
+	/** Notes how orders have ended. */
+	end: (orders: readonly Order[]) => Promise<void>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
 const GATHER_MS = 250;
-/** More orders than any run has: all of them. */
-const ALL = Number.MAX_SAFE_INTEGER;
 /** A wave is as large as what can be sent within this time: so long does a crash leave it open which requests were sent. */
 const LONGEST_WAVE_MS = 500;
 
@@ -56,8 +59,9 @@ interface Waiting {
  *
  * The numbers of step 2 can be lost: n8n only logs that it could not save, and it throws away an execution whose worker has
  * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
- * names. The orders that were sent are among the next ones: as many of them as those waves can have had are in doubt, unless
- * the purchase log tells which ones they were. With Retry On Fail, any order that had been accepted before may have been sent
+ * names. The orders that were sent are among the first ones: as many of them as those waves can have had are in doubt, unless
+ * the purchase log tells which ones they were. An order that ends without a wave lets another one begin, so it takes a number
+ * as well. With Retry On Fail, any order that had been accepted before may have been sent
  * again: if its task fails, it is in doubt as well.
  *
  * n8n takes a worker for dead that is silent for too long. When it goes on, the name of its next wave is there already,
@@ -74,13 +78,15 @@ export class WaveLog implements WriteAhead {
 	/** The writing of the names of the last waves. */
 	private readonly named = new Map<number, Promise<void>>();
 
+	/** The first number that the last wave has taken. */
+	private own = 0;
+
 	private readonly names: WaveNames;
+
+	private readonly doubts: WaveDoubts;
 
 	/** The most requests of a wave. */
 	private readonly waveSize: number;
-
-	/** The orders that run or have ended, and that Retry On Fail may send again. */
-	private others: Order[] = [];
 
 	/** @param batch the same object for all orders */
 	constructor(
@@ -90,16 +96,26 @@ export class WaveLog implements WriteAhead {
 	) {
 		this.names = new WaveNames(store, batch);
 		this.waveSize = Math.max(1, Math.floor((batch.requestsPerSecond * LONGEST_WAVE_MS) / 1000));
+		this.doubts = new WaveDoubts(batch.places, Math.min(batch.places, this.waveSize));
 	}
 
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
 	async resolveInterrupted(orders: readonly Order[], record?: SentRecord): Promise<void> {
+		await this.decide(orders, record);
+		// Where the waves could not be counted, what is planned may have been sent.
+		if (this.batch.isTakenOver !== true) record?.withdrawUnsent(orders);
+		// A dead execution has not noted how these have ended.
+		await record?.end(orders.filter(hasEnded));
+	}
+
+	private async decide(orders: readonly Order[], record?: SentRecord): Promise<void> {
 		const open = orders.filter(isOpen);
 		// A dead execution may have sent those again whose tasks had failed (Retry On Fail).
-		this.others = orders.filter((order) => order.request !== undefined && !isOpen(order));
-		if (open.length === 0 && this.others.length === 0) return;
+		const others = orders.filter((order) => order.request !== undefined && !isOpen(order));
+		if (open.length === 0 && others.length === 0) return;
 		const taskIds = new Map(orders.map((order) => [order, order.task?.taskId]));
 		const wasNamed = await this.askForNames(open);
+		this.doubts.know({ open: open.filter((order) => wasNamed.get(order) !== true), others });
 		// Where that is not possible now, it is done before the first wave.
 		const unsaved = await this.names.countUnsaved().catch(() => undefined);
 		const isInterrupted = this.batch.isTakenOver === true || wasNamed.size > 0;
@@ -110,7 +126,8 @@ export class WaveLog implements WriteAhead {
 			const { thing } = order;
 			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
 			const isAgain = !open.includes(order);
-			const atMs = isAgain || Number(unsaved) > 0 ? told?.inDoubt.get(order) : undefined;
+			// Where nobody has counted yet, there may be such waves.
+			const atMs = isAgain || unsaved !== 0 ? told?.inDoubt.get(order) : undefined;
 			const what = wasSent === undefined ? UNREADABLE : INTERRUPTED;
 			if (wasSent === false && atMs === undefined) putOff(order);
 			// Submit Again is for retries, and nobody has asked for one.
@@ -120,8 +137,13 @@ export class WaveLog implements WriteAhead {
 		const known = orders.filter(
 			(order) => !wasNamed.has(order) && order.task !== undefined && order.task.taskId !== taskIds.get(order),
 		);
-		if (!isKnown) this.doubtWaves(unsaved, known);
+		if (!isKnown) this.doubts.begin(unsaved, known);
 		delete this.batch.isTakenOver;
+		// At once: an order that another one holds back would end as one that was not sent.
+		for (const order of open.filter(({ request }) => request?.maybeSent)) {
+			delete order.request?.maybeSent;
+			endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
+		}
 	}
 
 	/** The orders that were being sent, or are in a wave: whether that has a name. Undefined where nobody can say. */
@@ -139,24 +161,6 @@ export class WaveLog implements WriteAhead {
 			if (order.state === 'planned') wasNamed.set(order, wasSent);
 		}
 		return wasNamed;
-	}
-
-	/**
-	 * Whatever has left was among the first so many: those that were in flight at the last wave, and those of the others.
-	 * Which ones were sent again is not known.
-	 *
-	 * @param known those of them that go on
-	 */
-	private doubtWaves(unsaved: number, known: readonly Order[] = []): void {
-		if (unsaved === 0) return;
-		const { places } = this.batch;
-		const sent = places + (unsaved - 1) * Math.min(places, this.waveSize);
-		this.doubt(Math.min(ALL, Math.max(0, sent - known.length)));
-		for (const order of this.others) if (order.request && !known.includes(order)) order.request.maybeSent = true;
-	}
-
-	private doubt(orders: number): void {
-		this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;
 	}
 
 	async beforeUploads(): Promise<void> {}
@@ -222,11 +226,15 @@ export class WaveLog implements WriteAhead {
 	}
 
 	private async begin(members: Order[]): Promise<void> {
-		const unsaved = await this.names.countUnsaved().catch((thrown) => {
-			throw notRecorded(thrown);
+		// It touches the database only where another execution has died.
+		const [{ thing } = { thing: 'task' as const }] = members;
+		const unsaved = await this.names.countUnsaved().catch(() => {
+			throw gatewayError('outcomeStillUnknown', { thing, what: UNREADABLE });
 		});
-		this.doubtWaves(unsaved);
+		this.doubts.begin(unsaved);
 		delete this.batch.isTakenOver;
+		this.own = this.batch.waves;
+		this.batch.waves += this.doubts.wavesOfOthers(members);
 		const wave = this.batch.waves++;
 		for (const order of members) {
 			this.leaving.add(order);
@@ -243,9 +251,10 @@ export class WaveLog implements WriteAhead {
 
 	/** Writes the name of a wave. */
 	private async record(wave: number): Promise<void> {
-		const wasThere = await this.names.write(wave).catch((thrown) => {
+		const wasThere = await this.names.write(wave, this.own).catch((thrown) => {
 			throw notRecorded(thrown);
 		});
-		if (wasThere) this.doubt(this.batch.places);
+		// Another execution goes on in the place of this one.
+		if (wasThere) this.batch.inDoubt = (this.batch.inDoubt ?? 0) + this.batch.places;
 	}
 }

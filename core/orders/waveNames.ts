@@ -60,15 +60,20 @@ export class WaveNames {
 		return isComplete ? unsaved : Infinity;
 	}
 
-	/** Writes the name of a wave, and those before it that may be missing. Returns true where it was there already. */
-	async write(wave: number): Promise<boolean> {
-		const first = Math.max(0, wave + 1 - KEPT_WAVES, Math.min(this.unnamed ?? 0, wave - REPEATED_WAVES));
+	/**
+	 * Writes the name of a wave, and those before it that may be missing. Returns true where it was there already, or that of a
+	 * number that the wave has taken with its own.
+	 *
+	 * @param own the first of these numbers
+	 */
+	async write(wave: number, own = wave): Promise<boolean> {
+		const first = Math.min(this.unnamed ?? 0, own, wave - REPEATED_WAVES);
 		const outdated = numbers(Math.max(0, (this.unnamed ?? wave) - KEPT_WAVES), wave + 1 - KEPT_WAVES);
-		const known = await this.store.record([wave, ...numbers(first, wave)]);
+		const known = await this.store.record(namesKept(wave + 1).filter((each) => each >= first));
 		this.unnamed = wave + 1;
 		const removed = outdated.filter((old) => old % KEPT_WAVES !== 0);
 		if (removed.length > 0) await this.store.forget(removed).catch(() => {});
-		return known.includes(wave);
+		return known.some((each) => each >= own);
 	}
 }
 

@@ -178,7 +178,9 @@ async function readAttempts(
 		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
 	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));
-	const conflict = others.find(({ row }) => row.request_hash !== hash);
+	// Of two that meet, the one with the later row gives way.
+	const givesWay = ({ is, row }: Attempt) => is === 'underWay' && ownRow !== undefined && row.id > ownRow.row.id;
+	const conflict = others.find((other) => other.row.request_hash !== hash && !givesWay(other));
 	if (conflict !== undefined) throw gatewayError('purchaseKeyConflict', about(conflict.row));
 	const bought = others.filter(({ is }) => is === 'bought');
 	const unclear = others.find(({ is }) => is === 'unknown');

@@ -126,7 +126,7 @@ export class PurchaseLog {
 		if (row !== undefined && this.ports.obstacle === undefined) this.ports.table.insertLater(row);
 	}
 
-	/** Withdraws the attempts of orders that a dead execution has not sent: they would block their Purchase Keys. */
+	/** See `SentRecord`. */
 	withdrawUnsent(orders: readonly Order[]): void {
 		for (const order of orders) {
 			if (order.state !== 'planned') continue;

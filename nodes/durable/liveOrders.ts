@@ -6,7 +6,7 @@ import type { PendingFiles } from '../../core/models/images';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
-import { hasEnded, reopenForRetry } from '../../core/orders/states';
+import { reopenForRetry } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { liveOrders } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
@@ -133,9 +133,6 @@ export class LiveOrders {
 		const purchases = batch && continuePurchaseLog(context, batch);
 		const isTakenOver = batch?.isTakenOver === true;
 		await writeAhead.resolveInterrupted(orders, purchases);
-		purchases?.withdrawUnsent(orders);
-		// A dead execution has not noted how these have ended.
-		await purchases?.end(orders.filter(hasEnded));
 		// The search for names has written one: after another death, it would count as a wave that was sent.
 		if (isTakenOver) this.saveWithin(SAVE_SUBMITTED_MS);
 		for (;;) {

@@ -21,7 +21,8 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	const orders = own ?? ordersOfStart(context);
 	// The very items that came in: n8n stores them once then.
 	if (!orders.every(hasEnded)) return own ? input : toOrderItems(orders);
-	await forgetWaves(context, orders);
+	// Where one that polled was lost, it may be alive, and go on some day: it sends no wave whose name is there.
+	if (!isTakenOver(context)) await forgetWaves(context, orders);
 	if (await isCanceled(context, orders)) throw canceledError(context, orders);
 	const items = toNodeOutput(context, orders, onError, context.getExecutionId()).map(withoutOrder);
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
@@ -30,6 +31,11 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	for (const message of [...hintsFor(items, operation, 'task'), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	return items;
+}
+
+/** True where more than one execution has polled: the number of rounds is in `steps.ts`. */
+function isTakenOver(context: IExecuteFunctions): boolean {
+	return Number(context.getContext('flow').rounds ?? 0) > 1;
 }
 
 /** True where a person has stopped the execution of the node, or n8n has lost it, before all orders have finished. */

@@ -240,14 +240,19 @@ test('a second worker that is lost before it has submitted anything leaves nothi
 
 test('whenever a worker falls silent, is taken for dead and goes on, and whichever rows n8n cannot write: nothing is bought twice', async () => {
 	const step = fc.constantFrom<Step>('row', 'wave', 'name', 'request', 'answer');
-	const fault = fc.constantFrom('never', 'never', 'never', 'before', 'after');
+	const fault = fc.constantFrom<string>('never', 'never', 'never', 'before', 'after');
+	// The first wave of the second worker has two numbers: the lost one has taken the first of them before.
+	const skipping: [number, Step, number, string[], string] = [
+		...([0, 'name', 2, Array.from({ length: ITEMS }, (_, item) => (item === 2 ? 'after' : 'never'))] as const),
+		'before',
+	];
 	await fc.assert(
 		fc.asyncProperty(
 			fc.integer({ min: 0, max: 3 }),
 			step,
 			fc.integer({ min: 1, max: ITEMS }),
 			fc.array(fault, { minLength: ITEMS, maxLength: ITEMS }),
-			fc.constantFrom('before', 'in the middle', 'after', 'never'),
+			fc.constantFrom<string>('before', 'in the middle', 'after', 'never'),
 			async (first, at, number, faults, goesOn) => {
 				const world = new World(first);
 				const silent = silentAt(at, number);
@@ -270,6 +275,6 @@ test('whenever a worker falls silent, is taken for dead and goes on, and whichev
 				expect(world.sent).toEqual([...new Set(world.sent)]);
 			},
 		),
-		{ numRuns: 1000, ...SAME_IN_PIPELINES },
+		{ numRuns: 1000, examples: [skipping], ...SAME_IN_PIPELINES },
 	);
 });

@@ -33,6 +33,14 @@ test('another request under the key is refused, and names the purchase; nothing 
 	expect(world.created).toHaveLength(1);
 });
 
+test('of two different requests under a key at the same moment, one buys', async () => {
+	const world = makeWorld();
+	const [one, two] = [world.process('one'), world.process('two')];
+	const codes = await world.run(Promise.all([codeOf(one.buy(orderOf())), codeOf(two.buy(orderOf({ hash: 'other' })))]));
+	expect(codes.sort()).toEqual(['bought', 'purchaseKeyConflict']);
+	expect(world.created).toHaveLength(1);
+});
+
 test.each([
 	['of the same process', 'one'],
 	['of another process', 'two'],

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, errorOf, makeOrder } from '../../core/orders/states';
-import { WaveLog, type WaveStore } from '../../core/orders/waveLog';
+import { WaveLog, type SentRecord, type WaveStore } from '../../core/orders/waveLog';
 import { namesKept } from '../../core/orders/waveNames';
 import { INTERRUPTED, UNREADABLE } from '../../core/orders/writeAheadLog';
 import { deferred, fakeClock, flushPromises } from './support';
@@ -112,6 +112,15 @@ const inWave = (wave: number, item = 0): Order => {
 };
 
 const doubtOf = (order: Order) => errorOf(order)?.details.reason?.data;
+
+/** A purchase log, and the orders that it was told of. */
+function recordOf(recover: SentRecord['recover']) {
+	const told: Record<'withdrawn' | 'ended', string[]> = { withdrawn: [], ended: [] };
+	const statesOf = (orders: readonly Order[]) => orders.map(({ item, state }) => `${item} ${state}`);
+	const withdrawUnsent = (orders: readonly Order[]) => void told.withdrawn.push(...statesOf(orders));
+	const end = async (orders: readonly Order[]) => void (await Promise.resolve(told.ended.push(...statesOf(orders))));
+	return { recover, withdrawUnsent, end, told };
+}
 
 const due = (orders: Order[]) => orders.filter(({ state }) => state === 'planned');
 
@@ -276,7 +285,7 @@ test.each([
 	if (isTakenOver) world.begin();
 	world.names.add(0);
 	const recover = jest.fn(async () => await Promise.resolve(undefined));
-	await world.begin().log.resolveInterrupted([order], { recover });
+	await world.begin().log.resolveInterrupted([order], recordOf(recover));
 	expect(recover).toHaveBeenCalledTimes(times);
 });
 
@@ -289,33 +298,31 @@ test('an order of a wave that was sent goes on with what the purchase log tells 
 		accept(sent, { taskId: 't', elapsedMs: 0 }, 1);
 		return await Promise.resolve({ inDoubt: new Map([[notSent, 7]]), areAll: true });
 	};
-	await world.begin().log.resolveInterrupted([sent, notSent, beingSent], { recover });
+	await world.begin().log.resolveInterrupted([sent, notSent, beingSent], recordOf(recover));
 	expect([sent, notSent, beingSent].map(({ state }) => state)).toEqual(['accepted', 'planned', 'ended']);
 });
 
 test('whoever takes over asks the purchase log also where all orders run: a lost execution may have bought again what had failed', async () => {
-	const world = new World(2);
+	const world = new World(5);
 	world.failing.save = true;
 	await world.begin().submit(plan(0));
 	world.failing.save = false;
-	const { orders, log, submit } = world.begin();
-	for (const order of orders) Object.assign(order, { state: 'accepted', task: { taskId: 'failed', elapsedMs: 0 } });
+	const { orders, log } = world.begin();
+	for (const order of orders.slice(0, 2))
+		Object.assign(order, { state: 'accepted', task: { taskId: 'failed', elapsedMs: 0 } });
 	const recover = async ([order]: readonly Order[]) => {
 		Object.assign(order as Order, { task: { taskId: 'again', elapsedMs: 0 } });
 		return await Promise.resolve({ inDoubt: new Map(), areAll: false });
 	};
-	await log.resolveInterrupted(orders, { recover });
-	expect(orders.map(({ task }) => task?.taskId)).toEqual(['again', 'failed']);
-	expect(orders.map(({ request }) => request?.maybeSent)).toEqual([undefined, true]);
+	await log.resolveInterrupted(orders, recordOf(recover));
+	expect(orders.slice(0, 2).map(({ task }) => task?.taskId)).toEqual(['again', 'failed']);
+	expect(orders.slice(0, 2).map(({ request }) => request?.maybeSent)).toEqual([undefined, true]);
 	// Two more could have left in the wave of which n8n has saved nothing.
-	const next = [plan(2), plan(3), plan(4)];
-	const outcomes: unknown[] = [];
-	for (const order of next) outcomes.push(await submit(order));
-	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined]);
+	expect(orders.slice(2).map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown', undefined]);
 });
 
 test('what a lost execution may have sent again is not sent once more, and takes the doubt from no other order', async () => {
-	const world = new World(1);
+	const world = new World(3);
 	world.failing.save = true;
 	await world.begin(1).submit(plan(0));
 	world.failing.save = false;
@@ -325,9 +332,10 @@ test('what a lost execution may have sent again is not sent once more, and takes
 	// Its task has failed: Retry On Fail plans it again.
 	const { request } = orders[0] as Order;
 	const planAgain = () => Object.assign(orders[0] as Order, { state: 'planned', request });
+	expect(due(orders)).toEqual(orders.slice(2));
 	const outcomes: unknown[] = [];
-	for (const order of [planAgain(), plan(1), plan(2)]) outcomes.push(await submit(order));
-	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined]);
+	for (const order of [planAgain(), ...orders.slice(2)]) outcomes.push(await submit(order));
+	expect(outcomes).toEqual(['outcomeStillUnknown', undefined]);
 	// And once more, with Submit Again.
 	expect(await submit(planAgain())).toBeUndefined();
 });
@@ -352,16 +360,17 @@ test('what a second crash leaves in doubt comes to what is left of the first one
 	world.failing.save = false;
 	const second = world.begin(2);
 	await second.log.resolveInterrupted(second.orders);
-	await second.submit(second.orders[1] as Order);
-	expect(world.batch.inDoubt).toBe(2);
+	expect(due(second.orders)).toEqual(second.orders.slice(2));
+	await second.submit(second.orders[2] as Order);
 	second.save();
 	world.failing.save = true;
-	await second.submit(second.orders[2] as Order);
+	await second.submit(second.orders[3] as Order);
 	world.failing.save = false;
 	const third = world.begin(2);
 	await third.log.resolveInterrupted(third.orders);
 	for (const order of due(third.orders)) await third.submit(order);
-	expect(third.orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(1 + 1 + 2);
+	expect(third.orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(2 + 2);
+	expect(world.sent).toEqual([0, 2, 3, 5, 6, 7]);
 });
 
 test('where n8n could not save, the next orders are in doubt, as many as a wave can have', async () => {
@@ -372,9 +381,11 @@ test('where n8n could not save, the next orders are in doubt, as many as a wave 
 	world.failing.save = false;
 	const { orders, log, submit } = world.begin(2);
 	await log.resolveInterrupted(orders);
-	const outcomes: unknown[] = [];
-	for (const order of due(orders)) outcomes.push(await submit(order));
-	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined, undefined, undefined]);
+	expect(orders.map(doubtOf)).toEqual([
+		...[0, 1].map(() => ({ thing: 'task', what: INTERRUPTED })),
+		...[undefined, undefined, undefined],
+	]);
+	for (const order of due(orders)) expect(await submit(order)).toBeUndefined();
 	expect(world.sent).toEqual([0, 1, 2, 3, 4]);
 });
 
@@ -459,10 +470,10 @@ test('after a crash, nothing is sent again where n8n has dropped names of the ru
 	world.names.clear();
 	world.hasDropped = true;
 	Object.assign(world.saved[2]?.request as object, { wave: 0 });
-	const { orders, log, submit } = world.begin(1);
+	const { orders, log } = world.begin(1);
 	await log.resolveInterrupted(orders);
 	expect(doubtOf(orders[2] as Order)).toEqual({ thing: 'task', what: UNREADABLE });
-	for (const order of due(orders)) expect(await submit(order)).toBe('outcomeStillUnknown');
+	expect(orders.map(({ end }) => end?.as)).toEqual(orders.map(() => 'outcomeUnknown'));
 	expect(world.sent).toEqual([0, 1]);
 });
 
@@ -533,39 +544,108 @@ test('where the waves of a dead execution cannot be counted, nothing is sent unt
 	const { orders, log, submit } = world.begin(1);
 	world.failing.record = true;
 	await log.resolveInterrupted(orders);
-	expect(await submit(orders[0] as Order)).toBe('submissionNotRecorded');
-	expect([world.batch.inDoubt, world.savings]).toEqual([undefined, 2]);
+	// It may have been sent: this is not the error of an order that was not.
+	expect(await submit(orders[0] as Order)).toBe('outcomeStillUnknown');
+	expect(doubtOf(orders[0] as Order)).toEqual({ thing: 'task', what: UNREADABLE });
+	expect(world.savings).toBe(2);
 	world.failing.record = false;
-	const more = [...due(orders), plan(3)];
-	for (const order of more) await submit(order);
-	expect(world.sent).toEqual([0, 1, 3]);
-	expect(more.map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown', undefined]);
+	for (const order of due(orders)) await submit(order);
+	expect(world.sent).toEqual([0, 1, 2]);
+	expect(orders.map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown', undefined]);
+});
+
+test('where the waves of a dead execution cannot be counted, what the purchase log has in doubt stays in doubt', async () => {
+	const world = new World(2);
+	world.begin();
+	const { orders, log } = world.begin();
+	world.failing.record = true;
+	const recover = async () => await Promise.resolve({ inDoubt: new Map([[orders[0] as Order, 7]]), areAll: true });
+	const record = recordOf(recover);
+	await log.resolveInterrupted(orders, record);
+	expect(orders.map(({ state }) => state)).toEqual(['ended', 'planned']);
+	// What is planned may have been sent.
+	expect(record.told).toEqual({ withdrawn: [], ended: ['0 ended'] });
+});
+
+test('the purchase log is told what was surely not sent, and how the others have ended, also where nothing is left to decide', async () => {
+	const world = new World(2);
+	await world.begin(1).submit(plan(0));
+	loseAll(world, 2);
+	const { orders, log } = world.begin(1);
+	const record = recordOf(async () => await Promise.resolve(undefined));
+	await log.resolveInterrupted(orders, record);
+	expect(record.told).toEqual({ withdrawn: ['0 ended', '1 planned'], ended: ['0 ended'] });
+	const again = recordOf(async () => await Promise.resolve(undefined));
+	const [ended] = orders;
+	delete ended?.request;
+	await log.resolveInterrupted([ended as Order], again);
+	expect(again.told).toEqual({ withdrawn: ['0 ended'], ended: ['0 ended'] });
+});
+
+test('the first orders are in doubt in whichever sequence they are submitted now: the uploads of one can take longer', async () => {
+	const world = new World(4);
+	const first = world.begin();
+	await Promise.all(first.orders.slice(0, 3).map(first.submit));
+	loseAll(world, 4);
+	const { orders, log, submit } = world.begin();
+	await log.resolveInterrupted(orders);
+	for (const order of due(orders).reverse()) await submit(order);
+	expect(orders.map(({ end }) => end?.as)).toEqual([0, 1, 2].map(() => 'outcomeUnknown').concat([undefined as never]));
+	expect(world.sent).toEqual([0, 1, 2, 3]);
+});
+
+test.each([
+	['one place', 1, 60, 2],
+	['more places than a wave has requests', 4, 4, 9],
+])('an order that ends without a wave lets another one begin, which is in doubt: %s', async (_, places, pace, gone) => {
+	const world = new World(20);
+	const first = world.begin(places, pace);
+	await first.log.resolveInterrupted(first.orders);
+	await first.submit(first.orders[0] as Order);
+	for (const order of first.orders.slice(1, 1 + gone))
+		endBadly(order, gatewayError('submissionStopped', { thing: 'task' }));
+	await first.submit(first.orders[1 + gone] as Order);
+	loseAll(world, 20);
+	const { orders, log, submit } = world.begin(places, pace);
+	await log.resolveInterrupted(orders);
+	for (const order of due(orders)) await submit(order);
+	expect(world.sent.filter((item) => item === 1 + gone)).toHaveLength(1);
+	expect(orders.at(-1)?.state).toBe('accepted');
 });
 
 test('whatever dies when, and whichever savings fail: nothing is sent twice, and all that is left is sent', async () => {
+	const PLACES = 3;
 	const life = fc.record({
-		places: fc.integer({ min: 1, max: 4 }),
 		submits: fc.integer({ min: 0, max: 5 }),
+		/** The orders that end before they are submitted, as one whose upload fails. */
+		gone: fc.uniqueArray(fc.nat({ max: 11 }), { maxLength: 4 }),
+		isReversed: fc.boolean(),
 		saves: fc.boolean(),
 		fails: fc.boolean(),
 		losesAll: fc.boolean(),
 	});
 	await fc.assert(
-		fc.asyncProperty(fc.array(life, { maxLength: 6 }), async (lives) => {
+		fc.asyncProperty(fc.array(life, { maxLength: 6 }), fc.constantFrom(2, 4, 60), async (lives, pace) => {
 			const world = new World(12);
-			for (const { submits, saves, fails, losesAll } of lives) {
+			for (const { submits, gone, isReversed, saves, fails, losesAll } of lives) {
 				world.failing.save = fails;
-				const { orders, log, submit, save } = world.begin();
+				const { orders, log, submit, save } = world.begin(PLACES, pace);
 				await log.resolveInterrupted(orders);
 				if (!fails) save();
 				const wanted = due(orders).slice(0, submits);
-				for (let next = 0; next < wanted.length; next += 3) await Promise.all(wanted.slice(next, next + 3).map(submit));
+				for (const order of wanted)
+					if (gone.includes(order.item)) endBadly(order, gatewayError('submissionStopped', { thing: 'task' }));
+				const left = due(wanted);
+				for (let next = 0; next < left.length; next += PLACES) {
+					const inFlight = left.slice(next, next + PLACES);
+					await Promise.all((isReversed ? inFlight.reverse() : inFlight).map(submit));
+				}
 				if (saves) save();
 				world.dead = true;
 				if (losesAll) loseAll(world, 12);
 			}
 			world.failing.save = false;
-			const { orders, log, submit } = world.begin();
+			const { orders, log, submit } = world.begin(PLACES, pace);
 			await log.resolveInterrupted(orders);
 			for (const order of due(orders)) await submit(order);
 			expect(world.sent).toEqual([...new Set(world.sent)]);

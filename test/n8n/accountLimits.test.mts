@@ -70,8 +70,7 @@ test('executions of one item get the next free places beside one of many', async
 		{ executions: 10, items: 1, afterMs },
 	]);
 	assertShared(seen, { tasks: 310 });
-	const [manyMs = 0, fewMs = Infinity] = seen.tookMs;
-	// Behind the rest of the many, they would end with it.
-	const mostMs = (manyMs - afterMs) / 2;
-	assert.ok(fewMs <= mostMs, `${fewMs} ms, ${mostMs} ms at most`);
+	const [, others = Infinity] = seen.others;
+	// Behind the rest of the many it would be some two hundred.
+	assert.ok(others <= 4 * account.places, `${others} tasks of the many were accepted first`);
 });

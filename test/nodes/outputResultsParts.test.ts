@@ -39,13 +39,14 @@ function failed(item: number): Order {
 /** The outcome for this input, in an execution that began with `start`. */
 async function results(
 	input: INodeExecutionData[],
-	{ start = input, onError = 'stopWorkflow' as OnError, more = {} } = {},
+	{ start = input, onError = 'stopWorkflow' as OnError, flow = {}, more = {} } = {},
 ) {
 	const names = new Set(['run, wave 0', 'run, wave 1', 'other, wave 0']);
 	const hints: unknown[] = [];
 	const context = {
 		getInputData: () => input,
 		getExecutionId: () => '7',
+		getContext: () => flow,
 		getExecutionDataById: async () => await Promise.reject(new Error('there is no such data')),
 		getWorkflow: () => ({ id: 'w' }),
 		getNode: () => ({ id: 'n', name: 'Results', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} }),
@@ -90,6 +91,14 @@ test('once all have ended, their items go out, and the names of the run are remo
 	]);
 	expect(names).toEqual(['other, wave 0']);
 	expect(hints).toEqual([{ message: HINTS.urlsExpire(), location: 'outputPane' }]);
+});
+
+test.each([
+	['one execution has polled', 1, ['other, wave 0']],
+	['more than one has', 2, ['run, wave 0', 'run, wave 1', 'other, wave 0']],
+])('where %s, the names of the run are as they must be', async (_, rounds, left) => {
+	const { names } = await results(toOrderItems([done(0, {}, { batch })]), { flow: { rounds } });
+	expect(names).toEqual(left);
 });
 
 test('the error of an order ends the node, or is an item, as On Error says', async () => {

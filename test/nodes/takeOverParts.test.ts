@@ -138,4 +138,17 @@ describe('before an execution ends in the place of another', () => {
 		});
 		expect(tables.operations).toContain('get');
 	});
+
+	test('what was surely not sent is withdrawn from the purchase log, so that its key is free, and how the others have ended is noted', async () => {
+		const log = {
+			...{ workflow: 'Workflow', workflow_id: 'w', node: 'Node', node_id: 'n', execution: '1', run: '1, run 0' },
+			...{ retry: false, account: 'c', base_url: 'https://gateway.test' },
+		};
+		const batch = batchOf({ log, isTakenOver: true, waves: 1 });
+		const orders = [inWave(0, batch), plannedOrder(1, { batch })];
+		for (const [index, order] of orders.entries())
+			order.purchase = { attempt: `attempt ${index}`, hash: 'h', keyHash: `key ${index}` };
+		const { tables } = await settled(orders, { names: new Set(['run', 'run, wave 0']) });
+		expect(tables.rows.map(({ attempt, state }) => [attempt, state])).toEqual([['attempt 1', 'not_accepted']]);
+	});
 });

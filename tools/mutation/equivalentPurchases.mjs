@@ -80,11 +80,6 @@ export const inPurchases = {
 	],
 	'core/orders/waveLog.ts': [
 		{
-			line: 'private others: Order[] = [];',
-			becomes: '["Stryker was here"]',
-			why: 'a text has no request to mark',
-		},
-		{
 			line: 'const wave = order.request?.wave;',
 			becomes: 'order.request.wave',
 			why: 'an order that is open has a request; only the compiler asks',

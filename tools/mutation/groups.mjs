@@ -39,7 +39,7 @@ const purchases = [
 		tests: ['core/advance', 'core/submit'],
 	},
 	{
-		files: ['core/orders/waveLog.ts', 'core/orders/waveNames.ts'],
+		files: inFolder('core/orders', 'waveLog waveNames waveDoubts'),
 		tests: ['core/waveLog', 'core/advance', 'core/lostWorker'],
 	},
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },

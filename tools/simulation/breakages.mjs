@@ -268,8 +268,8 @@ export const breakages = [
 	},
 	{
 		promise: 'waves that n8n could not save leave as many orders in doubt',
-		file: 'core/orders/waveLog.ts',
-		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;',
+		file: 'core/orders/waveDoubts.ts',
+		find: 'if (request !== undefined) request.maybeSent = true;',
 		becomes: '{}',
 	},
 	{
