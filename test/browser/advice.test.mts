@@ -6,7 +6,7 @@ import { openPath } from '../../tools/browser/editor.mjs';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { sandboxKey } from '../n8n/support/instance.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
-import { pause, until } from '../n8n/support/until.mts';
+import { until } from '../n8n/support/until.mts';
 import { addNodeBehind, foundNode } from './support/creator.mts';
 import { addOption, canvasNode, closeNode, openNode, turn, typeText } from './support/form.mts';
 import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
@@ -33,8 +33,9 @@ describe('advice that is followed', () => {
 		return { id, sandbox, taskId: String(sandbox.tasks[0]?.id) };
 	}
 
-	const late = (seconds: number) => ({
-		prompt: `A lighthouse [[sandbox duration=${seconds}s]]`,
+	/** Takes longer than the node waits: until the sandbox releases it, unless for so long. */
+	const late = (duration = 'never') => ({
+		prompt: `A lighthouse [[sandbox duration=${duration}]]`,
 		options: { pollIntervalSeconds: 1, timeoutMinutes: 0.05 },
 	});
 
@@ -47,13 +48,13 @@ describe('advice that is followed', () => {
 	const filesShown = () => page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
 
 	test('after a timeout, Retry in the Executions list continues the task', async () => {
-		const { id, sandbox, taskId } = await generate(late(8));
+		const { id, sandbox, taskId } = await generate(late());
 		const { message, description } = await messageOf(page);
 		await screenshot(page, 'advice, timeout');
 		assert.match(message, new RegExp(`^Task ${taskId} has not finished within 3 s`));
 		assert.match(description, /^Retry this execution in the Executions list: it continues the task and costs nothing/);
 		await closeNode(page);
-		await pause(6_000); // a retry waits as long again
+		sandbox.release();
 		assert.deepEqual(await retryLastExecution(page), [
 			'Retry with currently saved workflow (from node with error)',
 			'Retry with original workflow (from node with error)',
@@ -69,10 +70,11 @@ describe('advice that is followed', () => {
 	});
 
 	test('after a timeout, a new workflow with Wait for Task gets the result', async () => {
-		const { sandbox, taskId } = await generate(late(8));
+		const { sandbox, taskId } = await generate(late());
 		const { description } = await messageOf(page);
 		assert.match(description, /create a new workflow: a trigger, and behind it Wait for Task with this task ID\./);
 		await closeNode(page);
+		sandbox.release();
 		await openPath(page, (await n8n()).n8n.url, '/workflow/new');
 		await page.getByTestId('canvas-add-button').click();
 		await foundNode(page, 'Trigger manually').click();
@@ -87,7 +89,7 @@ describe('advice that is followed', () => {
 	});
 
 	test('with the output of a task that goes on pinned, as the hint says, a node behind it gets the result', async () => {
-		const { id, sandbox, taskId } = await generate({ ...late(3), whenDone: 'return' });
+		const { id, sandbox, taskId } = await generate({ ...late('3s'), whenDone: 'return' });
 		const panel = page.getByTestId('output-panel');
 		await panel.getByText(/1 task is still running .* pin this output before you add one/).waitFor();
 		await page.getByTestId('ndv-pin-data').click();

@@ -129,8 +129,8 @@ before(async () => {
 		`${mode} good 2`,
 	];
 	batches.asleep = await start(['asleep 1', 'asleep 2'], { pollIntervalSeconds: ASLEEP_SECONDS });
-	batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:70s]]']);
-	batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=30000]]']);
+	batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:never*all]]']);
+	batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=3000]]']);
 	batches.partly = await start(
 		[`partly 1 [[sandbox duration=${FINISHED_SECONDS}s]]`, 'partly 2 [[sandbox duration=100s]]'],
 		{ includeInputFields: true, pollIntervalSeconds: CHECK_AT_SECONDS },
@@ -172,7 +172,7 @@ before(async () => {
 		return (await readExecution(instance.rest, batches.young.executionId)).status === 'waiting';
 	});
 	await instance.kill();
-	// The file that arrived slowly has held the download until now. Nobody has to wait for it any more.
+	// Slow answers have held the check and the download until now. Nobody has to wait for them any more.
 	instance.sandbox.release();
 	await instance.restart();
 });

@@ -84,7 +84,7 @@ test('two runs at once make one table, beside others whose names begin alike; th
 });
 
 test('a retry after a crash waits for the tasks of the crashed try and submits the rest', async () => {
-	const prompts = ['a', 'b', 'c', 'd'].map((name) => `${name} [[sandbox duration=6s]]`);
+	const prompts = ['a', 'b', 'c', 'd'].map((name) => `${name} [[sandbox duration=never]]`);
 	const options = { pollIntervalSeconds: 1, concurrentTasks: 2 };
 	const workflowId = await createRun(prompts, { parameters: { prompt: '={{ $json.prompt }}', options } });
 	const crashed = await start(workflowId);
@@ -103,9 +103,10 @@ test('a retry after a crash waits for the tasks of the crashed try and submits t
 	);
 });
 
-/** Kills n8n, starts it again, and retries the execution. */
+/** Kills n8n, lets the tasks that it waited for end, starts it again, and retries the execution. */
 async function retryAfterKill(executionId: string) {
 	await instance.kill();
+	instance.sandbox.release();
 	await instance.restart();
 	const { id } = await instance.rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow: false });
 	return await untilFinished(instance.rest, String(id));
@@ -133,7 +134,7 @@ test('killed while a request is under way, a retry does not send it again, and s
 
 test('a retry after a crash does not buy another request for an item, and names the task that it has', async () => {
 	const parameters = { ...oneAtATime.parameters, prompt: '={{ $json.prompt }} at {{ $now.toMillis() }}' };
-	const executionId = await start(await createRun(['a [[sandbox duration=4s]]'], { ...oneAtATime, parameters }));
+	const executionId = await start(await createRun(['a [[sandbox duration=never]]'], { ...oneAtATime, parameters }));
 	await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
 	const [item] = itemsOf(await retryAfterKill(executionId), 'Generate');
 	assert.equal(item?.json.code, 'created_from_other_request', JSON.stringify(item?.json));

@@ -8,7 +8,7 @@ import { itemsOf, readExecution, startExecution, untilFinished, type Execution }
 import { startInstance, type Instance } from './support/instance.mts';
 import { activate, listExecutions, saveWorkflow } from './support/production.mts';
 import { readPurchases, withPurchaseLog } from './support/purchaseLog.mts';
-import { pause, until } from './support/until.mts';
+import { until } from './support/until.mts';
 import { createWaitLoop, createWorkflow, oneStep, packageType, twoSteps, waitForTasks } from './support/workflow.mts';
 
 const saved = { saveExecutionProgress: true };
@@ -28,11 +28,17 @@ const taskIdsIn = (execution: Execution, node: string) =>
 		.map(({ json }) => String(json.task_id))
 		.sort();
 
+type Task = Instance['sandbox']['tasks'][number];
+
+const isOf = (pattern: string) => (task: Task) => String(task.body.prompt).startsWith(`${pattern} `);
+const isRead = ({ id }: Task) =>
+	instance.sandbox.requests.some(({ method, path }) => method === 'GET' && path.includes(id));
+
 /** One kill for all tests: an execution of each pattern is in the middle of its wait when n8n dies. */
 before(async () => {
 	instance = await startInstance();
 	const { rest } = instance;
-	const items = (word: string) => [1, 2].map((number) => ({ prompt: `${word} ${number} [[sandbox duration=20s]]` }));
+	const items = (word: string) => [1, 2].map((number) => ({ prompt: `${word} ${number} [[sandbox duration=never]]` }));
 	const workflowIds = {
 		oneStep: await createWorkflow(instance, items('oneStep'), oneStep, saved),
 		twoSteps: await createWorkflow(instance, items('twoSteps'), twoSteps, saved),
@@ -44,9 +50,12 @@ before(async () => {
 	executionIds = started as typeof executionIds;
 	await until('all tasks are accepted', () => instance.sandbox.tasks.length === 8);
 	await until('the loop sleeps', async () => (await readExecution(rest, executionIds.loop)).status === 'waiting');
-	await pause(1_000); // the second steps have looked for the first time
+	await until('the second steps have looked for the first time', () =>
+		['twoSteps', 'notSaved'].every((pattern) => instance.sandbox.tasks.filter(isOf(pattern)).every(isRead)),
+	);
 	accepted = instance.sandbox.tasks.length;
 	await instance.kill();
+	instance.sandbox.release();
 	await instance.restart();
 });
 after(() => instance?.close());
@@ -126,7 +135,7 @@ test('a loop with a Wait node goes on by itself, as if nothing had happened', as
 
 test('with the purchase log, a production retry reads a sheet whose rows have moved: each row is bought once, and gets its own task', async () => {
 	const { sandbox } = instance;
-	const row = (name: string) => ({ prompt: `sheet ${name} [[sandbox duration=8s]]` });
+	const row = (name: string) => ({ prompt: `sheet ${name} [[sandbox duration=20s]]` });
 	let sheet = ['a', 'b', 'c'].map(row);
 	const server = createServer((_, answer) => {
 		answer.setHeader('content-type', 'application/json').end(JSON.stringify(sheet));

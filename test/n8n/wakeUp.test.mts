@@ -10,7 +10,8 @@ import { until } from './support/until.mts';
 import { killWhenRunning } from './support/killWhenRunning.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
-const LATE_MS = 70_000;
+/** What nobody calls is woken by n8n's tracker, a minute after it has fallen asleep. */
+const UNCALLED_MS = 60_000;
 
 let instance: Instance;
 /** Nobody listens there. */
@@ -69,8 +70,8 @@ test('where n8n cannot call itself, the result comes a minute late; the log and 
 	const answers = await Promise.all(Array.from({ length: 5 }, async () => await status(url)));
 	assert.equal(answers.filter((each) => each === 200).length, 1, answers.join());
 	const { ms } = await next.finish();
-	assert.ok(ms < LATE_MS / 2, `${ms} ms`);
-	assert.equal((await late.finish()).ms < LATE_MS + 20_000, true);
+	assert.ok(ms < UNCALLED_MS, `${ms} ms`);
+	assert.ok((await late.finish()).ms >= UNCALLED_MS);
 	assert.equal(instance.sandbox.tasks.length, 2);
 });
 

@@ -6,8 +6,8 @@ import { owner } from '../n8n/rest.mjs';
 const browserId = 'generation-gateway-browser';
 /** The editor is a large program, and the machine may be busy. */
 const patienceMs = 120_000;
-/** On a busy machine, the nodes of a workflow are there within this. */
-const nodesWithinMs = 15_000;
+/** Nodes of another workflow go within this. */
+const othersGoneWithinMs = 15_000;
 const CANVAS_NODE = '[data-test-id="canvas-node"]';
 
 /** @typedef {'light' | 'dark'} Theme */
@@ -66,9 +66,11 @@ export async function openWorkflow(page, url, workflowId) {
  * @param {string[]} names
  */
 async function isEachShown(shown, names) {
-	for (const endsAt = Date.now() + nodesWithinMs; Date.now() < endsAt; await pause(100)) {
-		const seen = await shown.evaluateAll((all) => all.map((each) => each.getAttribute('data-node-name')));
+	for (const beganAt = Date.now(); Date.now() < beganAt + patienceMs; await pause(100)) {
+		const seen = await shown.evaluateAll((all) => all.map((each) => String(each.getAttribute('data-node-name'))));
 		if (names.every((name) => seen.includes(name))) return true;
+		// On a busy machine it takes long until there are any, and to load the editor anew takes longer.
+		if (Date.now() > beganAt + othersGoneWithinMs && seen.some((name) => !names.includes(name))) return false;
 	}
 	return false;
 }
@@ -100,13 +102,16 @@ async function goWithin(page, path) {
 		const router = vue?.config.globalProperties.$router;
 		if (router === undefined) return false;
 		for (const close of shown.querySelectorAll('.el-notification__closeBtn')) close.click();
-		const isClear = () =>
-			[...shown.querySelectorAll('.el-notification, [role="dialog"]')].every(
-				(each) => each.getClientRects().length === 0,
-			);
-		for (let waits = 0; waits < 20 && !isClear(); waits++) await new Promise((resolve) => setTimeout(resolve, 100));
+		const isGone = (/** @type {string} */ what) =>
+			[...shown.querySelectorAll(what)].every((each) => each.getClientRects().length === 0);
+		const isClear = () => isGone('.el-notification, [role="dialog"]');
+		const aMoment = () => new Promise((resolve) => setTimeout(resolve, 100));
+		for (let waits = 0; waits < 20 && !isClear(); waits++) await aMoment();
 		if (!isClear()) return false;
-		const gone = router.push(to).then(() => shown.location.pathname === to);
-		return await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 3_000, false))]);
+		let isOver = false;
+		const end = () => (isOver = true);
+		router.push(to).then(end, end);
+		for (let waits = 0; waits < 300 && !isOver && isGone('[role="dialog"]'); waits++) await aMoment();
+		return isOver && shown.location.pathname === to;
 	}, path);
 }
