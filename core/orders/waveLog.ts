@@ -140,8 +140,9 @@ export class WaveLog implements WriteAhead {
 		if (!isKnown) this.doubts.begin(unsaved, known);
 		delete this.batch.isTakenOver;
 		// At once: an order that another one holds back would end as one that was not sent.
-		for (const order of open.filter(({ request }) => request?.maybeSent)) {
-			delete order.request?.maybeSent;
+		for (const order of open) {
+			if (!order.request?.maybeSent) continue;
+			delete order.request.maybeSent;
 			endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
 		}
 	}

@@ -178,9 +178,8 @@ async function readAttempts(
 		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
 	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));
-	// Of two that meet, the one with the later row gives way.
-	const givesWay = ({ is, row }: Attempt) => is === 'underWay' && ownRow !== undefined && row.id > ownRow.row.id;
-	const conflict = others.find((other) => other.row.request_hash !== hash && !givesWay(other));
+	// Beside a row of its own, the rows decide which of the two gives way: that one finds the conflict next.
+	const conflict = ownRow === undefined ? others.find(({ row }) => row.request_hash !== hash) : undefined;
 	if (conflict !== undefined) throw gatewayError('purchaseKeyConflict', about(conflict.row));
 	const bought = others.filter(({ is }) => is === 'bought');
 	const unclear = others.find(({ is }) => is === 'unknown');

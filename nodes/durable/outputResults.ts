@@ -35,7 +35,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 
 /** True where more than one execution has polled: the number of rounds is in `steps.ts`. */
 function isTakenOver(context: IExecuteFunctions): boolean {
-	return Number(context.getContext('flow').rounds ?? 0) > 1;
+	return Number(context.getContext('flow').rounds) > 1;
 }
 
 /** True where a person has stopped the execution of the node, or n8n has lost it, before all orders have finished. */

@@ -164,10 +164,11 @@ describe('the ledger of orders', () => {
 			acceptedOrder(1),
 			acceptedOrder(2, retry),
 			{ ...plannedOrder(3), request: undefined },
+			{ ...acceptedOrder(5), request: plannedOrder(5).request },
 		];
 		ledger.handedOver([...orders, { ...acceptedOrder(4, retry), request: undefined }], 9);
-		expect([0, 1, 2, 3, 4].map((item) => ledger.find(item, `hash ${item}`)?.acceptedAtMs)).toEqual([
-			...[9, undefined, 9, undefined, undefined],
+		expect([0, 1, 2, 3, 4, 5].map((item) => ledger.find(item, `hash ${item}`)?.acceptedAtMs)).toEqual([
+			...[9, undefined, 9, undefined, undefined, undefined],
 		]);
 	});
 

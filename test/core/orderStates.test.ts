@@ -32,6 +32,37 @@ const accepted = (more: Partial<OrderDraft> = {}): Order => {
 };
 const failed = (kind: GatewayErrorKind) => new GatewayError(kind, 'x');
 
+describe('the URLs of the request of an accepted order are no result', () => {
+	const body = { prompt: 'a cat', image: 'https://in.example/a.png' };
+	const result = {
+		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
+	};
+	const request = { body, hash: 'h', submitAgain: false };
+	const uploads = ['https://in.example/b.png'];
+	const urlsOf = (order: Order, ...known: string[][]) => {
+		accept(order, task, 5, ...known);
+		return order.result?.requestUrls;
+	};
+
+	test.each<[string, Order['request'], string[][], string[]]>([
+		['without uploads', request, [], [body.image]],
+		['with its uploads', { ...request, uploads }, [], [body.image, ...uploads]],
+		[
+			'with those of an earlier try',
+			{ ...request, uploads },
+			[['https://in.example/c.png']],
+			[body.image, 'https://in.example/c.png'],
+		],
+	])('%s', (_, sent, known, urls) => {
+		expect(urlsOf(planned({ request: sent, result }), ...known)).toEqual(urls);
+	});
+
+	test('of an order without a wanted result nothing is noted', () => {
+		expect(urlsOf(planned({ request }))).toBeUndefined();
+	});
+});
+
 test('an order that is put off is planned again, and in no wave', () => {
 	const order = planned();
 	beginSubmitting(order);

@@ -30,6 +30,9 @@ class World {
 	/** The removals of names, each of so many. */
 	readonly removals: number[] = [];
 
+	/** The names that are written at once, each time. */
+	readonly records: number[][] = [];
+
 	/** As it is saved. */
 	batch: { waves: number; inDoubt?: number } = { waves: 0 };
 
@@ -75,6 +78,7 @@ class World {
 			record: async (waves) => {
 				await Promise.resolve();
 				if (this.failing.record) throw this.noDisk;
+				this.records.push(waves);
 				const known = waves.filter((wave) => this.names.has(wave));
 				for (const wave of waves) this.names.add(wave);
 				return known;
@@ -319,6 +323,58 @@ test('whoever takes over asks the purchase log also where all orders run: a lost
 	expect(orders.slice(0, 2).map(({ request }) => request?.maybeSent)).toEqual([undefined, true]);
 	// Two more could have left in the wave of which n8n has saved nothing.
 	expect(orders.slice(2).map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown', undefined]);
+});
+
+test('what a lost execution may have sent again is marked also where nothing is left to be sent', async () => {
+	const world = new World(1);
+	world.failing.save = true;
+	await world.begin(1).submit(plan(0));
+	const { orders, log } = world.begin(1);
+	Object.assign(orders[0] as Order, { state: 'accepted' });
+	await log.resolveInterrupted(orders);
+	expect(orders[0]).toMatchObject({ state: 'accepted', request: { maybeSent: true } });
+});
+
+test('what the purchase log knows goes on, and may be sent again, also where the log does not know all', async () => {
+	const world = new World(3);
+	world.failing.save = true;
+	const first = world.begin(2);
+	await Promise.all(first.orders.slice(0, 2).map(first.submit));
+	const { orders, log } = world.begin(2);
+	const [known] = orders;
+	Object.assign(known as Order, { batch: { retry: {} } });
+	const recover = async () => {
+		accept(known as Order, { taskId: 't0', elapsedMs: 0 }, 1);
+		return await Promise.resolve({ inDoubt: new Map(), areAll: false });
+	};
+	await log.resolveInterrupted(orders, recordOf(recover));
+	expect(orders.map(({ state }) => state)).toEqual(['accepted', 'ended', 'planned']);
+	expect(known?.request).toBeDefined();
+	expect(known?.request).not.toHaveProperty('maybeSent');
+});
+
+test('orders of a wave that n8n has saved do not take the doubt from those of the next one, which it has not', async () => {
+	const world = new World(6);
+	const first = world.begin(2);
+	await Promise.all(first.orders.slice(0, 2).map(first.submit));
+	world.failing.save = true;
+	await Promise.all(first.orders.slice(2, 4).map(first.submit));
+	world.failing.save = false;
+	const { orders, log, submit } = world.begin(2);
+	await log.resolveInterrupted(orders);
+	for (const order of due(orders)) await submit(order);
+	expect(orders.map(({ end }) => end?.as)).toEqual([
+		...[0, 1, 2, 3].map(() => 'outcomeUnknown'),
+		...[undefined, undefined],
+	]);
+	expect(world.sent).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('with the name of a wave those of the last ten are written again, and no others', async () => {
+	const world = new World(15);
+	const { orders, submit } = world.begin(1);
+	for (const order of orders) await submit(order);
+	expect(world.records.at(-1)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
 });
 
 test('what a lost execution may have sent again is not sent once more, and takes the doubt from no other order', async () => {

@@ -54,6 +54,11 @@ describe('n8n puts the orders to sleep', () => {
 		expect([await isKnown('retry'), await isKnown('trigger')]).toEqual(['own', undefined]);
 	});
 
+	test('a run without a batch, which submits nothing, sleeps as well', async () => {
+		const { start } = durableRun({ run: { batch: undefined }, execute: () => waiting });
+		expect(await start([acceptedOrder(0)])).toMatchObject([{ json: { execution_id: 'sleeper' } }]);
+	});
+
 	test('the time limit of a task counts from the first wait for it', async () => {
 		const [first, waited, planned, alone] = [acceptedOrder(0), acceptedOrder(1), plannedOrder(2), acceptedOrder(3)];
 		if (waited.wait) waited.wait.startedAtMs = 7;
@@ -76,15 +81,19 @@ describe('n8n puts the orders to sleep', () => {
 	});
 
 	test('what an earlier try has bought is not submitted again where nobody can upload its files', async () => {
-		const [accepted, without] = [again(0), again(1)];
+		const [accepted, without, planned] = [again(0), again(1), plannedOrder(2)];
 		const file = (found?: object) => ({ stored: () => found });
 		const found = new Map([
 			['ref', file({ id: 'file', mimeType: 'image/png' })],
 			['other', file()],
 		]);
-		await durableRun({ run: { files: new Map([[accepted, found]]) } }).start([accepted, without]);
+		const files = new Map([accepted, planned].map((order) => [order, found]));
+		await durableRun({ run: { files } }).start([accepted, without, planned]);
 		expect(accepted.request).toBeUndefined();
 		expect(without.request).toBeDefined();
+		expect(without.request).not.toHaveProperty('files');
+		// Nothing was bought: what is there goes with it.
+		expect(Object.keys(planned.request?.files ?? {})).toEqual(['ref']);
 	});
 
 	test('an order that n8n could not note is not submitted there; the others are', async () => {

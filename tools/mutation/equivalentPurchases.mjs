@@ -78,7 +78,29 @@ export const inPurchases = {
 			why: 'nobody asks for the result of an upload',
 		},
 	],
+	'core/orders/waveDoubts.ts': [
+		{
+			line: 'private left: Left = { open: [], others: [] };',
+			becomes: '["Stryker was here"]',
+			why: 'a text has no request to mark',
+		},
+		{
+			line: 'begin(unsaved: number, known: readonly Order[] = []): void {',
+			becomes: '["Stryker was here"]',
+			why: 'a text is none of the orders',
+		},
+		{
+			line: 'if (request !== undefined) request.maybeSent = true;',
+			becomes: 'true',
+			why: 'an order that may be sent has a request; only the compiler asks',
+		},
+	],
 	'core/orders/waveLog.ts': [
+		{
+			line: "const [{ thing } = { thing: 'task' as const }] = members;",
+			becomes: '{}',
+			why: 'a wave has members; only the compiler asks',
+		},
 		{
 			line: 'const wave = order.request?.wave;',
 			becomes: 'order.request.wave',
@@ -418,11 +440,6 @@ export const inPurchases = {
 			line: "if (order.request === undefined || order.state !== 'planned') continue;",
 			becomes: 'false',
 			why: 'a planned order has a request; only the compiler asks',
-		},
-		{
-			line: "if (request === undefined || state !== 'planned' || request.uploads !== undefined) continue;",
-			becomes: 'false',
-			why: 'the same',
 		},
 		{
 			line: 'for (const hint of order.end?.hints ?? []) run.hints.add(hint);',
