@@ -46,7 +46,7 @@ async function results(
 	const context = {
 		getInputData: () => input,
 		getExecutionId: () => '7',
-		getContext: () => flow,
+		getContext: (of: string) => (of === 'flow' ? flow : {}),
 		getExecutionDataById: async () => await Promise.reject(new Error('there is no such data')),
 		getWorkflow: () => ({ id: 'w' }),
 		getNode: () => ({ id: 'n', name: 'Results', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} }),

@@ -46,6 +46,16 @@ export const inPurchases = {
 			becomes: 'request.wave',
 			why: 'the caller has asked; only the compiler asks again',
 		},
+		{
+			line: 'uploads: readonly string[] = order.request?.uploads ?? [],',
+			becomes: '["Stryker was here"]',
+			why: 'a text that is no URL is not noted',
+		},
+		{
+			line: 'if (order.result !== undefined) order.result.requestUrls = [...urlsOfRequest([order.request?.body, uploads])];',
+			becomes: 'order.request.body',
+			why: 'an order has its request until it is accepted; only the compiler asks',
+		},
 	],
 	'core/orders/advance.ts': [
 		{
