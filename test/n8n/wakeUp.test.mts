@@ -10,7 +10,7 @@ import { until } from './support/until.mts';
 import { killWhenRunning } from './support/killWhenRunning.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
-/** What nobody calls is woken by n8n's tracker, a minute after it has fallen asleep. */
+/** n8n's tracker wakes an execution that nobody calls, a minute after it has fallen asleep. */
 const UNCALLED_MS = 60_000;
 
 let instance: Instance;
