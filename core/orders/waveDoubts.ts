@@ -1,7 +1,7 @@
 import type { Order } from './order';
 import { isOpen } from './states';
 
-/** The orders of which a dead execution may have been at work. */
+/** The orders on which a dead execution may have worked. */
 interface Left {
 	/** Those that may have been sent in waves of which they do not know, in the sequence in which they begin. */
 	open: Order[];
@@ -10,8 +10,8 @@ interface Left {
 }
 
 /**
- * Finds out which orders may be in the waves of a dead execution that only their names tell of. Orders begin in their
- * sequence, so the first ones do; the uploads of one can take longer than those of the next one, so no other sequence tells.
+ * The waves of a dead execution that only their names tell of: which orders may be in them. Orders begin in their sequence, so
+ * it is the first ones. The sequence in which they are sent tells nothing: one may take longer to upload its files.
  * See `waveLog.ts`.
  */
 export class WaveDoubts {
@@ -39,7 +39,7 @@ export class WaveDoubts {
 	 *
 	 * @param known those that go on
 	 */
-	begin(unsaved: number, known: readonly Order[] = []): void {
+	mark(unsaved: number, known: readonly Order[] = []): void {
 		if (unsaved === 0) return;
 		const { open, others } = this.left;
 		const sentAgain = others.filter((order) => known.includes(order)).length;

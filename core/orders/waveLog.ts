@@ -2,6 +2,7 @@ import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Batch } from './batch';
 import type { Order } from './order';
+import type { SentRecord } from './sentRecord';
 import { endBadly, hasEnded, isOpen, putOff } from './states';
 import { WaveDoubts } from './waveDoubts';
 import { WaveNames, type WaveNameStore } from './waveNames';
@@ -13,27 +14,6 @@ export interface WaveStore extends WaveNameStore {
 	save: () => Promise<void>;
 	/** Called when it is known what came of a request: n8n is to save that soon. */
 	changed: () => void;
-}
-
-/** Orders of which a record tells that a dead execution has sent requests. */
-export interface SentOrders {
-	/** Those of which nobody knows what came of it, with the time of that in Unix milliseconds. */
-	inDoubt: ReadonlyMap<Order, number>;
-	/** False where the record may not tell of all. */
-	areAll: boolean;
-}
-
-/** A record of the requests of a dead execution beside the names of its waves: the purchase log. */
-export interface SentRecord {
-	/**
-	 * Lets orders go on with what they have created. Undefined where the record cannot be read. To be called when the dead
-	 * execution, which may still be alive, can begin no wave any more.
-	 */
-	recover: (orders: readonly Order[]) => Promise<SentOrders | undefined>;
-	/** Withdraws what it tells of orders that were surely not sent: it would block their Purchase Keys. */
-	withdrawUnsent: (orders: readonly Order[]) => void;
-	/** Notes how orders have ended. */
-	end: (orders: readonly Order[]) => Promise<void>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
@@ -61,8 +41,8 @@ interface Waiting {
  * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
  * names. The orders that were sent are among the first ones: as many of them as those waves can have had are in doubt, unless
  * the purchase log tells which ones they were. An order that ends without a wave lets another one begin, so it takes a number
- * as well. With Retry On Fail, any order that had been accepted before may have been sent
- * again: if its task fails, it is in doubt as well.
+ * as well. With Retry On Fail, any order that had been accepted before may have been sent again: if its task fails, it is in
+ * doubt as well.
  *
  * n8n takes a worker for dead that is silent for too long. When it goes on, the name of its next wave is there already,
  * because whoever has taken over has written it, and nothing of that wave is sent.
@@ -79,7 +59,7 @@ export class WaveLog implements WriteAhead {
 	private readonly named = new Map<number, Promise<void>>();
 
 	/** The first number that the last wave has taken. */
-	private own = 0;
+	private firstNumber = 0;
 
 	private readonly names: WaveNames;
 
@@ -137,7 +117,7 @@ export class WaveLog implements WriteAhead {
 		const known = orders.filter(
 			(order) => !wasNamed.has(order) && order.task !== undefined && order.task.taskId !== taskIds.get(order),
 		);
-		if (!isKnown) this.doubts.begin(unsaved, known);
+		if (!isKnown) this.doubts.mark(unsaved, known);
 		delete this.batch.isTakenOver;
 		// At once: an order that another one holds back would end as one that was not sent.
 		for (const order of open) {
@@ -232,9 +212,9 @@ export class WaveLog implements WriteAhead {
 		const unsaved = await this.names.countUnsaved().catch(() => {
 			throw gatewayError('outcomeStillUnknown', { thing, what: UNREADABLE });
 		});
-		this.doubts.begin(unsaved);
+		this.doubts.mark(unsaved);
 		delete this.batch.isTakenOver;
-		this.own = this.batch.waves;
+		this.firstNumber = this.batch.waves;
 		this.batch.waves += this.doubts.wavesOfOthers(members);
 		const wave = this.batch.waves++;
 		for (const order of members) {
@@ -252,7 +232,7 @@ export class WaveLog implements WriteAhead {
 
 	/** Writes the name of a wave. */
 	private async record(wave: number): Promise<void> {
-		const wasThere = await this.names.write(wave, this.own).catch((thrown) => {
+		const wasThere = await this.names.write(wave, this.firstNumber).catch((thrown) => {
 			throw notRecorded(thrown);
 		});
 		// Another execution goes on in the place of this one.

@@ -1,7 +1,7 @@
 import { takingBreaks, type Clock } from '../clock';
 import { asGatewayError, codeOf, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
-import type { SentOrders } from '../orders/waveLog';
+import type { SentOrders } from '../orders/sentRecord';
 import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';

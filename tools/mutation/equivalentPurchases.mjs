@@ -95,7 +95,7 @@ export const inPurchases = {
 			why: 'a text has no request to mark',
 		},
 		{
-			line: 'begin(unsaved: number, known: readonly Order[] = []): void {',
+			line: 'mark(unsaved: number, known: readonly Order[] = []): void {',
 			becomes: '["Stryker was here"]',
 			why: 'a text is none of the orders',
 		},
