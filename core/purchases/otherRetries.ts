@@ -17,6 +17,17 @@ export function requestsUnderWay(rows: readonly ParsedRow[], nowMs: number): Sto
 	return [...lastOfAttempts(known.filter(({ attempt }) => attempts.has(attempt))).values()].filter(isUnderWay);
 }
 
+/** A row can have its number this long before others can read it: PostgreSQL gives it first, and may show a later one earlier. */
+const SHOWN_WITHIN_MS = 10_000;
+
+/** The number of the last row before those that another retry may be writing at this moment; 0 where there is none. */
+export function lastSettledRow(rows: readonly ParsedRow[], underWay: readonly StoredRow[], nowMs: number): number {
+	const known = rows.filter((row) => row !== undefined);
+	const fresh = known.filter(({ retry, time }) => retry && Math.abs(nowMs - Date.parse(time)) < SHOWN_WITHIN_MS);
+	const firstOpen = [...underWay, ...fresh].reduce((min, { id }) => Math.min(min, id), Infinity);
+	return known.reduce((max, { id }) => (id < firstOpen ? Math.max(max, id) : max), 0);
+}
+
 /** The requests that another retry of the same execution sends at the same time, beside the orders of this one. */
 export class OtherRetries {
 	/** The requests of this retry, by item. */

@@ -8,7 +8,7 @@ import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
 import { endOf, nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
-import { giveWay, OtherRetries, requestsUnderWay } from './otherRetries';
+import { giveWay, lastSettledRow, OtherRetries, requestsUnderWay } from './otherRetries';
 import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
 import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns, StoredRow } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
@@ -206,10 +206,10 @@ export class PurchaseLog {
 		const rows = await this.readRows(breakIfDue);
 		if (rows === undefined) return undefined;
 		await breakIfDue();
-		const underWay = requestsUnderWay(rows, this.ports.clock.now());
-		const last = rows.reduce((max, row) => Math.max(max, row?.id ?? 0), 0);
+		const nowMs = this.ports.clock.now();
+		const underWay = requestsUnderWay(rows, nowMs);
 		// What another retry submits right now counts as written after this reading: its order gives way to that.
-		this.lastSeenRow = Math.min(last, ...underWay.map(({ id }) => id - 1));
+		this.lastSeenRow = lastSettledRow(rows, underWay, nowMs);
 		// One of two retries at once may take the other's question for a gap: both look out for one another all the same.
 		if (mayLackRows) return undefined;
 		const attempts = new Set<string | undefined>(underWay.map(({ attempt }) => attempt));

@@ -15,6 +15,9 @@ import { isInEngine2 } from './engine2';
 import { HINTS } from './hints';
 import { openWriteAhead, recordOf } from './writeAheadStore';
 
+/** So long a question whether there is a gap takes at the most: n8n can be asked for a name only by writing it. */
+const QUESTION_MS = 1000;
+
 export const LOG_IS_OFF = 'Purchase Log is turned off';
 
 /**
@@ -71,6 +74,10 @@ function gapIn(store: WriteAheadStore | undefined, name: string): Pick<LogPorts,
 	const gap = [`${name}, without rows`];
 	return {
 		rememberGap: async () => {
+			const found = (await store?.record(gap)) ?? [];
+			if (found.length === 0) return;
+			// It may be the question of another retry, which takes it back in a moment.
+			await realClock.sleep(QUESTION_MS);
 			await store?.record(gap);
 		},
 		hasGap: async () => {

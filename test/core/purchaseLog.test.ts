@@ -317,6 +317,22 @@ describe('a retry', () => {
 		expect(ofRetry.scope.store).toEqual({});
 	});
 
+	test.each([
+		['just now', { retry: true, time: '1970-01-01T00:16:35.000Z' }, 1],
+		['a moment ago, by another clock', { retry: true, time: '1970-01-01T00:16:49.999Z' }, 1],
+		['ten seconds ago', { retry: true, time: '1970-01-01T00:16:30.000Z' }, 9],
+		['just now, by the execution that both retry', { retry: false, time: '1970-01-01T00:16:35.000Z' }, 9],
+	])('a retry looks also for rows that could not be read before one that was written %s', async (_, values, since) => {
+		const late = { ...stored, id: 8, execution: '8', attempt: '8-a-0', item: 1, retry: true, state: 'submitting' };
+		const shown = { ...stored, id: 9, attempt: '8-a-1', item: 4, ...values };
+		const { log, other } = await retry({}, async () => await Promise.resolve([stored, shown]));
+		expect(log.lastSeenRow).toBe(since);
+		log.ports.table.rowsOfOthers = async (__, after) =>
+			await Promise.resolve([late, shown].filter(({ id }) => id > after));
+		const end = await log.begin(other).catch((error: GatewayError) => error.details.reason?.name);
+		expect(end).toBe(since === 1 ? 'submittedByOtherRetry' : undefined);
+	});
+
 	describe('beside another one of the same execution', () => {
 		const row2 = { ...stored, id: 2, execution: '8', attempt: '8-a-0', item: 1, state: 'submitting', task_id: '' };
 

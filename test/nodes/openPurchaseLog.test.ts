@@ -112,10 +112,27 @@ describe('the gap', () => {
 		names.add('of another run');
 		expect(await ports.hasGap()).toBe(false);
 		expect([...names]).toEqual(['of another run']);
+		// Nobody else has written its name, so nothing is waited for.
 		await ports.rememberGap();
 		expect(await ports.hasGap()).toBe(true);
 		expect(await ports.hasGap()).toBe(true);
 		expect([...names]).toEqual(['of another run', 'generation-gateway established 1, run 0, without rows']);
+	});
+
+	test('a gap that another retry asks for at the same moment stays', async () => {
+		const { open, names } = world();
+		const { ports } = (await open()) as NonNullable<Awaited<ReturnType<typeof open>>>;
+		const gap = 'generation-gateway established 1, run 0, without rows';
+		// The other one has written its question, and takes it back within a second.
+		names.add(gap);
+		const remembered = ports.rememberGap();
+		await jest.advanceTimersByTimeAsync(900);
+		names.delete(gap);
+		await jest.advanceTimersByTimeAsync(99);
+		expect([...names]).toEqual([]);
+		await jest.advanceTimersByTimeAsync(1);
+		await remembered;
+		expect([...names]).toEqual([gap]);
 	});
 
 	test.each([
