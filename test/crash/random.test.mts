@@ -104,6 +104,12 @@ async function playRound(
 		for (const workflowId of await asleepWorkflows(target)) asleep.add(workflowId);
 	}
 	await Promise.all(starting);
+	const awake = batches.filter(({ options, workflowId }) => options?.pollIntervalSeconds && !asleep.has(workflowId));
+	assert.deepEqual(
+		awake.map(({ name }) => name),
+		[],
+		'all that sleep were asleep',
+	);
 	const killedAtMs = Date.now();
 	await target.end('SIGKILL');
 	await target.restart();

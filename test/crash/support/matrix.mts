@@ -138,9 +138,8 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	if (victim !== 'worker' || signal === 'SIGKILL')
 		test(`${title}: the table in docs/durability.md says what was seen`, () => {
 			const rows = moments.map(
-				({ key, words, isMoving }): TableRow => ({
+				({ key, words }): TableRow => ({
 					words,
-					isMoving,
 					withOption: outcomes.get(`${key}-with`) as Outcome,
 					without: outcomes.get(`${key}-without`) as Outcome,
 					withLog: outcomes.get(`${key}-log`),

@@ -17,8 +17,6 @@ export interface Moment {
 	places?: Order['places'];
 	/** n8n's call that is to wake what sleeps gets no answer. */
 	isNotCalled?: boolean;
-	/** It is not held there: whether a request is just under way is chance. */
-	isMoving?: boolean;
 	/** In queue mode with the purchase log: n8n throws away with a worker what the execution that submits has saved. */
 	isLoggedInQueue?: boolean;
 	/** Tried with n8n as one process only. */
@@ -137,15 +135,18 @@ const all: Moment[] = [
 	{
 		key: 'secondFifty',
 		words: 'while the second 50 of 120 items are submitted',
-		// The later ones end so late that it has not ended when all others are held.
-		prompts: (name) =>
-			Array.from({ length: 120 }, (_, item) => `${name} ${item} [[sandbox duration=${item < 60 ? '6s' : 'never'}]]`),
+		// The second 50 keep all places, however late the others are held: there is no third wave.
+		prompts: (name, hang) =>
+			Array.from({ length: 120 }, (_, item) => {
+				const answer = item >= 75 && item < 100 ? ` create=slow:${hang}` : '';
+				return `${name} ${item} [[sandbox duration=${item < 50 ? '6s' : 'never'}${answer}]]`;
+			}),
 		places: 50,
 		options: { requestsPerSecond: 10 },
-		isMoving: true,
 		isForOneProcess: true,
 		start: 'last',
-		isReached: (target, batch) => tasksOf(target, batch).length > 60,
+		isReached: async (target, batch) =>
+			creations(target, batch).length === 100 && tasksOf(target, batch).length === 75 && (await areOld(target, batch)),
 	},
 	{
 		key: 'minute',

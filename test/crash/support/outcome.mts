@@ -9,9 +9,6 @@ import type { Target } from './target.mts';
 /** An answer that left the service this short before the end may not have arrived. */
 export const ON_ITS_WAY_MS = 2_000;
 
-/** By then an execution with Survive Restarts sleeps in the database, also where other things keep the machine busy. */
-const ASLEEP_WITHIN_MS = 10_000;
-
 /** An ID is in the purchase log within a second; later where other things keep the machine busy. */
 const LOGGED_WITHIN_MS = 4_000;
 
@@ -32,9 +29,7 @@ export interface Outcome {
 	arrived: number;
 	/** Tasks that were accepted after it. */
 	later: number;
-	/** From the last answer to the first wave until the end; undefined where one was missing. */
-	firstWaveMs?: number;
-	/** With Survive Restarts: it slept in the database before the end, or had the time to, so what was accepted arrives by itself. */
+	/** With Survive Restarts: it slept in the database before the end, so what was accepted arrives by itself. */
 	mustArrive: boolean;
 }
 
@@ -104,14 +99,12 @@ export async function outcomeOf(
 	const hasResults = alone === 'results' || retries.includes('results');
 	const open = accepted.flatMap(({ id }, index) => (places[index] === 'nowhere' || got.has(id) ? [] : [id]));
 	const arrived = accepted.filter(({ id }) => arrivedIn(parent).has(id)).length;
-	const firstWaveMs = sinceFirstWave(target, batch, endedAtMs);
 	const ids = [...new Set(places)].sort();
 	const later = tasksOf(target, batch).length - accepted.length;
 	// Of an execution that n8n gives up with its worker nothing is left, whatever it had already.
 	const hadArrived = alone === 'workerLost' && batch.hangs === 'behind';
-	const isAsleep = asleep.has(batch.workflowId) || (firstWaveMs !== undefined && firstWaveMs > ASLEEP_WITHIN_MS);
-	const mustArrive = batch.survives && !hadArrived && isAsleep;
-	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, later, firstWaveMs, mustArrive };
+	const mustArrive = batch.survives && !hadArrived && asleep.has(batch.workflowId);
+	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, later, mustArrive };
 	if (mustArrive)
 		assert.ok(
 			hasResults || alone === 'doubtful' || (alone === 'errors' && arrived === 0),
@@ -156,16 +149,6 @@ const arrivedIn = (execution: Execution): Set<string> =>
 			? resultsIn(execution).flatMap(({ json }) => (json.error === undefined ? [String(json.task_id)] : []))
 			: [],
 	);
-
-/** The first wave: what the node submits before it falls asleep. */
-function sinceFirstWave(target: Target, { prompts, places }: Batch, endedAtMs: number): number | undefined {
-	const answered = prompts.slice(0, places).map((prompt) => {
-		const [task] = tasksOf(target, { prompts: [prompt] });
-		return task === undefined ? Infinity : answeredAtMs(task);
-	});
-	const sinceMs = endedAtMs - Math.max(...answered);
-	return sinceMs > 0 ? sinceMs : undefined;
-}
 
 /** The service has accepted it before, and may hold its answer back. */
 export function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
