@@ -15,7 +15,7 @@ import { isInEngine2 } from './engine2';
 import { HINTS } from './hints';
 import { openWriteAhead, recordOf } from './writeAheadStore';
 
-/** So long a question whether there is a gap takes at the most: n8n can be asked for a name only by writing it. */
+/** The longest time that a question for a gap takes: n8n can be asked for a name only by writing it. */
 const QUESTION_MS = 1000;
 
 export const LOG_IS_OFF = 'Purchase Log is turned off';
