@@ -125,7 +125,7 @@ function joined(before: unknown, names: unknown): string {
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return scaled(field, toNumber(value));
 	if (field.type === 'boolean') return toBoolean(value);
-	if (field.type === 'string') return toPlainText(value);
+	if (field.type === 'string') return toPlainText(field, value);
 	return (
 		field.bodyValues?.[String(value)] ?? allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value
 	);
@@ -136,10 +136,11 @@ function scaled({ scale }: FieldSpec, value: unknown): unknown {
 	return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;
 }
 
-function toPlainText(value: unknown): unknown {
+/** Spaces alone are an empty field. Around anything but prose they are a slip: a sheet and a language model add some. */
+function toPlainText({ typeOptions }: FieldSpec, value: unknown): unknown {
 	const text = asText(value);
-	// Spaces alone are an empty field.
-	return text?.trim() === '' ? '' : (text ?? value);
+	const trimmed = text?.trim();
+	return trimmed === '' || typeOptions?.rows === undefined ? (trimmed ?? value) : (text ?? value);
 }
 
 function toNumber(value: unknown): unknown {

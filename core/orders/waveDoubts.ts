@@ -42,12 +42,10 @@ export class WaveDoubts {
 	mark(unsaved: number, known: readonly Order[] = []): void {
 		if (unsaved === 0) return;
 		const { open, others } = this.left;
-		const sentAgain = others.filter((order) => known.includes(order)).length;
+		const goOn = new Set(known);
+		const sentAgain = others.filter((order) => goOn.has(order)).length;
 		const sent = Math.max(0, this.places + (unsaved - 1) * this.mostOfWave - sentAgain);
-		for (const { request } of [
-			...open.slice(0, sent).filter(isOpen),
-			...others.filter((order) => !known.includes(order)),
-		])
+		for (const { request } of [...open.slice(0, sent).filter(isOpen), ...others.filter((order) => !goOn.has(order))])
 			if (request !== undefined) request.maybeSent = true;
 	}
 

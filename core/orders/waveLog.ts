@@ -90,6 +90,7 @@ export class WaveLog implements WriteAhead {
 
 	private async decide(orders: readonly Order[], record?: SentRecord): Promise<void> {
 		const open = orders.filter(isOpen);
+		const wereOpen = new Set(open);
 		// A dead execution may have sent those again whose tasks had failed (Retry On Fail).
 		const others = orders.filter((order) => order.request !== undefined && !isOpen(order));
 		if (open.length === 0 && others.length === 0) return;
@@ -105,7 +106,7 @@ export class WaveLog implements WriteAhead {
 		for (const order of orders.filter(isOpen)) {
 			const { thing } = order;
 			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
-			const isAgain = !open.includes(order);
+			const isAgain = !wereOpen.has(order);
 			// Where nobody has counted yet, there may be such waves.
 			const atMs = isAgain || unsaved !== 0 ? told?.inDoubt.get(order) : undefined;
 			const what = wasSent === undefined ? UNREADABLE : INTERRUPTED;

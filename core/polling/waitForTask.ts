@@ -81,6 +81,9 @@ class Wait<R> {
 
 	private trouble?: GatewayError;
 
+	/** There is nothing more to wait for. */
+	private verdict?: GatewayError;
+
 	private firstAtMs?: number;
 
 	/** The first 404 since the last other answer. */
@@ -110,6 +113,7 @@ class Wait<R> {
 				if (this.askedUntilMs >= deadlineMs) return this.timeOut(this.toldToWait());
 				await this.sleepUntilDue();
 				if (await this.poll()) return { record: this.record, timedOut: false, waitedMs: this.waitedMs };
+				if (this.verdict !== undefined) return this.timeOut(this.verdict);
 				if (clock.now() >= deadlineMs) return this.timeOut(this.timedOut());
 			}
 		} finally {
@@ -179,7 +183,11 @@ class Wait<R> {
 		if (this.options.signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
 		if (error.task) throw error;
 		const verdict = target.classifyError?.(error, { atMs, firstAtMs });
-		if (verdict instanceof GatewayError) throw verdict.withTask(task);
+		if (verdict instanceof GatewayError) {
+			this.trouble = error;
+			this.verdict = verdict.withTask(task);
+			return;
+		}
 		const isLost = error.kind === 'notFound' && verdict !== 'passing';
 		this.notFoundSinceMs = isLost ? (this.notFoundSinceMs ?? atMs) : undefined;
 		const early = atMs - (this.notFoundSinceMs ?? -Infinity) < NOT_FOUND_GRACE_MS;

@@ -18,7 +18,7 @@ export function requestsUnderWay(rows: readonly ParsedRow[], nowMs: number): Sto
 }
 
 /** A row can have its number this long before others can read it: PostgreSQL gives it first, and may show a later one earlier. */
-const SHOWN_WITHIN_MS = 10_000;
+const SHOWN_WITHIN_MS = 2_000;
 
 /** The number of the last row before those that another retry may be writing at this moment; 0 where there is none. */
 export function lastSettledRow(rows: readonly ParsedRow[], underWay: readonly StoredRow[], nowMs: number): number {

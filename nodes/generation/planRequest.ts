@@ -20,7 +20,7 @@ import { toText } from '../form/fieldReader';
 import { customBodyField, customModelIdField, modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { assetTakers, modelsWith } from '../models';
-import { roleLabel } from '../models/commonFields';
+import { optionalPromptField, roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import { readValue } from '../run/readBody';
@@ -37,12 +37,17 @@ export interface PlannedRequest {
 
 /** Reads and checks the form of one item. Throws a `badInput` error; sends nothing. */
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
+	item.options.assertNotLost(additionalFieldsOption);
 	const additionalFields = item.options.json(additionalFieldsOption);
 	item.assertGiven(modelField);
 	const modelId = String(item.value(modelField) ?? '');
 	if (Object.hasOwn(additionalFields, 'model'))
 		throw gatewayError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
-	if (modelId === CUSTOM_MODEL) return { body: planCustom(item, additionalFields), unused: [], hints: [] };
+	if (modelId === CUSTOM_MODEL) {
+		// Where it was chosen, the form shows nothing else.
+		const unused = item.isExpression(modelField.name) ? findUnused(item, { fields: [] }, models) : [];
+		return { body: planCustom(item, additionalFields), unused, hints: [] };
+	}
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined)
 		throw gatewayError('modelNotInList', { model: modelId, known: models.map(({ id }) => id).join(', ') });
@@ -81,6 +86,8 @@ function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalF
  * `toProperties`.
  */
 function chosen(item: Item, field: FieldSpec): unknown {
+	// With an image, some models need none: they would make something that nobody has asked for.
+	if (field.name === optionalPromptField.name) item.assertNotLost(field);
 	const value = readValue(item, field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
@@ -184,7 +191,7 @@ function atLeastOne(value: unknown): unknown[] {
  * Values of other models that are still in the node: left over from before a change of the model, or visible
  * because the model is an expression. They are never sent; a hint tells the user.
  */
-function findUnused({ node }: Item, model: ModelSpec, models: readonly ModelSpec[]): string[] {
+function findUnused({ node }: Item, model: Pick<ModelSpec, 'fields' | 'optionalFields'>, models: readonly ModelSpec[]): string[] {
 	const stored = node.parameters;
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
 	const isUsed = ({ name }: FieldSpec, own?: FieldSpec[]) => own?.some((field) => field.name === name);

@@ -15,10 +15,11 @@ export const imageModels: Registry = [gammaImage2];
 /** The video models, in the order of the docs. */
 export const videoModels: Registry = [alphaVideo15Pro, betaV3Omni, betaVideoO1, betaV3, delta26Flash];
 
-/** The IDs of the models that have a field, by its place in the request. */
+/** The IDs of the models that have a field, by its name in the request: some have it in `metadata`. */
 export function modelsWith(bodyPath: string): string[] {
+	const nameIn = (path: string) => path.split('.').at(-1);
 	return [...imageModels, ...videoModels]
-		.filter((model) => allFields(model).some((field) => field.bodyPath === bodyPath))
+		.filter((model) => allFields(model).some((field) => nameIn(field.bodyPath) === nameIn(bodyPath)))
 		.map(({ id }) => id);
 }
 

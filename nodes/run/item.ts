@@ -84,9 +84,10 @@ class ItemOptions extends OptionsReader {
 		this.readAll = readAll;
 	}
 
-	/** True unless Simplify was added and turned off. */
+	/** True unless Simplify was turned off. Nothing at all means the default, and this one is on. */
 	get simplifies(): boolean {
-		return !this.has(simplifyField) || this.flag(simplifyField);
+		const value = this.value(simplifyField);
+		return value === undefined || value === '' || this.flag(simplifyField);
 	}
 
 	/** True when an option was added, also when its expression gave nothing. */

@@ -16,7 +16,7 @@ import { HINTS } from './hints';
 import { openWriteAhead, recordOf } from './writeAheadStore';
 
 /** The longest time that a question for a gap takes: n8n can be asked for a name only by writing it. */
-const QUESTION_MS = 1000;
+const QUESTION_MS = 1_000;
 
 export const LOG_IS_OFF = 'Purchase Log is turned off';
 
@@ -72,13 +72,15 @@ export function continuePurchaseLog(context: IExecuteFunctions, batch: Batch): P
 /** A name in n8n's table of processed data, which says that rows are missing. */
 function gapIn(store: WriteAheadStore | undefined, name: string): Pick<LogPorts, 'rememberGap' | 'hasGap'> {
 	const gap = [`${name}, without rows`];
+	const writeAgain = async () => {
+		await realClock.sleep(QUESTION_MS);
+		await store?.record(gap);
+	};
 	return {
 		rememberGap: async () => {
 			const found = (await store?.record(gap)) ?? [];
-			if (found.length === 0) return;
-			// It may be the question of another retry, which takes it back in a moment.
-			await realClock.sleep(QUESTION_MS);
-			await store?.record(gap);
+			// It may be the question of another retry, which takes it back in a moment. Nobody waits for that.
+			if (found.length > 0) void writeAgain().catch(() => {});
 		},
 		hasGap: async () => {
 			const found = (await store?.record(gap)) ?? [];

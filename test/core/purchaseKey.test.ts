@@ -42,6 +42,31 @@ test('of two different requests under a key at the same moment, one buys', async
 });
 
 test.each([
+	['is refused', true, 'bought'],
+	['is bought', false, 'purchaseKeyConflict'],
+])(
+	'another request of another process that is under way has not used the key yet: once it %s',
+	async (_, isRefused, end) => {
+		const world = makeWorld();
+		const startedAtMs = world.clock.now();
+		const send = async () => {
+			await world.clock.sleep(5000);
+			if (isRefused) throw gatewayError('noFreePlace', { time: '5 s' });
+			return 'slow';
+		};
+		const first = codeOf(world.process('one').buy(orderOf(), send));
+		const second = world.clock
+			.sleep(1000)
+			.then(
+				async () => await codeOf(world.process('two').buy(orderOf({ hash: 'other' }), undefined, undefined, 60_000)),
+			);
+		expect(await world.run(first)).toBe(isRefused ? 'noFreePlace' : 'bought');
+		expect(await world.run(second)).toBe(end);
+		expect(world.clock.now() - startedAtMs).toBeGreaterThan(5000);
+	},
+);
+
+test.each([
 	['of the same process', 'one'],
 	['of another process', 'two'],
 ])('an order that waits for one %s says so, and who buys does not', async (_, name) => {

@@ -318,10 +318,10 @@ describe('a retry', () => {
 	});
 
 	test.each([
-		['just now', { retry: true, time: '1970-01-01T00:16:35.000Z' }, 1],
-		['a moment ago, by another clock', { retry: true, time: '1970-01-01T00:16:49.999Z' }, 1],
-		['ten seconds ago', { retry: true, time: '1970-01-01T00:16:30.000Z' }, 9],
-		['just now, by the execution that both retry', { retry: false, time: '1970-01-01T00:16:35.000Z' }, 9],
+		['just now', { retry: true, time: '1970-01-01T00:16:38.001Z' }, 1],
+		['a moment ago, by another clock', { retry: true, time: '1970-01-01T00:16:41.999Z' }, 1],
+		['two seconds ago', { retry: true, time: '1970-01-01T00:16:38.000Z' }, 9],
+		['just now, by the execution that both retry', { retry: false, time: '1970-01-01T00:16:39.000Z' }, 9],
 	])('a retry looks also for rows that could not be read before one that was written %s', async (_, values, since) => {
 		const late = { ...stored, id: 8, execution: '8', attempt: '8-a-0', item: 1, retry: true, state: 'submitting' };
 		const shown = { ...stored, id: 9, attempt: '8-a-1', item: 4, ...values };

@@ -14,7 +14,11 @@ const verified = json(200, { verify_status: 'verified', group_id: 'rg_1' });
 /** A wait whose polls, one every 3 s, get these answers in turn; the last one again and again. */
 async function wait(
 	answers: HttpResponse[],
-	{ timeoutMs = 3600 * SECOND, openedBeforeMs }: { timeoutMs?: number; openedBeforeMs?: number } = {},
+	{
+		timeoutMs = 3600 * SECOND,
+		openedBeforeMs,
+		onTimeout = 'error',
+	}: { timeoutMs?: number; openedBeforeMs?: number; onTimeout?: 'error' | 'return' } = {},
 ) {
 	const { client, clock } = scriptedClient(answers);
 	const startedAtMs = clock.at;
@@ -28,13 +32,13 @@ async function wait(
 			clock,
 			startedAtMs,
 			timeoutMs,
-			onTimeout: 'error',
+			onTimeout,
 			plan: { kind: 'fixed', intervalMs: 3 * SECOND },
 		},
 	);
 	const outcome = await ended.then(
-		({ record }) => ({ record, error: undefined }),
-		(error: GatewayError) => ({ record: undefined, error }),
+		(waited) => ({ ...waited, error: undefined }),
+		(error: GatewayError) => ({ record: undefined, timedOut: undefined, trouble: undefined, error }),
 	);
 	return { ...outcome, seconds: (clock.at - startedAtMs) / SECOND };
 }
@@ -66,6 +70,14 @@ test('where it is known when the link was made, the wait for a person counts fro
 	expect(error?.message).toMatch(/^Nobody has passed/);
 	expect(seconds).toBeLessThan(90);
 	expect((await wait([no(404, 'gone')], { openedBeforeMs: 200 * SECOND })).seconds).toBeLessThan(1);
+});
+
+test('where nobody has passed in time, the unfinished verification is returned if that was chosen for the timeout', async () => {
+	const more = { onTimeout: 'return', openedBeforeMs: 100 * SECOND } as const;
+	const { error, timedOut, trouble, record, seconds } = await wait([no(404, 'early'), no(403, 'late')], more);
+	expect([error, timedOut, record, trouble?.details.serviceMessage]).toEqual([undefined, true, undefined, 'late']);
+	expect(seconds).toBeGreaterThan(80);
+	expect(seconds).toBeLessThan(90);
 });
 
 test('a wait for a person that ends by the timeout of the form quotes the last words as well', async () => {

@@ -95,6 +95,10 @@ describe('the Options of an item', () => {
 		[undefined, true],
 		[{ simplify: true }, true],
 		[{ simplify: false }, false],
+		[{ simplify: 'false' }, false],
+		[{ simplify: undefined }, true],
+		[{ simplify: null }, true],
+		[{ simplify: '' }, true],
 		[{ other: false }, true],
 	])('an item with the Options %j is simplified: %p', (given, simplifies) => {
 		expect(parametersOf({}, () => given).itemAt(0).options.simplifies).toBe(simplifies);

@@ -130,6 +130,23 @@ describe('the model and its fields', () => {
 	});
 });
 
+test.each([
+	['Prompt', { prompt: '={{ $json.promt }}' }, { prompt: undefined }],
+	[
+		'Additional Fields (JSON)',
+		{ options: { additionalFields: '={{ $json.more }}' } },
+		{ options: { additionalFields: undefined } },
+	],
+])('an expression for %s that gives nothing is refused, also where the model needs none', (label, stored, given) => {
+	const spec = [model('silent', [field('prompt', { displayName: 'Prompt' })])];
+	expect(reasonsOf({ model: 'silent', ...given }, { models: spec, stored })).toEqual([
+		['expressionGaveNothing', { label }],
+	]);
+	expect(plan({ model: 'silent', ...given }, { models: spec }).body).toEqual({ model: 'silent' });
+	const noPrompt = { model: 'silent', prompt: label === 'Prompt' ? null : '' };
+	expect(plan(noPrompt, { models: spec, stored: { prompt: '={{ $json.prompt }}' } }).body).toEqual({ model: 'silent' });
+});
+
 describe('a model by its ID', () => {
 	const custom = { model: 'custom', customModelId: 'new-1' };
 
@@ -139,6 +156,20 @@ describe('a model by its ID', () => {
 		expect(plan({ ...custom, customBody, options })).toMatchObject({
 			...{ body: { model: 'new-1', prompt: 5, a: { b: 1, c: 2 } }, unused: [], hints: [] },
 		});
+	});
+
+	test('where an expression gives "custom", a hint names the values of the form that are not sent', () => {
+		const given = {
+			...custom,
+			customBody: '{ "a": 1 }',
+			prompt: 'a',
+			size: 'small',
+			steps: 5,
+			optionalFields: { style: 'b' },
+		};
+		expect(plan(given).unused).toEqual([]);
+		const { unused } = plan(given, { stored: { model: '={{ $json.model }}' } });
+		expect(unused).toEqual(['PROMPT', 'STYLE', 'STEPS']);
 	});
 
 	test('a model by its ID needs an ID and a body of its own', () => {
@@ -306,6 +337,7 @@ describe('what is refused with more than the model knows', () => {
 	test('a field that the model does not have names those that have it', () => {
 		const rules = [{ kind: 'absent', of: 'image_urls', label: 'Images', advice: '' } as const];
 		const models = [model('m', [field('prompt')], { rules })];
+		expect(modelsWith('audio')).toEqual(['alpha-video-1-5-pro', 'beta-v3-omni', 'delta-2.6-flash']);
 		const known = modelsWith('image_urls');
 		const [[name, data]] = reasonsOf({ model: 'm', options: { additionalFields: { image_urls: [A] } } }, { models });
 		expect([name, data]).toMatchObject(['fieldNotForModel', { path: 'image_urls' }]);

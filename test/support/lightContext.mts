@@ -85,7 +85,9 @@ export function lightContext(options: LightOptions = {}) {
 		getExecutionContext: () => ({ establishedAt: 1, parentExecutionId: undefined }),
 		getExecutionCancelSignal: () => stop.signal,
 		getInputData: () => options.input ?? [],
-		getNodeParameter: (name: string, _item: number, fallback: unknown) => parameters[name] ?? fallback,
+		// As in n8n, the fallback is for what is not there, and not for an expression that gives nothing.
+		getNodeParameter: (name: string, _item: number, fallback: unknown) =>
+			name in parameters ? parameters[name] : fallback,
 		getParentNodes: () => [],
 		getKnownNodeTypes: () => ({}),
 		continueOnFail: () => false,
