@@ -3,7 +3,7 @@ module.exports = {
 	testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
 	runtime: '<rootDir>/test/support/jest/runtime.cjs',
 	// Far more than any test takes: it is for those that hang, and not for a slow machine.
-	testTimeout: 120_000,
+	testTimeout: 600_000,
 	// Most tests wait for a task, not for the processor.
 	maxWorkers: 14,
 	// Jest ends a worker that has not ended by itself in half a second, and says that tests leak. These workers end by

@@ -146,7 +146,7 @@ test('where the others are asleep, it is seen soon that one of them was stopped'
 		{ executionId: 'checker', parentExecutionId: 'keeper' },
 	);
 	expect(end?.error?.message).toMatch(/^Waiting for task \S+ was interrupted$/);
-	expect(Date.now() - beganMs).toBeLessThan(5_000);
+	expect(Date.now() - beganMs).toBeLessThan(30_000);
 });
 
 test.each<[string, Record<string, Partial<IRunExecutionData>>]>([

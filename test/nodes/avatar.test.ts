@@ -85,7 +85,7 @@ describe('Asset', () => {
 		const { json } = await run('asset', 'upload', { ...asset, groupId, options: {} });
 		expect(json[0]).toMatchObject({ status: 'active' });
 		expect(json[0].waited_seconds).toBeGreaterThan(1);
-		expect(json[0].waited_seconds).toBeLessThan(6.5);
+		expect(json[0].waited_seconds).toBeLessThan(12);
 	});
 
 	test('an asset that is not waited for is in processing; Get and Wait for Asset go on from there', async () => {
@@ -192,10 +192,9 @@ describe('Asset', () => {
 			options: {},
 		});
 		while (posts().length < 2) await pause(10);
-		const stoppedAt = Date.now();
 		promise.cancel();
-		await promise;
-		expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+		// One that is not stopped succeeds.
+		expect((await promise).status).toBe('canceled');
 		expect(posts()).toHaveLength(2);
 	});
 

@@ -42,25 +42,28 @@ describe('files that take their time', () => {
 		);
 	});
 
+	const SLOWER = '[[sandbox duration=0 bytes=50 bytes_per_second=200000]]';
+
 	test('Get Task downloads few files in parallel, in input order', async () => {
-		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOW}`));
+		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOWER}`));
 		const created = await runGateway('video', sandbox, { ...generate, whenDone: 'return' }, { items });
-		const got = await runGateway(
+		const { promise } = startGateway(
 			'video',
 			sandbox,
 			{ operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
 			{ items: created.items },
 		);
-		expect(got.json.map(({ task_id: id }) => id)).toEqual(created.json.map(({ task_id: id }) => id));
-		const startedAtMs = sandbox.fileRequests.map(({ at }) => at - sandbox.fileRequests[0].at);
-		expect(startedAtMs).toHaveLength(items.length);
-		expect(startedAtMs[DELIVERIES_IN_PARALLEL - 1]).toBeLessThan(SLOW_MS);
-		expect(startedAtMs[DELIVERIES_IN_PARALLEL]).toBeGreaterThan(SLOW_MS * 0.8);
+		while (sandbox.fileRequests.length < DELIVERIES_IN_PARALLEL) await pause(50);
+		await pause(500);
+		expect(sandbox.fileRequests).toHaveLength(DELIVERIES_IN_PARALLEL);
+		sandbox.release();
+		const got = (await promise).data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [];
+		expect(got.map(({ json }) => json.task_id)).toEqual(created.json.map(({ task_id: id }) => id));
+		expect(sandbox.fileRequests).toHaveLength(items.length);
 	});
 
 	test('a stop ends the downloads that arrive and those that wait for their turn', async () => {
-		const slower = '[[sandbox duration=0 bytes=50 bytes_per_second=200000]]';
-		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 2 }, (_, index) => `${index} ${slower}`));
+		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 2 }, (_, index) => `${index} ${SLOWER}`));
 		const { promise } = startGateway(
 			'video',
 			sandbox,
@@ -71,7 +74,8 @@ describe('files that take their time', () => {
 		const stoppedAt = Date.now();
 		promise.cancel();
 		expect((await promise).status).toBe('canceled');
-		expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+		// Less than a second, where nothing else keeps the machine busy; the files would take minutes.
+		expect(Date.now() - stoppedAt).toBeLessThan(20_000);
 		await pause(500);
 		expect(sandbox.fileRequests).toHaveLength(DELIVERIES_IN_PARALLEL);
 	});

@@ -208,7 +208,7 @@ describe('no task id is lost', () => {
 		const { error } = await runGateway('video', sandbox, fromItem, {
 			items: prompts('slow [[sandbox duration=60s]]', 'bad [[sandbox fail=content_policy_violation]]'),
 		});
-		expect(Date.now() - startedAt).toBeLessThan(5000);
+		expect(Date.now() - startedAt).toBeLessThan(30_000);
 		const { messages } = error as unknown as { messages: string[] };
 		for (const { id } of sandbox.tasks) expect(`${error?.message} ${messages.join()}`).toContain(id);
 	});

@@ -130,7 +130,7 @@ describe('Generate', () => {
 			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}' },
 			{ items },
 		);
-		expect(json[0].waited_seconds).toBeLessThan(3);
+		expect(json[0].waited_seconds).toBeLessThan(10);
 	});
 
 	test('Get Task reads once, and an odd ID is encoded', async () => {

