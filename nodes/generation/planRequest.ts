@@ -191,7 +191,11 @@ function atLeastOne(value: unknown): unknown[] {
  * Values of other models that are still in the node: left over from before a change of the model, or visible
  * because the model is an expression. They are never sent; a hint tells the user.
  */
-function findUnused({ node }: Item, model: Pick<ModelSpec, 'fields' | 'optionalFields'>, models: readonly ModelSpec[]): string[] {
+function findUnused(
+	{ node }: Item,
+	model: Pick<ModelSpec, 'fields' | 'optionalFields'>,
+	models: readonly ModelSpec[],
+): string[] {
 	const stored = node.parameters;
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
 	const isUsed = ({ name }: FieldSpec, own?: FieldSpec[]) => own?.some((field) => field.name === name);
