@@ -159,6 +159,16 @@ const cases: Case[] = [
 	},
 	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
 	{
+		title: 'a misspelled field in Prompt, beside an image that is enough',
+		parameters: { model: 'delta-2.6-flash', prompt: '={{ $json.promt }}', ...images(url(A)) },
+		says: /The expression in Prompt gave nothing for this item/,
+	},
+	{
+		title: 'a misspelled field in Additional Fields',
+		parameters: { prompt: 'a', options: { additionalFields: '={{ $json.more }}' } },
+		says: /The expression in Additional Fields \(JSON\) gave nothing for this item/,
+	},
+	{
 		title: 'empty task ID',
 		parameters: { operation: 'getTask', taskId: '={{ "" }}' },
 		says: /The expression in Task ID gave nothing for this item/,

@@ -224,6 +224,8 @@ export const breakages = [
 		file: 'core/purchases/purchaseLog.ts',
 		find: 'this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);',
 		becomes: '',
+		unfound:
+			'It takes a later try that cannot read the log, and that one looks for all rows of other retries (beginOrLeaveGap). test/core/purchaseLog.test.ts notices it.',
 	},
 	{
 		promise: 'rows of the log are written again when the database did not take them',
