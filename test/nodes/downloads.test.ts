@@ -42,7 +42,7 @@ describe('files that take their time', () => {
 		);
 	});
 
-	const SLOWER = '[[sandbox duration=0 bytes=50 bytes_per_second=200000]]';
+	const SLOWER = '[[sandbox duration=0 bytes=2 bytes_per_second=20000]]';
 
 	test('Get Task downloads few files in parallel, in input order', async () => {
 		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOWER}`));
@@ -59,7 +59,7 @@ describe('files that take their time', () => {
 		sandbox.release();
 		const got = (await promise).data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [];
 		expect(got.map(({ json }) => json.task_id)).toEqual(created.json.map(({ task_id: id }) => id));
-		expect(sandbox.fileRequests).toHaveLength(items.length);
+		expect(new Set(sandbox.fileRequests.map(({ path }) => path)).size).toBe(items.length);
 	});
 
 	test('a stop ends the downloads that arrive and those that wait for their turn', async () => {
