@@ -136,11 +136,11 @@ function scaled({ scale }: FieldSpec, value: unknown): unknown {
 	return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;
 }
 
-/** Spaces alone are an empty field. Around anything but prose they are a slip: a sheet and a language model add some. */
-function toPlainText({ typeOptions }: FieldSpec, value: unknown): unknown {
+/** Spaces alone are an empty field. Around a URL they are a slip: a sheet and a language model add some. */
+function toPlainText({ format }: FieldSpec, value: unknown): unknown {
 	const text = asText(value);
 	const trimmed = text?.trim();
-	return trimmed === '' || typeOptions?.rows === undefined ? (trimmed ?? value) : (text ?? value);
+	return trimmed === '' || format !== undefined ? (trimmed ?? value) : (text ?? value);
 }
 
 function toNumber(value: unknown): unknown {
