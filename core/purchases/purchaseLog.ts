@@ -1,4 +1,4 @@
-import { takingBreaks, type Clock } from '../clock';
+import { takingBreaks } from '../clock';
 import { asGatewayError, codeOf, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { SentOrders } from '../orders/sentRecord';
@@ -8,29 +8,11 @@ import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
 import { endOf, nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
+import type { LogPorts } from './logPorts';
 import { giveWay, lastSettledRow, OtherRetries, requestsUnderWay } from './otherRetries';
 import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
-import type { ParsedRow, PurchaseRow, PurchaseState, RunColumns, StoredRow } from './purchaseRow';
-import type { PurchaseTable } from './purchaseTable';
+import type { ParsedRow, PurchaseRow, PurchaseState, StoredRow } from './purchaseRow';
 import { SentRequests } from './sentRequests';
-
-export interface LogPorts {
-	columns: RunColumns;
-	table: PurchaseTable;
-	clock: Clock;
-	/** The execution that writes: not always the one that is in the rows. */
-	executionId: string;
-	/** The reason why this n8n cannot keep a log, if there is one. */
-	obstacle?: string;
-	/** The last row that a retry has found when it began: see `lastSeenRow` of the log. */
-	lastSeenRow?: number;
-	/** Remembers, where it survives a crash, that something may be bought without a row. Rejects where it cannot. */
-	rememberGap: () => Promise<void>;
-	/** True where an earlier try has. */
-	hasGap: () => Promise<boolean>;
-	/** Tells the user why rows are missing. */
-	tell: (why: string) => void;
-}
 
 /** The facts that are known when something has come of an order. */
 interface News {
@@ -55,8 +37,9 @@ export class PurchaseLog {
 	private readonly startedAtMs: number;
 
 	/**
-	 * In a retry that has read the rows of the run: the number of the last one. Another retry of the same execution may go by
-	 * the same rows at the same time: what other executions have written since is theirs. Undefined where there is none.
+	 * In a retry that has read the rows of the run: the number of the last one before those that another retry may be writing.
+	 * It may go by the same rows at the same time: what other executions have written since is theirs. Undefined where there
+	 * is none.
 	 */
 	lastSeenRow?: number;
 

@@ -4,7 +4,8 @@ import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endBadly, endWell, makeOrder } from '../../core/orders/states';
 import { logPurchases } from '../../core/purchases/logPurchases';
-import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
+import type { LogPorts } from '../../core/purchases/logPorts';
+import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { sharedClock } from './support';
 
