@@ -8,7 +8,7 @@ import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
 import { endOf, nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries } from './earlierTries';
-import type { LogPorts } from './logPorts';
+import type { LogPorts } from './purchaseTable';
 import { giveWay, lastSettledRow, OtherRetries, requestsUnderWay } from './otherRetries';
 import { parseManyRows, purchaseRow, RUN } from './purchaseRow';
 import type { ParsedRow, PurchaseRow, PurchaseState, StoredRow } from './purchaseRow';

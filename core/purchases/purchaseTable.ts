@@ -1,4 +1,5 @@
-import type { PurchaseRow } from './purchaseRow';
+import type { Clock } from '../clock';
+import type { PurchaseRow, RunColumns } from './purchaseRow';
 
 /**
  * The columns by which the rows of a run are found. Those of a node have its ID or its name: n8n retries the node of the
@@ -23,4 +24,23 @@ export interface PurchaseTable {
 	 * whoever finds a purchase, or an unknown outcome, adds no row.
 	 */
 	rowsOfKey: (keyHash: string) => Promise<unknown[]>;
+}
+
+/** The surroundings of the log of a run. */
+export interface LogPorts {
+	columns: RunColumns;
+	table: PurchaseTable;
+	clock: Clock;
+	/** The execution that writes: not always the one that is in the rows. */
+	executionId: string;
+	/** The reason why this n8n cannot keep a log, if there is one. */
+	obstacle?: string;
+	/** The last row that a retry has found when it began: see `lastSeenRow` of the log. */
+	lastSeenRow?: number;
+	/** Remembers, where it survives a crash, that something may be bought without a row. Rejects where it cannot. */
+	rememberGap: () => Promise<void>;
+	/** True where an earlier try has. */
+	hasGap: () => Promise<boolean>;
+	/** Tells the user why rows are missing. */
+	tell: (why: string) => void;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
 import type { WriteAheadScope, WriteAheadStore } from '../../core/orders/writeAheadLog';
-import type { LogPorts } from '../../core/purchases/logPorts';
+import type { LogPorts } from '../../core/purchases/purchaseTable';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';
 import { readSettings, readSwitch } from '../connection/settings';

@@ -4,7 +4,7 @@ import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endBadly, endWell, makeOrder } from '../../core/orders/states';
 import { logPurchases } from '../../core/purchases/logPurchases';
-import type { LogPorts } from '../../core/purchases/logPorts';
+import type { LogPorts } from '../../core/purchases/purchaseTable';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { sharedClock } from './support';

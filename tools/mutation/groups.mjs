@@ -239,7 +239,7 @@ export const undecided = [
 	},
 	{
 		files: [
-			/^core\/(limits|errors\/entry|orders\/product|polling\/(pollTarget|waitWatcher)|account\/spendingRun|purchases\/(logPorts|purchaseTable))\.ts$/,
+			/^core\/(limits|errors\/entry|orders\/product|polling\/(pollTarget|waitWatcher)|account\/spendingRun|purchases\/purchaseTable)\.ts$/,
 			/^nodes\/connection\/fileLimits\.ts$/,
 		],
 		why: 'types and numbers',
