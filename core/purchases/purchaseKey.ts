@@ -178,10 +178,8 @@ async function readAttempts(
 		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
 	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));
-	// Beside a row of its own, the rows decide which of the two gives way: that one finds the conflict next. One that is under
-	// way may still be refused, and then it has not used the key.
-	const isConflict = ({ row, is }: Attempt) => is !== 'underWay' && row.request_hash !== hash;
-	const conflict = ownRow === undefined ? others.find(isConflict) : undefined;
+	// One that is under way may still be refused, and then it has not used the key.
+	const conflict = others.find(({ row, is }) => is !== 'underWay' && row.request_hash !== hash);
 	if (conflict !== undefined) throw gatewayError('purchaseKeyConflict', about(conflict.row));
 	const bought = others.filter(({ is }) => is === 'bought');
 	const unclear = others.find(({ is }) => is === 'unknown');

@@ -45,7 +45,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		throw gatewayError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
 	if (modelId === CUSTOM_MODEL) {
 		// Where it was chosen, the form shows nothing else.
-		const unused = item.isExpression(modelField.name) ? findUnused(item, { fields: [] }, models) : [];
+		const unused = item.isExpression(modelField.name) ? findUnused(item, {}, models) : [];
 		return { body: planCustom(item, additionalFields), unused, hints: [] };
 	}
 	const model = models.find(({ id }) => id === modelId);
@@ -193,7 +193,7 @@ function atLeastOne(value: unknown): unknown[] {
  */
 function findUnused(
 	{ node }: Item,
-	model: Pick<ModelSpec, 'fields' | 'optionalFields'>,
+	model: Partial<Pick<ModelSpec, 'fields' | 'optionalFields'>>,
 	models: readonly ModelSpec[],
 ): string[] {
 	const stored = node.parameters;

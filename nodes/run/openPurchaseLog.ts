@@ -73,18 +73,19 @@ export function continuePurchaseLog(context: IExecuteFunctions, batch: Batch): P
 /** A name in n8n's table of processed data, which says that rows are missing. */
 function gapIn(store: WriteAheadStore | undefined, name: string): Pick<LogPorts, 'rememberGap' | 'hasGap'> {
 	const gap = [`${name}, without rows`];
-	const writeAgain = async () => {
+	const record = async () => (await store?.record(gap)) ?? [];
+	const recordAgain = async () => {
 		await realClock.sleep(QUESTION_MS);
-		await store?.record(gap);
+		await record();
 	};
 	return {
 		rememberGap: async () => {
-			const found = (await store?.record(gap)) ?? [];
+			const found = await record();
 			// It may be the question of another retry, which takes it back in a moment. Nobody waits for that.
-			if (found.length > 0) void writeAgain().catch(() => {});
+			if (found.length > 0) void recordAgain().catch(() => {});
 		},
 		hasGap: async () => {
-			const found = (await store?.record(gap)) ?? [];
+			const found = await record();
 			if (found.length === 0) await store?.remove(gap);
 			return found.length > 0;
 		},

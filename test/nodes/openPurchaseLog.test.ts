@@ -133,6 +133,15 @@ describe('the gap', () => {
 		expect([...names]).toEqual([gap]);
 	});
 
+	test('a gap that nobody asks for is written once', async () => {
+		const { open, names } = world();
+		const { ports } = (await open()) as NonNullable<Awaited<ReturnType<typeof open>>>;
+		await ports.rememberGap();
+		names.clear();
+		await jest.advanceTimersByTimeAsync(60_000);
+		expect([...names]).toEqual([]);
+	});
+
 	test.each([
 		[90 * DAY_MS, false],
 		[90 * DAY_MS + 1, true],

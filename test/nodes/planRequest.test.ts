@@ -147,6 +147,13 @@ test.each([
 	expect(plan(noPrompt, { models: spec, stored: { prompt: '={{ $json.prompt }}' } }).body).toEqual({ model: 'silent' });
 });
 
+test('an expression for another field that gives nothing is the default of the field', () => {
+	const stored = { size: '={{ $json.sise }}' };
+	expect(plan({ model: 'plain', prompt: 'a', size: undefined }, { stored }).body).toEqual({
+		...{ model: 'plain', prompt: 'a', size: 'small' },
+	});
+});
+
 describe('a model by its ID', () => {
 	const custom = { model: 'custom', customModelId: 'new-1' };
 
