@@ -4,15 +4,15 @@
  * resolve to.
  */
 export interface FileRules {
-	/** The base URL of the service. Its host is always allowed, and if that is a loopback address, all of these are. */
+	/** The base URL of the service, without trailing slash and without the `/v1` suffix. Its host is always allowed, and if that is a loopback address, all of these are. */
 	baseUrl: string;
-	allowPrivate: boolean;
+	allowPrivateAddresses: boolean;
 }
 
 /** The address as text where it may not be fetched; undefined where it may. */
-export function forbiddenAddress(url: URL, { baseUrl, allowPrivate }: FileRules): string | undefined {
+export function forbiddenAddress(url: URL, { baseUrl, allowPrivateAddresses }: FileRules): string | undefined {
 	const kind = kindOf(url.hostname);
-	if (allowPrivate || kind === 'other') return undefined;
+	if (allowPrivateAddresses || kind === 'other') return undefined;
 	const base = new URL(baseUrl);
 	const isAtHome = url.hostname === base.hostname || (kind === 'loopback' && kindOf(base.hostname) === 'loopback');
 	return isAtHome ? undefined : url.hostname;

@@ -1,4 +1,5 @@
 import type { RunSlots } from './account/runSlots';
+import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
@@ -40,6 +41,11 @@ export class GatewayClient {
 	constructor(private readonly context: RequestContext) {
 		this.requests = new GatewayRequests(context);
 		this.avatars = new AvatarClient(this.requests);
+	}
+
+	/** The rules for the files of results. */
+	get fileRules(): FileRules {
+		return this.context.settings;
 	}
 
 	/** The number of requests sent to the service, repeated ones included. */

@@ -1,10 +1,10 @@
+import type { FileRules } from './addresses';
+
 /**
  * The addresses of the service. The paths of the task status, and the path and field of the image upload, are not shown
  * in the contract (4.8): the defaults are what gateways of this kind use, and the credential can override each.
  */
-export interface GatewaySettings {
-	/** Without trailing slash and without the `/v1` suffix. */
-	baseUrl: string;
+export interface GatewaySettings extends FileRules {
 	/** Path templates with `{task_id}`, relative to the base URL. */
 	imageStatusPath: string;
 	videoStatusPath: string;
@@ -15,7 +15,7 @@ export interface GatewaySettings {
 
 export const DEFAULT_UPLOAD_FIELD = 'file';
 
-export const DEFAULT_PATHS: Omit<GatewaySettings, 'baseUrl' | 'imageUploadField'> = {
+export const DEFAULT_PATHS: Omit<GatewaySettings, keyof FileRules | 'imageUploadField'> = {
 	imageStatusPath: '/v1/images/generations/{task_id}',
 	videoStatusPath: '/v1/videos/generations/{task_id}',
 	imageUploadPath: '/v1/uploads/images',

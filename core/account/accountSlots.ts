@@ -142,6 +142,8 @@ export class AccountSlots {
 		running.run = running.waits[0] ?? running.run;
 		if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;
 		this.serve();
+		// Where nobody asks for a slot, nothing else would forget it.
+		if (running.waits.length === 0 && goesOnForMs <= 0) this.running.delete(taskId);
 	}
 
 	/** Lets those go on that can. */

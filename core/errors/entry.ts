@@ -23,12 +23,14 @@ export interface Situation {
 	others?: number;
 	/** Items of the run without a task, or with one that has failed: a retry submits them. */
 	unsubmitted?: number;
+	/** More items of which nobody knows whether they were accepted: a retry refuses them, unless Submit Again is on. */
+	unclear?: number;
 	/** The advice for the reason that the service's own words give. */
 	serviceAdvice?: string;
 }
 
 /** The same of a run that has ended with the error of one item, for advice on the others. */
-export type RestOfBatch = Pick<Situation, 'subExecution' | 'others' | 'unsubmitted'> &
+export type RestOfBatch = Pick<Situation, 'subExecution' | 'others' | 'unsubmitted' | 'unclear'> &
 	Partial<Pick<Situation, 'operation'>>;
 
 /**

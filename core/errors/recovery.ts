@@ -27,22 +27,31 @@ function restOfRun(situation: RestOfBatch): string {
 	return [others > 0 && continued, unsubmittedOf(situation)].filter(Boolean).join(', and ');
 }
 
-function unsubmittedOf({ unsubmitted = 0 }: RestOfBatch): string {
-	if (unsubmitted === 0) return '';
-	return unsubmitted === 1 ? '1 item is submitted' : `${unsubmitted} items are submitted`;
+function unsubmittedOf({ unsubmitted = 0, unclear = 0 }: RestOfBatch): string {
+	const items = (count: number) => (count === 1 ? '1 item' : `${count} items`);
+	const submitted = unsubmitted > 0 && `${items(unsubmitted)} ${unsubmitted === 1 ? 'is' : 'are'} submitted`;
+	const refused =
+		unclear > 0 && `${unsubmitted > 0 ? unclear : items(unclear)} ${unclear === 1 ? 'stays' : 'stay'} unclear`;
+	return [submitted, refused].filter(Boolean).join(', and ');
 }
+
+/** True where other items are concerned, too. */
+const isBatch = ({ others = 0, unclear = 0 }: Situation) => others > 0 || unclear > 0;
 
 const withRest = (situation: Situation, sentence: string, joint: string) =>
 	[sentence, restOfRun(situation)].filter(Boolean).join(joint);
 
 /** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
 export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
-	const time = typeof atMs === 'number' ? `${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
+	const time = typeof atMs === 'number' ? `around ${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
 	const word = wordOf(thing);
 	// A batch has more to say: see FIVE_LINES in `toNodeError.ts`.
-	if (situation.recovery === 'retry' && (situation.others ?? 0) > 0)
-		return submitAgain(`If your account has no ${word} of ${time ?? 'that time'}`, thing, situation);
-	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${time === undefined ? 'then' : `at ${time}`}.`;
+	if (situation.recovery === 'retry' && isBatch(situation)) {
+		const { unclear = 0 } = situation;
+		const [those, ofItems] = unclear === 0 ? [word, ''] : [`${word}s`, ` for these ${unclear + 1} items`];
+		return submitAgain(`If your account has no ${those} of ${time ?? 'that time'}${ofItems}`, thing, situation);
+	}
+	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${time ?? 'then'}.`;
 	return submitAgain(`${look} If there is none`, thing, situation);
 };
 
@@ -59,10 +68,9 @@ const USE_OF_EARLIER: Record<CreatedThing, string> = {
 };
 
 function submitAgain(condition: string, thing: CreatedThing, situation: Situation): string {
-	const { recovery, others = 0 } = situation;
-	if (recovery !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
-	if (others > 0)
-		return `${condition}, turn on Submit Again, else set On Error to Continue. ${upperFirst(withRest(situation, retryWithChanges(situation), ': '))}.`;
+	if (situation.recovery !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
+	if (isBatch(situation))
+		return `${condition}, turn on Submit Again, else set On Error to Continue. ${upperFirst(withRest({ ...situation, unclear: 0 }, retryWithChanges(situation), ': '))}.`;
 	return `${condition}, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
 }
 

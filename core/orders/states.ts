@@ -41,22 +41,23 @@ export type Retry =
 type End = Exclude<OrderEnd['as'], 'failed'> | 'undelivered' | 'taskFailed' | 'taskFailedForGood' | 'taskNotFound';
 
 /**
- * The effect of Retry On Fail and Retry execution on each end, and with Submit Again. The ledger forgets what a retry
- * submits in the place of, and Survive Restarts takes up again what is not to end in the same way.
+ * The effect of Retry On Fail and Retry execution on each end. The ledger forgets what a retry submits in the place of, and
+ * Survive Restarts takes up again what is not to end in the same way.
  */
-const RETRIES: Record<End, { retry: Retry; withSubmitAgain: Retry }> = {
-	done: { retry: 'continues', withSubmitAgain: 'continues' },
-	refused: { retry: 'submits', withSubmitAgain: 'submits' },
-	notSubmitted: { retry: 'submits', withSubmitAgain: 'submits' },
-	outcomeUnknown: { retry: 'refuses', withSubmitAgain: 'submits' },
+const RETRIES: Record<End, Retry> = {
+	done: 'continues',
+	refused: 'submits',
+	notSubmitted: 'submits',
+	outcomeUnknown: 'refuses',
 	// Accepted, but the file, the result or an answer of the service is missing.
-	undelivered: { retry: 'continues', withSubmitAgain: 'continues' },
-	taskFailed: { retry: 'submits', withSubmitAgain: 'submits' },
+	undelivered: 'continues',
+	taskFailed: 'submits',
 	// The same request would fail again: the form has to change, and then it is another one.
-	taskFailedForGood: { retry: 'endsAgain', withSubmitAgain: 'endsAgain' },
-	taskNotFound: { retry: 'endsAgain', withSubmitAgain: 'submits' },
-	timedOut: { retry: 'continues', withSubmitAgain: 'continues' },
-	stopped: { retry: 'continues', withSubmitAgain: 'continues' },
+	taskFailedForGood: 'endsAgain',
+	// It was accepted, and may be found later: Submit Again is for what may not have been accepted.
+	taskNotFound: 'endsAgain',
+	timedOut: 'continues',
+	stopped: 'continues',
 };
 
 /** An end with as much of its error as decides about retries. */
@@ -64,7 +65,8 @@ type EndToRetry = Pick<OrderEnd, 'as'> & { error?: { kind: string; details: { pe
 
 /** The effect of a retry on an order that has ended so. */
 export function retryOf(end: EndToRetry, { submitAgain }: SubmitAgain): Retry {
-	return RETRIES[toEnd(end)][submitAgain ? 'withSubmitAgain' : 'retry'];
+	const retry = RETRIES[toEnd(end)];
+	return retry === 'refuses' && submitAgain ? 'submits' : retry;
 }
 
 /** True when a retry submits again in the place of what the service has accepted. */

@@ -166,7 +166,12 @@ async function send<Answer extends { id: string }>(
 	{ ledger, events, clock, firstWave, client: { slots }, sleep }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
-	const tries = notingTries(order, guarded, firstWave);
+	let sentAtMs = clock.now();
+	const sending = async () => {
+		await guarded.sending();
+		sentAtMs = clock.now();
+	};
+	const tries = notingTries(order, { ...guarded, sending }, firstWave);
 	try {
 		const answer = await createInSlot(order, { slots, sleep }, tries, {
 			create: async (each) => await create(order, body, each),
@@ -183,7 +188,7 @@ async function send<Answer extends { id: string }>(
 		events.accepted(order);
 		return answer;
 	} catch (thrown) {
-		throw noteRefusal(order, thrown, { hash, ledger, clock, events });
+		throw noteRefusal(order, thrown, { hash, ledger, events, sentAtMs });
 	}
 }
 
@@ -204,19 +209,22 @@ function notingTries(order: Order, guarded: Omit<Sending, 'request'>, firstWave:
 	};
 }
 
-/** The error of a request that was not accepted, or may not have been, which the ledger then remembers. */
+/**
+ * The error of a request that was not accepted, or may not have been, which the ledger then remembers.
+ *
+ * @param sentAtMs when it was sent: the list of the account shows it at that time, however late the answer was missed
+ */
 function noteRefusal(
 	order: Order,
 	thrown: unknown,
-	{ hash, ledger, clock, events }: Pick<SubmitPorts, 'ledger' | 'clock' | 'events'> & { hash: string },
+	{ hash, ledger, events, sentAtMs }: Pick<SubmitPorts, 'ledger' | 'events'> & { hash: string; sentAtMs: number },
 ): GatewayError {
 	const error = asCreationError(thrown, order.thing);
 	if (error.kind === 'stopped') putOff(order);
 	if (error.kind !== 'outcomeUnknown') return error;
-	const atMs = clock.now();
 	if (error.task !== undefined) events.accepted({ ...order, task: error.task });
-	ledger.outcomeUnknown(order.item, hash, atMs);
-	return error.at(atMs);
+	ledger.outcomeUnknown(order.item, hash, sentAtMs);
+	return error.at(sentAtMs);
 }
 
 /** Continues with what another order has bought under the same Purchase Key. */

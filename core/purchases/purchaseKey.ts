@@ -239,5 +239,6 @@ function assertNotStopped({ signal }: Buyer): void {
 function assertMayWait(buyer: Buyer): void {
 	assertNotStopped(buyer);
 	if (buyer.timeLeftMs() > 0) return;
-	throw gatewayError('noFreePlace', { time: roughDuration(buyer.order.wait?.timeoutMs ?? REPEAT_FOR_MS) });
+	const time = roughDuration(buyer.order.wait?.timeoutMs ?? REPEAT_FOR_MS);
+	throw gatewayError('noFreePlace', { time, sameKey: true });
 }

@@ -114,7 +114,7 @@ function toItem(
 		reference_unconfirmed: known?.reference === undefined ? callback.reference : undefined,
 		reason,
 		next_step:
-			result === undefined
+			result === undefined || isOpen(result)
 				? 'The result is not confirmed yet: get it with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.'
 				: undefined,
 	});

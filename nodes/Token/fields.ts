@@ -139,7 +139,7 @@ export const createAgainOption: INodeProperties = {
 	description: 'Whether a retry creates the API key again if an earlier try has created it, or may have',
 };
 
-const groupOption: FieldSpec = {
+export const groupOption: FieldSpec = {
 	displayName: 'Channel Group',
 	name: 'group',
 	type: 'string',

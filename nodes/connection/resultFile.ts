@@ -1,8 +1,6 @@
 import type { IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { forbiddenAddress, type FileRules } from '../../core/addresses';
-import { readSettings, readSwitch } from './settings';
-import { CREDENTIAL } from './transport';
 
 const MOST_REDIRECTS = 10;
 
@@ -22,13 +20,6 @@ export class AddressNotAllowed extends Error {
 
 /** An answer of the file host, from the address that the redirects have led to. */
 export type OpenedFile = IN8nHttpFullResponse & { url: string };
-
-/** The rules of the credential that the task was created with. */
-export async function fileRules(context: IExecuteFunctions): Promise<FileRules> {
-	const credential = await context.getCredentials(CREDENTIAL);
-	const allowPrivate = readSwitch(credential.allowPrivateAddresses, 'Allow Private Addresses');
-	return { baseUrl: readSettings(credential).baseUrl, allowPrivate };
-}
 
 /**
  * Opens a result file, without the credential: it is on another host, which must never see the key. Each redirect is

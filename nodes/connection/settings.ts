@@ -13,6 +13,7 @@ export interface RawLimits {
 export interface RawSettings {
 	baseUrl?: unknown;
 	allowPlainHttp?: unknown;
+	allowPrivateAddresses?: unknown;
 	/** The paths below count only when it is on. */
 	customPaths?: unknown;
 	imageStatusPath?: unknown;
@@ -40,6 +41,7 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 	};
 	return {
 		baseUrl: readBaseUrl(raw),
+		allowPrivateAddresses: readSwitch(raw.allowPrivateAddresses, 'Allow Private Addresses'),
 		imageStatusPath: path('imageStatusPath'),
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),

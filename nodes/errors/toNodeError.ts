@@ -27,7 +27,7 @@ export interface BatchSummary {
 	/** The end of the text: as many IDs as there is room for. All of them are in `details`. */
 	ids?: { label: string; ids: string[] };
 	/** For the advice: see `Situation`. */
-	rest?: Pick<Situation, 'others' | 'unsubmitted'>;
+	rest?: Pick<Situation, 'others' | 'unsubmitted' | 'unclear'>;
 	/** Too much to be read in one place: under Error details in the panel. */
 	details?: string;
 }

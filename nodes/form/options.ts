@@ -27,7 +27,7 @@ export const concurrentTasksOption: NumberField = {
 	default: 50,
 	hint: `1 to ${MOST_CONCURRENT_TASKS}`,
 	description:
-		'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
+		'How many tasks this node waits for at the same time. 1 runs them one by one. With Return Immediately, it only limits the requests. The value of the first item applies.',
 };
 
 /** The same for what submits no tasks. */
@@ -193,7 +193,7 @@ export const imageTimeoutOption: NumberField = {
 	default: 10,
 	hint: '0 to 43200, which is 30 days',
 	description:
-		'How long to wait for a task once the service has accepted it. If the account is at its limit, waiting for a free place can take as long again.',
+		'How long to wait for an accepted task; waiting for a free place can take as long again. If not added, Survive Restarts and Start a Workflow wait for 24 hours.',
 };
 
 export const videoTimeoutOption: NumberField = {
@@ -204,7 +204,7 @@ export const videoTimeoutOption: NumberField = {
 	default: 30,
 	hint: '0 to 43200, which is 30 days',
 	description:
-		'How long to wait for a task once the service has accepted it. If the account is at its limit, waiting for a free place can take as long again.',
+		'How long to wait for an accepted task; waiting for a free place can take as long again. If not added, Survive Restarts and Start a Workflow wait for 24 hours.',
 };
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {

@@ -2,7 +2,7 @@ import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullRespon
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
 import { backoffMs, retryAfterMs } from '../../core/http/retry';
-import { AddressNotAllowed, fileRules, openResultFile, type OpenedFile } from '../connection/resultFile';
+import { AddressNotAllowed, openResultFile, type OpenedFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
@@ -24,6 +24,8 @@ export interface DownloadOptions {
 	fieldName: string;
 	/** The name that the user wants; empty: the one that the service gives. */
 	fileName: string;
+	/** Of the credential that the task was created with. */
+	rules: FileRules;
 	signal: AbortSignal;
 }
 
@@ -43,8 +45,7 @@ export async function downloadResults(context: IExecuteFunctions, options: Downl
 		const data = { id: task.taskId, count: urls.length, max: FILE_LIMITS.files, urls: urlsOf(task) };
 		throw gatewayError('tooManyResultFiles', data, { task });
 	}
-	const rules = await fileRules(context);
-	return await new TaskDownload(context, options, rules).all();
+	return await new TaskDownload(context, options).all();
 }
 
 class TaskDownload {
@@ -57,7 +58,6 @@ class TaskDownload {
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly options: DownloadOptions,
-		private readonly rules: FileRules,
 	) {
 		this.names = new FileNames(options.fileName);
 		this.limit = new StorageLimit(context);
@@ -138,9 +138,9 @@ class TaskDownload {
 	}
 
 	private async open(url: string, arrival: Arrival): Promise<OpenedFile> {
-		const { task } = this.options;
+		const { task, rules } = this.options;
 		try {
-			return await openResultFile(this.context, url, this.rules, arrival.signal);
+			return await openResultFile(this.context, url, rules, arrival.signal);
 		} catch (thrown) {
 			if (thrown instanceof AddressNotAllowed) {
 				const data = { id: task.taskId, host: thrown.host, urls: urlsOf(task) };

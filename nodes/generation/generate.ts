@@ -47,6 +47,7 @@ export function generate(media: Media): Operation {
 const MOST_BYTES_ALONG = 65_536;
 
 function passAlong(item: Item): IDataObject {
+	item.assertNotLost(passAlongField);
 	const along = item.json(passAlongField) as IDataObject;
 	const input = {
 		...(item.options.flag(includeInputOption) ? toPassOn(item.input.json, 'task') : {}),

@@ -48,7 +48,7 @@ export function taskProduct({
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs };
 			assertNotExpired(order, task, shown);
-			if (!timedOut && order.then !== 'nothing') return await deliver(context, delivery, tools);
+			if (!timedOut && order.then !== 'nothing') return await deliver({ client, context }, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};
 			const isRunning = timedOut || shown.state !== 'completed';
 			const forAgent =
@@ -102,7 +102,7 @@ function assertNotExpired({ reused }: Order, task: TaskReference, { state, expir
 
 /** The item of a task, with its files. Throws where a completed one has no result, but needs one. */
 async function deliver(
-	context: IExecuteFunctions,
+	{ client, context }: Pick<Run, 'client' | 'context'>,
 	delivery: Delivery,
 	{ controls, hints }: OutputTools,
 ): Promise<Output> {
@@ -117,6 +117,7 @@ async function deliver(
 		kind: order.kind as MediaKind,
 		fieldName: result.outputField,
 		fileName: result.fileName,
+		rules: client.fileRules,
 		signal: controls.signal,
 	};
 	const download = async () => await downloadResults(context, files);

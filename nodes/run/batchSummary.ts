@@ -32,12 +32,24 @@ export function summarizeAccepted(
 ): BatchSummary {
 	const { others, failed } = othersOf(orders, acceptedIds, error.task?.taskId);
 	const isTask = operation === 'generate';
+	const isUnknown = error.kind === 'outcomeUnknown';
+	// The error is that of the first one.
+	const unclear = orders.filter(({ end }) => end?.as === 'outcomeUnknown').slice(isUnknown ? 1 : 0);
 	const rest = {
 		others: others.length,
-		unsubmitted: items - others.length - (error.task || error.kind === 'outcomeUnknown' ? 1 : 0),
+		unsubmitted: items - others.length - unclear.length - (error.task || isUnknown ? 1 : 0),
+		...(unclear.length > 0 && { unclear: unclear.length }),
 	};
-	const failedToo = failed.length > 0 ? `Also failed: ${failed.map(toLine).join(', ')}` : undefined;
-	if (others.length === 0) return { ...(isTask && retryContinues(error) ? { rest } : {}), details: failedToo };
+	const notContinued = [
+		failed.length > 0 && `Also failed: ${failed.map(toLine).join(', ')}`,
+		unclear.length > 0 &&
+			`Also of unknown outcome, by the index of the item: ${toRanges(unclear.map(({ item }) => item))}`,
+	].filter(Boolean);
+	if (others.length === 0)
+		return {
+			...((isTask && retryContinues(error)) || rest.unclear ? { rest } : {}),
+			details: notContinued.join('. ') || undefined,
+		};
 	// An agent has no Executions list.
 	if (isTool)
 		return {
@@ -46,7 +58,7 @@ export function summarizeAccepted(
 	const situation = { operation, ...errorContext, ...rest };
 	const advice = namesRetry(error) ? '' : recoveryOfRest(error)(situation);
 	const { ids, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
-	return { rest, last: advice, ids, details: [details, failedToo].filter(Boolean).join('. ') };
+	return { rest, last: advice, ids, details: [details, ...notContinued].join('. ') };
 }
 
 /** The accepted tasks of a run without one: those that a retry continues, and those that have failed. */

@@ -93,13 +93,14 @@ async function runOperation(
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
 	let run: Run;
+	let endSpending: (() => void) | undefined;
 	try {
 		run = await prepareRun(context, operation, { signal: end.signal, durable });
+		endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	} catch (thrown) {
 		forget();
 		return await refuse(context, thrown, errorContext);
 	}
-	const endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	try {
 		const output = await workOn(run, operation, { errorContext, end, durable });
 		run.log.publish();

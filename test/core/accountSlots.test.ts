@@ -213,6 +213,15 @@ describe('a wait for a slot', () => {
 		expect([goesOn.isAlone(), other.isAlone()]).toEqual([false, false]);
 	});
 
+	test('a task whose end was seen is forgotten at once, also where nobody ever asks for a slot', () => {
+		const { slots } = world(() => 1);
+		const [one, other] = [slots.ofRun(), slots.ofRun()];
+		const leave = one.occupy('task');
+		expect(other.isAlone()).toBe(false);
+		leave();
+		expect(other.isAlone()).toBe(true);
+	});
+
 	test('a wait for a slot begins again where the account turns out to have fewer slots, unless the request has left', async () => {
 		const { clock, slots } = world(() => 1);
 		const run = slots.ofRun();

@@ -1,6 +1,6 @@
 import { forbiddenAddress } from '../../core/addresses';
 
-const onTheInternet = { baseUrl: 'https://gateway.example', allowPrivate: false };
+const onTheInternet = { baseUrl: 'https://gateway.example', allowPrivateAddresses: false };
 const forbidden = (address: string, rules = onTheInternet) =>
 	forbiddenAddress(new URL(`http://${address}/a.png`), rules);
 
@@ -127,7 +127,7 @@ test('public addresses and names may be fetched from: what a name resolves to is
 });
 
 test('the host of the Base URL may always be fetched from, and loopback addresses if it is one', () => {
-	const at = (baseUrl: string) => ({ baseUrl, allowPrivate: false });
+	const at = (baseUrl: string) => ({ baseUrl, allowPrivateAddresses: false });
 	expect(forbidden('10.0.0.5:9000', at('http://10.0.0.5'))).toBeUndefined();
 	expect(forbidden('10.0.0.6', at('http://10.0.0.5'))).toBe('10.0.0.6');
 	for (const base of ['http://localhost:3456', 'http://127.0.0.1:1', 'http://[::1]:1']) {
@@ -140,5 +140,5 @@ test('the host of the Base URL may always be fetched from, and loopback addresse
 
 test('Allow Private Addresses allows every private address', () => {
 	for (const address of ['10.0.0.1', '127.0.0.1', '[fd00::1]'])
-		expect(forbidden(address, { ...onTheInternet, allowPrivate: true })).toBeUndefined();
+		expect(forbidden(address, { ...onTheInternet, allowPrivateAddresses: true })).toBeUndefined();
 });

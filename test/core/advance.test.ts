@@ -12,6 +12,7 @@ import { endWell, errorOf, makeOrder, makeRefused } from '../../core/orders/stat
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
+import type { AttemptHooks } from '../../core/http/types';
 import type { JobControls } from '../../core/orders/jobs';
 import type { PollStatus } from '../../core/polling/pollTarget';
 import { deferred, fakeClock, flushPromises, parseOrder, sharedClock } from './support';
@@ -299,6 +300,24 @@ test('an ID that is too long to be kept is in the log, and a retry buys nothing 
 	await expect(advance(planned(), ports, controls())).rejects.toThrow('in an earlier try');
 });
 
+test('a request whose outcome is unknown is remembered with the time at which it was sent, not at which that was found out', async () => {
+	const clock = sharedClock();
+	const sentAtMs = clock.now() + 3_000;
+	const create = async (_order: Order, _body: unknown, tries?: AttemptHooks) => {
+		await clock.sleep(3_000);
+		await tries?.sending?.();
+		await clock.sleep(120_000);
+		throw gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer' });
+	};
+	const { ports } = world({ create }, { clock });
+	const atMs = async () => {
+		const error = await clock.run(advance(planned(), ports, controls()).catch((thrown: unknown) => thrown));
+		return (error as GatewayError).details.reason?.data;
+	};
+	expect(await atMs()).toMatchObject({ what: 'No answer', atMs: sentAtMs });
+	expect(await atMs()).toEqual({ thing: 'task', atMs: sentAtMs });
+});
+
 test.each([
 	['well', () => existing()],
 	['badly', () => makeRefused(0, gatewayError('executionStopped', {}))],
@@ -383,11 +402,11 @@ test('what could not be delivered has not been seen to finish', async () => {
 	expect(seen.filter((what) => what.startsWith('finished'))).toEqual([]);
 });
 
-test.each([true, false])('a task that cannot be found is forgotten with Submit Again only: %j', async (submitAgain) => {
+test.each([true, false])('a task that cannot be found is not forgotten, because it was accepted; with Submit Again: %j', async (submitAgain) => {
 	const output = async () => await Promise.reject(new GatewayError('notFound', 'x'));
 	const { ports, store } = world({ output });
 	await expect(advance(planned({ request: { ...request, submitAgain } }), ports, controls())).rejects.toThrow('x');
-	expect(JSON.stringify(store).includes('task-1')).toBe(!submitAgain);
+	expect(JSON.stringify(store)).toContain('task-1');
 });
 
 test('a task that was handed over and cannot be found is not forgotten', async () => {

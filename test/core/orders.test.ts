@@ -200,7 +200,7 @@ test.each<[string, Parameters<typeof retryOf>[0], string, string]>([
 	['an unknown outcome', ended('outcomeUnknown'), 'refuses', 'submits'],
 	['a task that has failed', ended('failed', taskFailed), 'submits', 'submits'],
 	['a task that would fail again', ended('failed', failsAgain), 'endsAgain', 'endsAgain'],
-	['a task that is not known any more', ended('failed', notFound), 'endsAgain', 'submits'],
+	['a task that is not known any more', ended('failed', notFound), 'endsAgain', 'endsAgain'],
 	['a file that could not be downloaded', ended('failed', download), 'continues', 'continues'],
 	['a failure without an error', ended('failed'), 'continues', 'continues'],
 	['a timeout', ended('timedOut'), 'continues', 'continues'],

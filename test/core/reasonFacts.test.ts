@@ -18,7 +18,8 @@ const FACTS: Record<string, [value: unknown, words: string]> = {
 };
 /** The same where a reason has others: a while in place of a time, what can be waited for, and a task that says more. */
 const OF_REASON: Partial<Record<Reason, typeof FACTS>> = {
-	noFreePlace: { time: ['5 min', '5 min'] },
+	noFreePlace: { time: ['5 min', '5 min'], sameKey: [true, 'same Purchase Key'] },
+	purchaseKeyUnclear: { time: [time, '2026-01-31 around 14:05 UTC'] },
 	timedOut: { thing: ['task', 'task'] },
 	timedOutEarly: { thing: ['task', 'task'] },
 	purchaseKeyConflict: { time: [time, ''] },

@@ -105,12 +105,13 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 	),
 	['rateLimited', {}, alone, '…', 'Lower Requests per Second in the credential. Retry …'],
 	['noFreePlace', { time: '5 min' }, alone, '…', '… Retry … If you raise Timeout first, …'],
+	['noFreePlace', { time: '5 min', sameKey: true }, ofItem, '…', 'Another task with the same Purchase Key …'],
 	['noFreePlace', { time: '5 min' }, ofItem, '…', '… Run only this item again later.'],
 	['serviceRedirects', { target: 'x.example' }, alone, '… to x.example', '…'],
 	['serviceRedirects', {}, alone, 'The service redirects requests', '…'],
-	['answerTooLarge', { megabytes: 8, values: '5' }, alone, '…', '… to url. Retrying this execution …'],
-	['answerTooLarge', { megabytes: 8, values: '5' }, ofItem, '…', '… to url.'],
-	['answerTooLarge', { megabytes: 8, values: '5' }, reading, '…', '… to url.'],
+	['answerTooLarge', { megabytes: 8, values: '5' }, alone, '…', '… to url for new tasks. Retrying this execution …'],
+	['answerTooLarge', { megabytes: 8, values: '5' }, ofItem, '…', '… to url for new tasks.'],
+	['answerTooLarge', { megabytes: 8, values: '5' }, reading, '…', '… in the credential.'],
 
 	[
 		'outcomeUnknown',
@@ -138,7 +139,7 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 	['purchaseLogUnavailable', { why }, alone, '…', '… it is off. … Then retry …'],
 	['purchaseKeyConflict', { execution, time }, alone, '…', 'It did so on 2026-01-31 at 14:05 UTC. …'],
 	['purchaseKeyConflict', { execution, time, id }, alone, '…', 'It bought task task-7. …'],
-	['purchaseKeyUnclear', { execution, time }, alone, '…', '… created on 2026-01-31 at 14:05 UTC. … Then save, …'],
+	['purchaseKeyUnclear', { execution, time }, alone, '…', '… created on 2026-01-31 around 14:05 UTC. … Then save, …'],
 	['purchaseKeyUnclear', { execution }, ofItem, '…', '… a task created. … Then run only this item again.'],
 
 	['createdTaskNotFound', { id, mediaKind: 'image' }, alone, '…', 'Check Image Task Status Path … Then retry …'],

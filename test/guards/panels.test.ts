@@ -72,15 +72,25 @@ const PANELS: Record<string, (error: GatewayError) => string> = {
 	'of a run with one item': (error) =>
 		withoutLists(toNodeError(error, { node, itemIndex: 0, operation: 'generate' }).description),
 	'of a batch with other tasks': (error) => withoutLists(batchPanel(error)),
+	'of a batch with other tasks and unknown outcomes': (error) => withoutLists(batchPanel(error, 2)),
 	'of an item that goes on': (error) =>
 		withoutLists(toNodeError(error, { node, itemIndex: 0, operation: 'generate', isItem: true }).description),
 	'of Survive Restarts': (error) => withoutLists(keptPanel(error)),
 };
 
-/** The panel of a batch with two other tasks, which one item ends. */
-function batchPanel(error: GatewayError): string {
+/**
+ * The panel of a batch with two other tasks, which one item ends.
+ *
+ * @param unclear the number of items of unknown outcome
+ */
+function batchPanel(error: GatewayError, unclear = 0): string {
 	const orders = [orderOf(1, 'accepted'), orderOf(2, 'accepted'), orderOf(3, 'planned')];
-	const summary = summarizeAccepted(orders, [], error, { operation: 'generate', items: 4 });
+	for (let item = 4; item < 4 + unclear; item++) {
+		const order = orderOf(item, 'planned');
+		endBadly(order, errorOf('outcomeUnknown'));
+		orders.push(order);
+	}
+	const summary = summarizeAccepted(orders, [], error, { operation: 'generate', items: 4 + unclear });
 	return toNodeError(error, { node, itemIndex: 0, operation: 'generate' }, summary).description ?? '';
 }
 

@@ -406,6 +406,13 @@ describe('bad input', () => {
 			{ callbackUrl: '={{ $json.none }}' },
 			/^The expression in Callback URL gave nothing/,
 		],
+		[
+			'a reference that an expression has lost: nobody would know whose result it is',
+			'verification',
+			'create',
+			{ callbackUrl: 'https://n8n.example/webhook/1', reference: '={{ $json.none }}' },
+			/^The expression in Reference gave nothing/,
+		],
 		['no task ID', 'verification', 'get', { verificationId: '={{ " " }}' }, /^The expression in Task ID gave nothing/],
 		[
 			'no vendor token',

@@ -92,6 +92,7 @@ function begin(hosts: Host[], { store = stores, ...more }: Partial<DownloadOptio
 	const { context } = lightContext({ helpers: { httpRequest, prepareBinaryData } });
 	const options = {
 		...{ urls: [url('0.png')], task: TASK, kind: 'image' as const, fieldName: 'data', fileName: '' },
+		rules: { baseUrl: 'https://gateway.test', allowPrivateAddresses: false },
 		...{ signal: stop.signal, ...more },
 	};
 	return { requests, bodies, stop, downloading: downloadResults(context, options) };

@@ -31,7 +31,7 @@ describe('never paid twice', () => {
 			expect(item.error).toMatch(/may or may not have accepted this task/);
 			// n8n offers no retry of an execution that went on.
 			expect(item.details).toMatch(
-				/Look in the task list of your account for a task created at \d\d:\d\d UTC\. If there is none, run only this item again\./,
+				/Look in the task list of your account for a task created around \d\d:\d\d UTC\. If there is none, run only this item again\./,
 			);
 		}
 		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(answers.length);

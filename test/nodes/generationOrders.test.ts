@@ -347,6 +347,16 @@ describe('Generate', () => {
 			expect(await input({ parameters, run: { batch } })).toBeUndefined();
 		});
 
+		test('nothing is bought where an expression for Pass Along gives nothing', async () => {
+			const stored = { passAlong: '={{ $json.chta }}' };
+			const lost = { passAlong: undefined };
+			expect(await refused({ stored, parameters: lost, run: { batch, background } })).toEqual({
+				...{ name: 'expressionGaveNothing', data: { label: 'Pass Along (JSON)' } },
+			});
+			const none = { stored, parameters: { passAlong: null }, run: { batch, background } };
+			expect((await made(none)).order.input).toEqual({});
+		});
+
 		test('at most 64 KB are passed along', async () => {
 			const given = (length: number) => ({
 				run: { batch, background },

@@ -199,7 +199,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toMatch(
-			/Look in the task list of your account for a task created at \d\d:\d\d UTC\. If there is none, run only this item again\./,
+			/Look in the task list of your account for a task created around \d\d:\d\d UTC\. If there is none, run only this item again\./,
 		);
 	});
 });

@@ -1,7 +1,7 @@
 /** Result files: fetched without the credential, from addresses that may be fetched, at the end of redirects, too. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortListeners } from '../../core/processMemory';
-import { AddressNotAllowed, fileRules, openResultFile } from '../../nodes/connection/resultFile';
+import { AddressNotAllowed, openResultFile } from '../../nodes/connection/resultFile';
 
 interface Hop {
 	statusCode: number;
@@ -9,7 +9,7 @@ interface Hop {
 	body?: unknown;
 }
 
-const RULES = { baseUrl: 'https://g.example', allowPrivate: false };
+const RULES = { baseUrl: 'https://g.example', allowPrivateAddresses: false };
 const START = 'https://files.example/a/1.png';
 
 /** Opens a file whose hosts give these answers in turn, the last one again and again. */
@@ -24,27 +24,6 @@ function opening(hops: Hop[], { url = START, rules = RULES, signal = new AbortCo
 	const opened = openResultFile(context, url, rules, signal);
 	return { opened, requests, urls: () => requests.map((request) => request.url) };
 }
-
-test.each([
-	[undefined, false],
-	['true', true],
-])(
-	'the rules for files come from the credential: Allow Private Addresses %p',
-	async (allowPrivateAddresses, allowPrivate) => {
-		const asked: string[] = [];
-		const credential = { baseUrl: 'https://g.example/', allowPrivateAddresses };
-		const getCredentials = async (name: string) => await Promise.resolve((asked.push(name), credential));
-		const rules = await fileRules({ getCredentials } as unknown as IExecuteFunctions);
-		expect([asked, rules]).toEqual([['generationGatewayApi'], { baseUrl: 'https://g.example', allowPrivate }]);
-	},
-);
-
-test('a switch of the credential for files that is neither on nor off is refused with its label', async () => {
-	const getCredentials = async () => await Promise.resolve({ baseUrl: 'https://g.example', allowPrivateAddresses: 7 });
-	await expect(fileRules({ getCredentials } as unknown as IExecuteFunctions)).rejects.toMatchObject({
-		message: 'Allow Private Addresses in the credential is 7: it must be true or false',
-	});
-});
 
 test('a file is asked for as a stream, and each redirect is left to us', async () => {
 	const { opened, requests } = opening([{ statusCode: 200 }]);
@@ -80,7 +59,7 @@ test.each([
 test.each(['http://files.example/a', 'http://10.0.0.5/a'])(
 	'with private addresses allowed, %s is fetched',
 	async (url) => {
-		const { opened, urls } = opening([{ statusCode: 200 }], { url, rules: { ...RULES, allowPrivate: true } });
+		const { opened, urls } = opening([{ statusCode: 200 }], { url, rules: { ...RULES, allowPrivateAddresses: true } });
 		await opened;
 		expect(urls()).toEqual([url]);
 	},

@@ -6,6 +6,7 @@ const refused = (message: RegExp | string) =>
 	expect.objectContaining({ kind: 'badInput', message: expect.stringMatching(message) as string }) as Error;
 const DEFAULTS = {
 	baseUrl,
+	allowPrivateAddresses: false,
 	imageStatusPath: '/v1/images/generations/{task_id}',
 	videoStatusPath: '/v1/videos/generations/{task_id}',
 	imageUploadPath: '/v1/uploads/images',
@@ -20,12 +21,13 @@ const OWN = {
 
 test.each<[string, object, object]>([
 	['unless Custom Paths is on', OWN, DEFAULTS],
-	['if Custom Paths is on', { ...OWN, customPaths: true }, { baseUrl, ...OWN }],
+	['if Custom Paths is on', { ...OWN, customPaths: true }, { ...DEFAULTS, ...OWN }],
 	[
 		'without spaces around them',
 		{ customPaths: true, imageUploadPath: ' /up ' },
 		{ ...DEFAULTS, imageUploadPath: '/up' },
 	],
+	['like Allow Private Addresses', { allowPrivateAddresses: 'true' }, { ...DEFAULTS, allowPrivateAddresses: true }],
 	['only as texts', { customPaths: true, imageUploadPath: 7, imageUploadField: '' }, DEFAULTS],
 ])('the paths of the credential count %s', (_, raw, settings) => {
 	expect(readSettings({ baseUrl, ...raw })).toEqual(settings);
@@ -95,6 +97,7 @@ test.each([
 });
 
 test.each([
+	[{ allowPrivateAddresses: 7 }, 'Allow Private Addresses in the credential is 7: it must be true or false'],
 	[{ customPaths: 'yes' }, 'Custom Paths in the credential is "yes": it must be true or false'],
 	[
 		{ baseUrl: 'http://g.example', allowPlainHttp: 1 },

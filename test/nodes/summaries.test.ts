@@ -132,6 +132,34 @@ describe('the summary below an error', () => {
 		expect(unsubmitted(interrupted('t0'))).toBe(3);
 	});
 
+	test('the summary below an error tells items of unknown outcome from those that a retry submits: Submit Again would buy them, too', () => {
+		const unclear = (item: number) => {
+			const order = makeOrder({
+				...{ item, thing: 'task', kind: 'image', then: 'poll' },
+				request: { body: {}, hash: 'h', submitAgain: false },
+			});
+			endBadly(order, of('outcomeUnknown'));
+			return order;
+		};
+		const unknown = gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer', atMs: 0 });
+		expect(summarizeAccepted([bought(0), unclear(1), unclear(2), unclear(3)], [], unknown, place)).toEqual({
+			...{ rest: { others: 1, unsubmitted: 1, unclear: 2 }, last: '', ids: { label: 'Other tasks', ids: ['t0'] } },
+			details: 'All other IDs of this run: t0. Also of unknown outcome, by the index of the item: 2, 3',
+		});
+		expect(summarizeAccepted([unclear(0), unclear(1), unclear(2)], [], unknown, place)).toEqual({
+			rest: { others: 0, unsubmitted: 2, unclear: 2 },
+			details: 'Also of unknown outcome, by the index of the item: 1, 2',
+		});
+		expect(summarizeAccepted([unclear(0)], [], unknown, place)).toEqual({});
+		const busy = summarizeAccepted([bought(0), unclear(1)], [], of('balance'), place);
+		expect(busy.rest).toEqual({ others: 1, unsubmitted: 3, unclear: 1 });
+		expect(busy.last).toMatch(/ 3 items are submitted, and 1 stays unclear\.$/);
+		expect(summarizeAccepted([unclear(1), unclear(2)], [], of('balance'), place)).toEqual({
+			rest: { others: 0, unsubmitted: 3, unclear: 2 },
+			details: 'Also of unknown outcome, by the index of the item: 1, 2',
+		});
+	});
+
 	test('the summary below an error names failed tasks apart: a retry creates them again', () => {
 		const orders = [failed(0), bought(1, 't1', 'queued'), failed(2)];
 		expect(

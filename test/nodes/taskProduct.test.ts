@@ -59,13 +59,14 @@ interface Delivered {
 	result?: Partial<ResultOptions>;
 	node?: LightOptions['node'];
 	helpers?: object;
+	more?: object;
 	signal?: AbortSignal;
 }
 
 /** The output of a task, or the error; and what was asked of n8n for it. */
-async function deliver({ order = acceptedOrder(0), seen, result, node, helpers, signal }: Delivered = {}) {
+async function deliver({ order = acceptedOrder(0), seen, result, node, helpers, more, signal }: Delivered = {}) {
 	const { context, logged } = lightContext({
-		node,
+		...{ node, more },
 		helpers: {
 			httpRequest: async () => await Promise.resolve({ statusCode: 200, headers: {}, body: Buffer.from('file') }),
 			prepareBinaryData: async (_: unknown, fileName: string, mimeType: string) =>
@@ -82,7 +83,8 @@ async function deliver({ order = acceptedOrder(0), seen, result, node, helpers, 
 		return await work();
 	};
 	const controls = { delivering, signal: signal ?? new AbortController().signal };
-	const product = taskProduct({ client: {} as never, context });
+	const fileRules = { baseUrl: 'https://gateway.test', allowPrivateAddresses: false };
+	const product = taskProduct({ client: { fileRules } as never, context });
 	const tools = { controls, hints } as unknown as OutputTools;
 	const output = await untilDone(
 		Promise.resolve(product.output(order, { record: record(COMPLETED), timedOut: false, ...seen }, tools)).then(
@@ -94,6 +96,12 @@ async function deliver({ order = acceptedOrder(0), seen, result, node, helpers, 
 }
 
 const download = { downloadResult: true };
+
+test('a file is downloaded by the rules that the client was made with: n8n is not asked for the credential once more', async () => {
+	const getCredentials = async () => await Promise.reject(new Error('the database is away'));
+	const { error, binary } = await deliver({ result: download, more: { getCredentials } });
+	expect([error, Object.keys(binary ?? {})]).toEqual([undefined, ['data']]);
+});
 
 describe('a task that goes on', () => {
 	test.each<[string, Partial<Order>, RegExp, boolean]>([

@@ -149,6 +149,11 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ options: { additionalFields: '={{ $json.none }}' } },
 			/^The expression in Additional Fields \(JSON\) gave nothing/,
 		],
+		[
+			'a group that an expression has lost: the service would choose one',
+			{ options: { group: '={{ $json.none }}' } },
+			/^The expression in Channel Group gave nothing/,
+		],
 		['models of an empty list', { allowedModels: '={{ [] }}' }, /^The expression in Allowed Models gave nothing/],
 		[
 			'an expiry that could not be calculated',

@@ -261,7 +261,13 @@ describe('the callback of a browser', () => {
 			'says pending for long',
 			[{ verify_status: 'pending' }],
 			[0, 1, 3],
-			{ title: RECEIVED, item: { confirmed: true, verified: false, verify_status: 'pending' } },
+			{
+				title: RECEIVED,
+				item: {
+					...{ confirmed: true, verified: false, verify_status: 'pending' },
+					next_step: expect.stringContaining('Get Result') as string,
+				},
+			},
 		],
 		['has no result for long', [404], [0, 1, 3], { title: RECEIVED, item: { confirmed: false, verified: false } }],
 		['does not take the key', [401], [0], { title: RECEIVED, item: { confirmed: false, verified: false } }],

@@ -238,7 +238,7 @@ describe('Avatar Trigger', () => {
 			staticData,
 		);
 		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: false, verify_status: 'failed' });
-		expect(items?.[0].json).not.toHaveProperty('group_id');
+		for (const name of ['group_id', 'next_step']) expect(items?.[0].json).not.toHaveProperty(name);
 		expect(html).toContain('Not verified');
 	});
 

@@ -78,7 +78,7 @@ export const breakages = [
 	{
 		promise: 'an unknown outcome is in the ledger',
 		file: 'core/orders/submit.ts',
-		find: 'ledger.outcomeUnknown(order.item, hash, atMs);',
+		find: 'ledger.outcomeUnknown(order.item, hash, sentAtMs);',
 		becomes: '',
 	},
 	{

@@ -95,8 +95,8 @@ export const CONNECTION = {
 	noFreePlace: {
 		kind: 'rateLimited',
 		message: ({ time }: { time: string }) => `No place for another task became free within ${time}`,
-		advice: (_: unknown, situation) =>
-			`The account already runs as many tasks as it can. ${tryLater(situation)}${situation.recovery === 'retry' ? ' If you raise Timeout first, choose Retry with currently saved workflow.' : ''}`,
+		advice: ({ sameKey }: { sameKey?: boolean }, situation) =>
+			`${sameKey ? 'Another task with the same Purchase Key is still being submitted' : 'The account already runs as many tasks as it can'}. ${tryLater(situation)}${situation.recovery === 'retry' ? ' If you raise Timeout first, choose Retry with currently saved workflow.' : ''}`,
 		created: 'nothing',
 	},
 	uploadTooLarge: {
@@ -136,9 +136,13 @@ export const CONNECTION = {
 		kind: 'unexpectedAnswer',
 		message: 'The answer from the service is too large',
 		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, recovery }) =>
-			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service's records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url.${
+			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential.${
+				operation === 'generate'
+					? ' If the records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url for new tasks.'
+					: ''
+			}${
 				operation === 'generate' && recovery === 'retry'
-					? ' Retrying this execution in the Executions list continues the task.'
+					? ' Retrying this execution without changes continues this task.'
 					: ''
 			}`,
 		retryContinues: true,

@@ -3,7 +3,7 @@ import type { CreatedThing, CatalogueEntry } from '../entry';
 
 interface Creation {
 	thing: CreatedThing;
-	/** The time of the request. Unix milliseconds. */
+	/** The time of the request; of one that is only in the purchase log, of its last row. Unix milliseconds. */
 	atMs?: number;
 }
 

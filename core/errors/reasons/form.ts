@@ -40,9 +40,9 @@ export const FORM = {
 	},
 	tooManyToDownload: {
 		message: ({ label, value, max }: FieldValue & { max: number }) =>
-			`${label} is ${value}: with Download Result, it must be ${max} or less`,
+			`${label} is ${value}: with Download Result or Download Link, it must be ${max} or less`,
 		advice: ({ label, max }: Field & { max: number }) =>
-			`Change ${label} to ${max} or less, in several items if you need more, or turn off Download Result to get all URLs.`,
+			`Change ${label} to ${max} or less, in several items if you need more, or turn off Download Result and Download Link to get all URLs.`,
 	},
 	textTooLong: {
 		message: ({ label, length, max, model }: Field & { length: number; max: number; model?: string }) =>

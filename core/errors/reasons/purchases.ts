@@ -10,8 +10,9 @@ interface Earlier {
 	id?: string;
 }
 
-/** E.g. " on 2026-11-23 at 14:05 UTC". */
-const on = (time?: string) => (time === undefined ? '' : ` on ${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`);
+/** E.g. " on 2026-11-23 at 14:05 UTC". The row of an unknown outcome is written after the request, minutes at most. */
+const on = (time?: string, at = 'at') =>
+	time === undefined ? '' : ` on ${time.slice(0, 10)} ${at} ${time.slice(11, 16)} UTC`;
 
 /** One purchase for each Purchase Key. */
 export const PURCHASES = {
@@ -34,7 +35,7 @@ export const PURCHASES = {
 		message: ({ execution }: Earlier) =>
 			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
 		advice: ({ time }: Earlier, situation) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(time)}. If there is one, use Get Task. If there is none, turn on Submit Again.${thenRetryWithChanges(situation)}`,
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Task. If there is none, turn on Submit Again.${thenRetryWithChanges(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyExpired: {

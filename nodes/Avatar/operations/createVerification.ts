@@ -87,8 +87,9 @@ export const createVerification: Operation = {
 	],
 	describes: 'session',
 	prepare: (item) => {
-		// Without it nobody would learn of the result.
+		// Without them nobody would learn of the result, or whose it is.
 		item.assertNotLost(callbackUrlField);
+		item.assertNotLost(referenceField);
 		const url = item.text(callbackUrlField);
 		const reference = item.text(referenceField);
 		const bodyPath = readBodyFieldName(item.options, callbackFieldOption);

@@ -3,7 +3,7 @@ import { additionalFieldsOption } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
-import { createAgainOption, properties, tokenBody } from '../fields';
+import { createAgainOption, groupOption, properties, tokenBody } from '../fields';
 import { tokenProduct, type AboutToken } from '../tokenProduct';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
@@ -19,6 +19,7 @@ export const create: Operation = {
 	prepare: (item) => {
 		// They may limit the key.
 		item.options.assertNotLost(additionalFieldsOption);
+		item.options.assertNotLost(groupOption);
 		const body = readBody(item, tokenBody);
 		const submitAgain = item.options.flag(createAgainOption);
 		const about: AboutToken = { body, simplify: item.options.simplifies, submitAgain };
