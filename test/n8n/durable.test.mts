@@ -134,19 +134,18 @@ before(async () => {
 	batches.asleep = await start(held('asleep 1', 'asleep 2'), { pollIntervalSeconds: ASLEEP_SECONDS });
 	batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:never*all]]']);
 	batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=3000]]']);
-	batches.partly = await start(
-		[`partly 1 [[sandbox duration=${FINISHED_SECONDS}s]]`, ...held('partly 2')],
-		{ includeInputFields: true, pollIntervalSeconds: CHECK_AT_SECONDS },
-	);
+	batches.partly = await start([`partly 1 [[sandbox duration=${FINISHED_SECONDS}s]]`, ...held('partly 2')], {
+		includeInputFields: true,
+		pollIntervalSeconds: CHECK_AT_SECONDS,
+	});
 	batches.stopped = await start(['stopped']);
 	batches.resumed = await start(['resumed 1', 'resumed 2'], undefined, undefined, [hold]);
 	batches.stop = await start(mixed('stop'));
 	batches.continue = await start(mixed('continue'), undefined, { onError: 'continueRegularOutput' });
 	batches.errorOutput = await start(mixed('errorOutput'), undefined, { onError: 'continueErrorOutput' });
-	batches.many = await start(
-		held(...Array.from({ length: 50 }, (_, index) => `many ${index}`)),
-		{ pollIntervalSeconds: ASLEEP_SECONDS },
-	);
+	batches.many = await start(held(...Array.from({ length: 50 }, (_, index) => `many ${index}`)), {
+		pollIntervalSeconds: ASLEEP_SECONDS,
+	});
 	await until('all are asleep', async () => {
 		const { partly, ...others } = batches;
 		const all = await Promise.all(

@@ -123,9 +123,12 @@ test('with N8N_SSRF_PROTECTION_ENABLED, and a proxy that takes N8N_PATH away, th
 	const begun = await begin('protected', { ...instance.credential, id: String(named.id), name: String(named.name) });
 	assert.ok((await finish(begun)) < TRACKER_MS);
 	assertNotAdvised(begun);
+	// On a slow machine, another execution that waits is woken through it meanwhile, too.
+	const asked = front.asked.map((url) => url.replace(/signature=.*/, 'signature='));
+	const ofThis = `${PATH}/webhook-waiting/${begun.innermost}?signature=`;
 	assert.deepEqual(
-		front.asked.map((url) => url.replace(/signature=.*/, 'signature=')),
-		[`${PATH}/webhook-waiting/${begun.innermost}?signature=`],
+		asked.filter((url) => url === ofThis || !url.startsWith(`${PATH}/webhook-waiting/`)),
+		[ofThis],
 	);
 
 	// By its number, n8n does not let nodes send anything to the sandbox: then no item is in doubt.
