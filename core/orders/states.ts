@@ -64,13 +64,13 @@ const RETRIES: Record<End, Retry> = {
 type EndToRetry = Pick<OrderEnd, 'as'> & { error?: { kind: string; details: { permanent?: boolean } } };
 
 /** The effect of a retry on an order that has ended so. */
-export function retryOf(end: EndToRetry, { submitAgain }: SubmitAgain): Retry {
+export function retryOf(end: EndToRetry, { submitAgain }: Partial<SubmitAgain> = {}): Retry {
 	const retry = RETRIES[toEnd(end)];
 	return retry === 'refuses' && submitAgain ? 'submits' : retry;
 }
 
 /** True when a retry submits again in the place of what the service has accepted. */
-export function isReplacedByRetry({ acceptedAtMs, end }: Order, submitAgain: SubmitAgain): boolean {
+export function isReplacedByRetry({ acceptedAtMs, end }: Order, submitAgain?: Partial<SubmitAgain>): boolean {
 	return acceptedAtMs !== undefined && end !== undefined && retryOf(end, submitAgain) === 'submits';
 }
 

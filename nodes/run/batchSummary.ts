@@ -33,8 +33,9 @@ export function summarizeAccepted(
 	const { others, failed } = othersOf(orders, acceptedIds, error.task?.taskId);
 	const isTask = operation === 'generate';
 	const isUnknown = error.kind === 'outcomeUnknown';
+	const unclear = orders.filter(isUnclear);
 	// The error is that of the first one.
-	const unclear = orders.filter(({ end }) => end?.as === 'outcomeUnknown').slice(isUnknown ? 1 : 0);
+	if (isUnknown) unclear.shift();
 	const rest = {
 		others: others.length,
 		unsubmitted: items - others.length - unclear.length - (error.task || isUnknown ? 1 : 0),
@@ -61,6 +62,9 @@ export function summarizeAccepted(
 	return { rest, last: advice, ids, details: [details, ...notContinued].join('. ') };
 }
 
+/** An API key that cannot be read again was created all the same. */
+const isUnclear = ({ acceptedAtMs, end }: Order) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';
+
 /** The accepted tasks of a run without one: those that a retry continues, and those that have failed. */
 function othersOf(orders: Order[], acceptedIds: string[], without?: string): Record<'others' | 'failed', Accepted[]> {
 	const others = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
@@ -68,7 +72,7 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 	for (const order of orders) {
 		const { task, acceptedAtMs } = order;
 		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
-		if (isReplacedByRetry(order, { submitAgain: false })) failed.push(task);
+		if (isReplacedByRetry(order)) failed.push(task);
 		else others.set(task.taskId, task);
 	}
 	const isOther = ({ taskId }: Accepted) => taskId !== without;
@@ -76,7 +80,7 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 }
 
 /** True for a failed task in whose place a retry creates a new one. */
-const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';
+const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }) === 'submits';
 
 /** The words for a retry, where the advice of the reason has none. */
 function recoveryOfRest(error: GatewayError): (situation: RestOfBatch) => string {

@@ -19,6 +19,10 @@ const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers
 const URL_OF = 'https://gateway.example';
 const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
 
+test('the rules for files are those of the credential', () => {
+	expect(scriptedClient([]).client.fileRules).toMatchObject({ baseUrl: URL_OF, allowPrivateAddresses: false });
+});
+
 describe('create a task', () => {
 	test.each<[MediaKind, string]>([
 		['image', '/v1/images/generations'],

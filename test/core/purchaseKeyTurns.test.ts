@@ -131,7 +131,7 @@ test.each([
 	const second = one.buy(order, undefined, undefined, 1000);
 	second.catch(() => {});
 	await expect(world.run(second)).rejects.toMatchObject({
-		details: { reason: { name: 'noFreePlace', data: { time } } },
+		details: { reason: { name: 'noFreePlace', data: { time, sameKey: true } } },
 	});
 	expect(await world.run(first)).toEqual({ id: 'slow' });
 });

@@ -151,6 +151,14 @@ describe('the summary below an error', () => {
 			details: 'Also of unknown outcome, by the index of the item: 1, 2',
 		});
 		expect(summarizeAccepted([unclear(0)], [], unknown, place)).toEqual({});
+		expect(summarizeAccepted([unclear(0), failed(1), unclear(2)], [], unknown, place).details).toBe(
+			'Also failed: t1. Also of unknown outcome, by the index of the item: 2',
+		);
+		// Like an API key that was created and cannot be read again.
+		expect(summarizeAccepted([unclear(0), failed(1, 'outcomeUnknown')], [], unknown, place)).toEqual({
+			...{ rest: { others: 1, unsubmitted: 3 }, last: '', ids: { label: 'Other tasks', ids: ['t1'] } },
+			details: 'All other IDs of this run: t1',
+		});
 		const busy = summarizeAccepted([bought(0), unclear(1)], [], of('balance'), place);
 		expect(busy.rest).toEqual({ others: 1, unsubmitted: 3, unclear: 1 });
 		expect(busy.last).toMatch(/ 3 items are submitted, and 1 stays unclear\.$/);

@@ -22,8 +22,8 @@ export interface Moment {
 	/** Tried with n8n as one process only. */
 	isForOneProcess?: boolean;
 	/**
-	 * `early`: it has to sleep first. `late`: the service would not be waited for so long. `awake`: its tasks finish
-	 * soon, so all others are held before. `last`: n8n ends as soon as it is there.
+	 * `early`: it has to sleep first. `late`: it stays as it is. `awake`: its tasks finish soon. `last`: n8n ends as soon as it
+	 * is there, before the node gives up the answer that it waits for (two minutes).
 	 */
 	start: 'early' | 'late' | 'awake' | 'last';
 	/** True once it is at this moment, held there. */
@@ -70,7 +70,7 @@ const all: Moment[] = [
 		key: 'request',
 		words: 'after the first creating request was sent, before the service has accepted it',
 		prompts: (name, hang) => [`${name} [[sandbox duration=2s create=slow:${hang}]]`],
-		start: 'late',
+		start: 'last',
 		isReached: (target, batch) => creations(target, batch).length === 1,
 	},
 	{
@@ -81,14 +81,14 @@ const all: Moment[] = [
 			`${name} 2 [[sandbox duration=2s create=slow:${hang}]]`,
 			`${name} 3 [[sandbox duration=2s]]`,
 		],
-		start: 'late',
+		start: 'last',
 		isReached: (target, batch) => creations(target, batch).length === 3 && tasksOf(target, batch).length === 2,
 	},
 	{
 		key: 'answer',
 		words: 'after the service has accepted it, before its answer has arrived',
 		prompts: (name, hang) => [`${name} [[sandbox duration=2s create=slow:${hang}!after]]`],
-		start: 'late',
+		start: 'last',
 		isReached: areAccepted,
 	},
 	{
