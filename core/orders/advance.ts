@@ -29,7 +29,6 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		return;
 	}
 	const { product } = ports;
-	const { submitAgain } = order.request ?? {};
 	const hints = new Set<string>();
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
@@ -40,7 +39,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		if (order.then !== 'nothing' && !seen.timedOut) ports.events.finished(order);
 		endWell(order, output, hints);
 	} catch (thrown) {
-		throw endWithError(order, thrown, ports, { submitAgain, hints });
+		throw endWithError(order, thrown, ports, hints);
 	} finally {
 		if (hasEnded(order)) ports.firstWave?.ended();
 	}
@@ -51,14 +50,14 @@ export function endWithError(
 	order: Order,
 	thrown: unknown,
 	{ product, events, ledger }: Pick<Ports, 'product' | 'events' | 'ledger'>,
-	{ submitAgain = false, hints }: { submitAgain?: boolean; hints?: ReadonlySet<string> } = {},
+	hints?: ReadonlySet<string>,
 ): GatewayError {
 	const error = asGatewayError(thrown);
 	// A stop says nothing about the thing: another execution may go on with it.
 	if (error.kind === 'stopped') return error;
 	if (error.kind === 'taskFailed') events.finished(order);
 	const ended = endBadly(order, product.explain?.(order, error) ?? error, hints);
-	if (isReplacedByRetry(order, { submitAgain })) ledger.forget(order.item);
+	if (isReplacedByRetry(order)) ledger.forget(order.item);
 	return ended;
 }
 

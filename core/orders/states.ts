@@ -70,8 +70,8 @@ export function retryOf(end: EndToRetry, { submitAgain }: Partial<SubmitAgain> =
 }
 
 /** True when a retry submits again in the place of what the service has accepted. */
-export function isReplacedByRetry({ acceptedAtMs, end }: Order, submitAgain?: Partial<SubmitAgain>): boolean {
-	return acceptedAtMs !== undefined && end !== undefined && retryOf(end, submitAgain) === 'submits';
+export function isReplacedByRetry({ acceptedAtMs, end }: Order): boolean {
+	return acceptedAtMs !== undefined && end !== undefined && retryOf(end) === 'submits';
 }
 
 function toEnd({ as, error }: EndToRetry): End {

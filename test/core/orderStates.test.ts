@@ -175,10 +175,10 @@ test('an order of which a lost execution has sent another request begins anew, i
 
 test('a retry replaces what has failed, and neither what has not ended yet nor what it continues with', () => {
 	const order = accepted();
-	expect(isReplacedByRetry(order, { submitAgain: true })).toBe(false);
+	expect(isReplacedByRetry(order)).toBe(false);
 	endBadly(order, failed('taskFailed'));
-	expect(isReplacedByRetry(order, { submitAgain: false })).toBe(true);
+	expect(isReplacedByRetry(order)).toBe(true);
 	const undelivered = accepted();
 	endBadly(undelivered, failed('unavailable'));
-	expect(isReplacedByRetry(undelivered, { submitAgain: true })).toBe(false);
+	expect(isReplacedByRetry(undelivered)).toBe(false);
 });

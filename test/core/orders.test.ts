@@ -315,11 +315,7 @@ test('an order that a retry replaces was accepted, and its task has failed', () 
 	const [failed, refused, running] = [accepted(), planned(), accepted()];
 	endBadly(failed, taskFailed);
 	endBadly(refused, new GatewayError('rejected', 'x'));
-	expect([failed, refused, running].map((order) => isReplacedByRetry(order, { submitAgain: false }))).toEqual([
-		true,
-		false,
-		false,
-	]);
+	expect([failed, refused, running].map((order) => isReplacedByRetry(order))).toEqual([true, false, false]);
 });
 
 describe('what somebody has changed in the database is refused', () => {

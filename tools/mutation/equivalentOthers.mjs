@@ -198,18 +198,6 @@ export const inOthers = {
 		{ line: 'this.customData?.set(key, packed);', becomes: 'this.customData.set', why: 'what throws there is caught' },
 		{ line: 'if (this.customData?.get(key) === packed) return;', becomes: 'this.customData.get', why: 'the same' },
 	],
-	'nodes/run/batchSummary.ts': [
-		{
-			line: 'if (isReplacedByRetry(order, { submitAgain: false })) failed.push(task);',
-			becomes: '{}',
-			why: 'what is not said is as false as false',
-		},
-		{
-			line: "const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';",
-			becomes: '{}',
-			why: 'the same',
-		},
-	],
 	'core/addresses.ts': [
 		{ line: "['0.0.0.0', 8],", becomes: '""', why: 'as a number, an empty text is 0, too' },
 		{
