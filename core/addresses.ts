@@ -4,7 +4,10 @@
  * resolve to.
  */
 export interface FileRules {
-	/** The base URL of the service, without trailing slash and without the `/v1` suffix. Its host is always allowed, and if that is a loopback address, all of these are. */
+	/**
+	 * The base URL of the service, without trailing slash and without the `/v1` suffix. Its host is always allowed, and if that
+	 * is a loopback address, all of these are.
+	 */
 	baseUrl: string;
 	allowPrivateAddresses: boolean;
 }
