@@ -43,15 +43,19 @@ const withRest = (situation: Situation, sentence: string, joint: string) =>
 
 /** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
 export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
-	const time = typeof atMs === 'number' ? `around ${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
+	const time = typeof atMs === 'number' ? `${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
+	const around = time && `around ${time}`;
 	const word = wordOf(thing);
 	// A batch has more to say: see FIVE_LINES in `toNodeError.ts`.
 	if (situation.recovery === 'retry' && isBatch(situation)) {
 		const { unclear = 0 } = situation;
-		const [those, ofItems] = unclear === 0 ? [word, ''] : [`${word}s`, ` for these ${unclear + 1} items`];
-		return submitAgain(`If your account has no ${those} of ${time ?? 'that time'}${ofItems}`, thing, situation);
+		const those =
+			unclear === 0
+				? `${word} of ${time ?? 'that time'}`
+				: `${word}s of ${around ?? 'that time'} for these ${unclear + 1} items`;
+		return submitAgain(`If your account has no ${those}`, thing, situation);
 	}
-	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${time ?? 'then'}.`;
+	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${around ?? 'then'}.`;
 	return submitAgain(`${look} If there is none`, thing, situation);
 };
 

@@ -178,7 +178,7 @@ const OF_THINGS: Array<
 	[
 		'task',
 		batch,
-		`If your account has no task of around 14:05 UTC, turn on Submit Again, else set On Error to Continue. S${WITH_CHANGES.slice(1)}: ${REST}.`,
+		`If your account has no task of 14:05 UTC, turn on Submit Again, else set On Error to Continue. S${WITH_CHANGES.slice(1)}: ${REST}.`,
 		atMs,
 	],
 	['task', batch, 'If your account has no task of that time, …'],

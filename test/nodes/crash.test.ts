@@ -78,7 +78,7 @@ describe('a retry of a crashed execution', () => {
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
 		expect(error?.description).toMatch(
-			/interrupted before it could record .* n8n's log and, .* data table Gateway Purchases\. Look in the task list .* turn on Submit Again/,
+			/interrupted before it could record .* n8n's log and, .* data table Gateway Purchases\. If your account has no tasks of that time for these 2 items, turn on Submit Again/,
 		);
 		expect(sandbox.tasks).toHaveLength(2);
 	});

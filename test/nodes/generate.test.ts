@@ -468,7 +468,7 @@ describe('Generate', () => {
 		async (_, parameters, message) => {
 			const form = { operation: 'generate', prompt: 'a', ...parameters };
 			const { error } = await runGateway('image', sandbox, { ...form, downloadResult: true });
-			expect(error?.message).toBe(`${message}: with Download Result, it must be 100 or less`);
+			expect(error?.message).toBe(`${message}: with Download Result or Download Link, it must be 100 or less`);
 			expect(error?.description).toContain('turn off Download Result');
 			expect(sandbox.tasks).toHaveLength(0);
 			await runGateway('image', sandbox, { ...form, downloadResult: false, whenDone: 'return' });

@@ -44,8 +44,8 @@ test('any other answer of more than 8 MB is not read, and the advice names the f
 	hostile.answers.poll = finished({ picture: PICTURE });
 	const { error } = await run({ operation: 'getTask', taskId: TASK_ID });
 	expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
-	expect(error?.description).toContain('response_format in Additional Fields (JSON) or Body (JSON)');
-	expect(error?.description).not.toContain('choose URL as Response Format');
+	expect(error?.description).toMatch(/Check the Base URL in the credential\.$/);
+	expect(error?.description).not.toMatch(/response_format|Response Format/);
 });
 
 describe('how much is read', () => {

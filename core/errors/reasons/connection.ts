@@ -142,7 +142,7 @@ export const CONNECTION = {
 					: ''
 			}${
 				operation === 'generate' && recovery === 'retry'
-					? ' Retrying this execution without changes continues this task.'
+					? ' Retrying this execution without changes continues the task.'
 					: ''
 			}`,
 		retryContinues: true,
