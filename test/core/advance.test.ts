@@ -402,12 +402,15 @@ test('what could not be delivered has not been seen to finish', async () => {
 	expect(seen.filter((what) => what.startsWith('finished'))).toEqual([]);
 });
 
-test.each([true, false])('a task that cannot be found is not forgotten, because it was accepted; with Submit Again: %j', async (submitAgain) => {
-	const output = async () => await Promise.reject(new GatewayError('notFound', 'x'));
-	const { ports, store } = world({ output });
-	await expect(advance(planned({ request: { ...request, submitAgain } }), ports, controls())).rejects.toThrow('x');
-	expect(JSON.stringify(store)).toContain('task-1');
-});
+test.each([true, false])(
+	'a task that cannot be found is not forgotten, because it was accepted; with Submit Again: %j',
+	async (submitAgain) => {
+		const output = async () => await Promise.reject(new GatewayError('notFound', 'x'));
+		const { ports, store } = world({ output });
+		await expect(advance(planned({ request: { ...request, submitAgain } }), ports, controls())).rejects.toThrow('x');
+		expect(JSON.stringify(store)).toContain('task-1');
+	},
+);
 
 test('a task that was handed over and cannot be found is not forgotten', async () => {
 	const { ports, store } = world({ output: async () => await Promise.reject(new GatewayError('notFound', 'x')) });
