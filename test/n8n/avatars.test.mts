@@ -247,7 +247,7 @@ test('a verification that a manual run of the same workflow created is emitted a
 	);
 	const run = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
 	const [session] = itemsOf(run, 'Create Verification');
-	assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
+	assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.runData));
 	await press('pass', session?.json.h5_link);
 	const [item] = await emitted(instance, workflowId, 1);
 	assert.deepEqual([item.confirmed, item.verified], [false, false]);
@@ -270,18 +270,14 @@ function addManualStart(workflow: Workflow): Workflow {
 		({ name }) => !['Verification Wanted', 'Send the Browser to the Link', 'No Link'].includes(name),
 	);
 	const { 'Person Verified': verified } = workflow.connections;
-	return {
-		...workflow,
-		nodes: [...kept, manualTrigger],
-		connections: { ...startToCreate, 'Person Verified': verified },
-	};
+	const nodes = [...kept, manualTrigger];
+	const connections = { ...startToCreate, 'Person Verified': verified };
+	// There is no request whose query has it.
+	return withParameters({ ...workflow, nodes, connections }, 'Create Verification', { reference: '' });
 }
 
 function manualCreate(callbackUrl: string): Workflow {
 	const workflow = addManualStart(readExample('person-verification-trigger.json'));
 	const nodes = workflow.nodes.filter(({ name }) => ['Start', 'Create Verification'].includes(name));
-	return withParameters({ ...workflow, nodes, connections: startToCreate }, 'Create Verification', {
-		callbackUrl,
-		reference: '',
-	});
+	return withParameters({ ...workflow, nodes, connections: startToCreate }, 'Create Verification', { callbackUrl });
 }

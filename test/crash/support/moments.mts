@@ -32,7 +32,7 @@ export interface Moment {
 
 /** Longer than a minute, so that the sub-execution that polls sleeps until then, too. */
 const FIRST_CHECK_SECONDS = 76;
-/** Behind it, with time for n8n to start again. */
+/** Behind it, with time for n8n to start again. Where a busy machine takes longer, the poll finds a task that goes on. */
 const ASLEEP_SECONDS = 170;
 
 const creations = ({ sandbox }: Target, { prompts }: Batch) =>
@@ -158,7 +158,7 @@ const all: Moment[] = [
 	{
 		key: 'asleep',
 		words: 'while all sleep',
-		prompts: (name) => [`${name} 1`, `${name} 2`],
+		prompts: (name) => [`${name} 1 [[sandbox duration=never]]`, `${name} 2 [[sandbox duration=never]]`],
 		options: { pollIntervalSeconds: ASLEEP_SECONDS },
 		start: 'early',
 		isReached: async (target, batch) => !batch.survives || (await isAsleep(target, batch)),
