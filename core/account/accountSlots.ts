@@ -56,8 +56,8 @@ export class AccountSlots {
 
 	private readonly clock: Clock;
 
-	constructor(clock: Clock) {
-		this.clock = steady(clock);
+	constructor(private readonly wallClock: Clock) {
+		this.clock = steady(wallClock);
 		this.learned = new LearnedLimit(this.clock);
 	}
 
@@ -68,6 +68,7 @@ export class AccountSlots {
 			isBusy: () => this.isBusy(),
 			isAlone: () => [...this.running.values()].every((task) => task.run === run || task.waits.includes(run)),
 			nowMs: () => this.clock.now(),
+			wallMs: () => this.wallClock.now(),
 			ready: async (request) => await this.ready(run, request),
 			take: async (request) => await this.take(run, request),
 			occupy: (taskId) => this.occupy(run, taskId),

@@ -28,6 +28,12 @@ export function endSpending(account: string, run: unknown, untilMs?: number): vo
 	if (runs?.size === 0) spendingRuns.delete(account);
 }
 
+/** The models of the tasks of a run, as its row in the purchase log has them. */
+export function modelsOf(tasks: ReadonlyArray<{ model?: string }>): string {
+	const models = [...new Set(tasks.flatMap(({ model }) => model ?? []))].sort();
+	return models.join(', ').slice(0, 200);
+}
+
 /** The used credits of an account (contract 2.1). Undefined when the service does not say. */
 export function usedCreditsOf({ used_credits: used }: JsonObject): number | undefined {
 	// A number that is too large for JavaScript is Infinity, which nothing can store.

@@ -33,6 +33,8 @@ export interface RunSlots {
 	/** True while all tasks that this process waits for are those of this run: nobody else makes room for it. */
 	isAlone(): boolean;
 	nowMs(): number;
+	/** The clock of the computer, which other processes have, too. Unix milliseconds. */
+	wallMs(): number;
 	/**
 	 * Resolves when a slot is near: what takes a moment can be done before it is taken. Call what it returns when it is, or is
 	 * not wanted any more. Rejects as `take` does.

@@ -4,6 +4,8 @@ export interface CreditsNote {
 	usedBefore?: number;
 	/** True when other runs of this process with this account overlapped. */
 	shared?: boolean;
+	/** The models of all its tasks, where several executions report what it has used. */
+	models?: string;
 }
 
 /** A run that may spend credits, until a time: Infinity while it is awake. Unix milliseconds. */

@@ -79,7 +79,7 @@ export class AvatarClient {
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
 		});
 		const result = parseVerificationResult(parseBody(response));
-		if (!result) throw gatewayError('noVerificationResult', {});
+		if (!result) throw gatewayError('noVerificationResult', {}, { httpStatus: response.status });
 		return result;
 	}
 

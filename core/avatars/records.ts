@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
-import { unwrap, looseNumber, looseText, looseTime, textIn } from '../records/loose';
+import { unwrap, looseNumber, looseText, looseExpiry, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
 import type { PollStatus } from '../polling/pollTarget';
 
@@ -74,7 +74,7 @@ export function parseVerificationSession(answer: unknown): Omit<VerificationSess
 	return {
 		h5Link: textIn(answer, 'h5_link'),
 		vendorToken: textIn(answer, 'vendor_token'),
-		expiresAt: looseTime(fields.expires_at),
+		expiresAt: looseExpiry(fields.expires_at),
 		status: textIn(answer, 'status'),
 		raw: asRaw(answer),
 	};

@@ -26,7 +26,13 @@ export const batchSchema = z.object({
 	/** The number of waves so far: see `waveLog.ts`. */
 	waves: z.number().int().min(0),
 	/** For Report Credits: see `core/account/runCredits.ts`. */
-	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
+	credits: z
+		.object({
+			usedBefore: z.number().optional(),
+			shared: z.boolean().optional(),
+			models: z.string().max(200).optional(),
+		})
+		.optional(),
 	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */
 	inDoubt: z.number().int().min(0).optional(),
 	/** Another execution has worked on it and died: it may have begun waves of which the orders do not know. */

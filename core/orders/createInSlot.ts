@@ -2,6 +2,7 @@ import type { Slot, SlotRequest, RunSlots } from '../account/runSlots';
 import { asGatewayError } from '../errors';
 import type { AttemptHooks } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
+import { isAhead } from '../polling/startTimes';
 import type { Order } from './order';
 import type { Bought, PurchaseSteps } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
@@ -53,9 +54,8 @@ export async function createInSlot<Answer extends { id: string }>(
 			signal,
 		});
 	let goOn: (() => void) | undefined;
-	const nowMs = slots.nowMs();
 	const slotRequest: SlotRequest = {
-		sinceMs: order.wait === undefined ? nowMs : (order.wait.wantedAtMs ??= nowMs),
+		sinceMs: wantedSinceMs(order, slots),
 		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
 		signal: anyOf(signal, sleep?.signal),
 		onWait: () => {
@@ -88,6 +88,14 @@ export async function createInSlot<Answer extends { id: string }>(
 	} finally {
 		notReady();
 	}
+}
+
+/** The first request for a slot, by the clock of the slots. Another process, or this one before a restart, may have noted it. */
+function wantedSinceMs({ wait }: OrderInSlot, slots: RunSlots): number {
+	const [nowMs, wallMs] = [slots.nowMs(), slots.wallMs()];
+	if (wait === undefined) return nowMs;
+	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
+	return nowMs - (wallMs - wait.wantedAtMs);
 }
 
 async function createOnceTaken<Answer extends { id: string }>(

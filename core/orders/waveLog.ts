@@ -3,6 +3,7 @@ import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Batch } from './batch';
 import type { Order } from './order';
 import type { SentRecord } from './sentRecord';
+import { outlasting } from './outlasting';
 import { endBadly, hasEnded, isOpen, putOff } from './states';
 import { WaveDoubts } from './waveDoubts';
 import { WaveNames, type WaveNameStore } from './waveNames';
@@ -233,7 +234,8 @@ export class WaveLog implements WriteAhead {
 
 	/** Writes the name of a wave. */
 	private async record(wave: number): Promise<void> {
-		const wasThere = await this.names.write(wave, this.firstNumber).catch((thrown) => {
+		const write = async () => await this.names.write(wave, this.firstNumber);
+		const wasThere = await outlasting(this.clock, write).catch((thrown) => {
 			throw notRecorded(thrown);
 		});
 		// Another execution goes on in the place of this one.

@@ -11,10 +11,13 @@ import type { PurchaseLog } from './purchaseLog';
 import type { StoredRow } from './purchaseRow';
 
 /** An attempt that takes long writes its row again after this time. */
-const NEWS_MS = 30_000;
+const NEWS_MS = 60_000;
 
-/** The shortest pause before the rows of a key are read again; the longest is three times as long. */
+/** The shortest pause before the rows of a key are read again; by chance it takes up to three times as long. */
 const PAUSE_MS = 300;
+/** Each pause is longer than the one before, up to this: another one may wait hours for a slot of the account. */
+const LONGER_BY = 1.5;
+const LONGEST_PAUSE_MS = 3_000;
 
 /** The outcome of an attempt, for the orders of the same process that wait for it. */
 type Settled = { hash: string; executionId: string; atMs: number } & (
@@ -127,7 +130,7 @@ function saysNothingOfOthers({ kind, details: { reason } }: GatewayError): boole
 async function claim(buyer: Buyer): Promise<Bought | undefined> {
 	const { order, log, own } = buyer;
 	const watch = new KeyWatch(buyer.clock);
-	for (;;) {
+	for (let pauses = 0; ; pauses++) {
 		const { others } = await readAttempts(buyer, watch);
 		const [other] = others;
 		if (other?.is === 'bought') return continueWith(order, other);
@@ -140,7 +143,7 @@ async function claim(buyer: Buyer): Promise<Bought | undefined> {
 			notReady();
 		}
 		buyer.waits();
-		await pause(buyer);
+		await pause(buyer, pauses);
 	}
 }
 
@@ -226,8 +229,11 @@ export async function withNews<T>(
 	return await work.finally(() => over.abort());
 }
 
-async function pause(buyer: Buyer): Promise<void> {
-	await buyer.clock.sleep(PAUSE_MS * (1 + 2 * buyer.clock.random()), buyer.signal);
+/** @param before the pauses before this one */
+async function pause(buyer: Buyer, before = 0): Promise<void> {
+	const shortestMs = Math.min(PAUSE_MS * LONGER_BY ** before, LONGEST_PAUSE_MS);
+	const pauseMs = shortestMs * (1 + 2 * buyer.clock.random());
+	await buyer.clock.sleep(Math.min(pauseMs, Math.max(0, buyer.timeLeftMs())), buyer.signal);
 	assertMayWait(buyer);
 }
 

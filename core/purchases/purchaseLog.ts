@@ -2,6 +2,7 @@ import { takingBreaks } from '../clock';
 import { asGatewayError, codeOf, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { SentOrders } from '../orders/sentRecord';
+import { outlasting } from '../orders/outlasting';
 import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
@@ -118,12 +119,14 @@ export class PurchaseLog {
 		}
 	}
 
-	/** Notes what the account has used during the run. Nobody waits for this row. */
-	noteRun(credits: number, orders: readonly Order[]): void {
+	/**
+	 * Notes what the account has used during the run so far: each try of a run, and each execution that reports it, has a row, of
+	 * which the last one counts. Nobody waits for this row.
+	 */
+	noteRun(credits: number, model: string): void {
 		const { columns, clock, table, obstacle } = this.ports;
 		if (obstacle !== undefined) return;
-		const models = [...new Set(orders.flatMap(({ model }) => model ?? []))].sort();
-		const about = { thing: RUN, model: models.join(', '), item: 0, attempt: '', request_hash: '' };
+		const about = { thing: RUN, model, item: 0, attempt: '', request_hash: '' };
 		const time = new Date(clock.now()).toISOString();
 		const row = purchaseRow.safeParse({ ...columns, ...about, time, state: RUN, credits }).data;
 		if (row !== undefined) table.insertLater(row);
@@ -135,7 +138,7 @@ export class PurchaseLog {
 	 * a log. Rejects where that cannot be remembered: then nothing may be submitted.
 	 */
 	async markGap(): Promise<void> {
-		this.gap ??= this.ports.rememberGap();
+		this.gap ??= outlasting(this.ports.clock, this.ports.rememberGap);
 		await this.gap.catch((thrown: unknown) => {
 			delete this.gap;
 			throw notRecorded(thrown);

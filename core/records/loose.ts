@@ -20,6 +20,12 @@ export function looseTime(value: unknown): number | undefined {
 	return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
 }
 
+/** The same, where 0, -1 and the year 1 say that there is none. */
+export function looseExpiry(value: unknown): number | undefined {
+	const time = looseTime(value);
+	return time !== undefined && time > 0 ? time : undefined;
+}
+
 /** A date as text in Unix milliseconds; NaN for what is none. */
 export function parseDate(text: string): number {
 	return Date.parse(withZone(text.trim()));

@@ -1,7 +1,7 @@
 import { parseRefusal, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 import { beginningOf } from '../text';
-import { looseNumber, looseText, looseTime } from './loose';
+import { looseExpiry, looseNumber, looseText, looseTime } from './loose';
 
 /**
  * The service's record of a task: strict about what we need (an ID, a status word), tolerant of everything else,
@@ -94,9 +94,9 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	};
 }
 
-/** Some services put `expires_at` next to the result instead of at the top. 0, -1 and the year 1 say that there is none. */
+/** Some services put `expires_at` next to the result instead of at the top. */
 function parseExpiry(raw: JsonObject): number | undefined {
 	return ['expires_at', 'result.expires_at', 'metadata.expires_at']
-		.map((path) => looseTime(getPath(raw, path)))
-		.find((time = 0) => time > 0);
+		.map((path) => looseExpiry(getPath(raw, path)))
+		.find((time) => time !== undefined);
 }

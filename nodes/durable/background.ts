@@ -1,8 +1,10 @@
 import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import { modelsOf } from '../../core/account/runCredits';
+import type { CreditsNote } from '../../core/account/spendingRun';
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import { hasEnded } from '../../core/orders/states';
+import { errorOf, hasEnded } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader, toText } from '../form/fieldReader';
@@ -128,22 +130,23 @@ export async function startInBackground(
 	const left = orders.filter((order) => !hasEnded(order) && executionOf(run, background, order) === undefined);
 	const groups = eachItem ? left.map((order) => [withOwnName(order)]) : [left].filter(({ length }) => length > 0);
 	// Each of them reports what all of them have used until then.
-	if (groups.length > 1 && run.credits !== undefined) run.credits.shared = true;
+	if (groups.length > 1 && run.credits !== undefined)
+		Object.assign(run.credits, { shared: true, models: modelsOf(orders) } satisfies CreditsNote);
 	const failure = await startAll(groups, async (group) => {
 		const executionId = await startOne(context, group, workflowId);
 		for (const order of group) executions[keyInBackground(run, order)] = executionId;
 		// A retry that waits itself does not look for these executions.
 		run.ledger.handedOver(group, Date.now());
 	});
+	const words = failure instanceof Error ? failure.message : String(failure);
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;
 		const executionId = executionOf(run, background, order);
-		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, errorContext);
-		if (executionId !== undefined) return startedItem(context, order, executionId);
-		const words = failure instanceof Error ? failure.message : String(failure);
-		const error = gatewayError('waitingNotStarted', { id: task?.taskId, words });
-		if (onError !== 'stopWorkflow') return toItem({ ...outcomeOf(order), error }, index, onError, errorContext);
-		throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
+		if (!hasEnded(order) && executionId !== undefined) return startedItem(context, order, executionId);
+		const error = hasEnded(order) ? errorOf(order) : gatewayError('waitingNotStarted', { id: task?.taskId, words });
+		if (error !== undefined && onError === 'stopWorkflow')
+			throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
+		return toItem({ ...outcomeOf(order), error }, index, onError, errorContext);
 	};
 	const items = orders.map(toOutput);
 	if (orders.some((order) => executionOf(run, background, order) !== undefined))

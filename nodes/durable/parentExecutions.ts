@@ -41,6 +41,15 @@ export async function readData(
 	return await context.getExecutionDataById(executionId).catch(() => undefined);
 }
 
+/** The same; null where there is none: somebody has deleted it, which n8n lets one do with those that wait. */
+async function readOrMiss(
+	context: IExecuteFunctions,
+	executionId: string,
+): Promise<IRunExecutionData | null | undefined> {
+	const reading = context.getExecutionDataById(executionId);
+	return await reading.then((data) => data ?? null).catch(() => undefined);
+}
+
 /** The execution that has started this one. */
 export function parentIdOf(context: IExecuteFunctions): string | undefined {
 	// Nothing else of this context may be used: it holds credentials.
@@ -150,8 +159,11 @@ export class ParentExecutions {
 		const ids = around ?? [own];
 		let isAwaited = wasAwaited;
 		for (const id of ids) {
-			const data = await readData(this.context, id);
-			if (hasFailed(data)) return { isGone: true, wasAwaited };
+			const found = await readOrMiss(this.context, id);
+			const data = found ?? undefined;
+			// It was there when they were found out.
+			const isDeleted = found === null && around !== undefined;
+			if (isDeleted || hasFailed(data)) return { isGone: true, wasAwaited };
 			if (data === undefined && around === undefined) return { isGone: false, wasAwaited };
 			if (data !== undefined && id === ids[around === undefined ? 1 : 0]) {
 				isAwaited = sleepsFor(data, own);

@@ -55,12 +55,16 @@ async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
 	}
 }
 
-/** Accepted orders go on in any case. The others stay, if a retry could not tell that they were submitted there. */
-async function noteGap({ purchases }: Run, orders: Order[]): Promise<void> {
-	const bought = orders.filter(({ request }) => request !== undefined);
-	if (bought.length === 0) return;
+/**
+ * Accepted orders go on in any case. The others stay, if a retry could not tell that they were submitted there. A retry after
+ * a crash must not start the other workflow once more, either: the rows do not tell that it is started.
+ */
+async function noteGap({ purchases, background }: Run, orders: Order[]): Promise<void> {
+	const isStarted = background !== undefined;
+	const lost = orders.filter((order) => order.request !== undefined || (isStarted && !hasEnded(order)));
+	if (lost.length === 0) return;
 	await purchases?.markGap().catch((thrown) => {
-		for (const order of bought) if (order.state === 'planned') endBadly(order, thrown);
+		for (const order of lost) if (order.state === 'planned') endBadly(order, thrown);
 	});
 }
 

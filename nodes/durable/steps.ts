@@ -4,6 +4,7 @@ import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
+import { realClock } from '../connection/transport';
 import { toNodeError } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import type { OnError } from '../run/toItem';
@@ -31,6 +32,7 @@ import { resumeUrlOf, wakeUp } from './wakeUp';
 const MAX_ROUNDS = 50;
 /** After so many deaths the next execution is not called: n8n wakes it a minute later, so that trouble of a minute ends no wait. */
 const CALLED_ROUNDS = 3;
+const PAUSE_AFTER_FAILURE_MS = 5_000;
 /** Whatever a stored time says: waking up for nothing costs little. */
 const MAX_SLEEP_MS = 86_400_000;
 
@@ -67,7 +69,7 @@ const keepWaiting: Step = async (context) => {
 		(await leftOf(context, memory.parked)).wasStopped ||
 		rounds >= MAX_ROUNDS ||
 		(rounds > 0 && (await new ParentExecutions(context, memory, orders).isGone()));
-	if (isOver) return endAll(context, await resolveInterrupted(context, orders.map(takenOver)));
+	if (isOver) return endAll(context, await resolveInterrupted(context, orders.map(takenOver)), left.why);
 	// The very items that came in: n8n stores them once then.
 	const items = rounds === 0 && own === orders ? input : toOrderItems(rounds > 0 ? orders.map(takenOver) : orders);
 	const parentExecution = {
@@ -78,9 +80,13 @@ const keepWaiting: Step = async (context) => {
 	const code = pollWhenCalled(context.getNode());
 	const asleep = await context
 		.executeWorkflow({ code }, items, undefined, { parentExecution, returnLastRunOnly: true })
-		.catch((thrown: unknown) => {
+		.catch(async (thrown: unknown) => {
 			// A person may have stopped it. In the first round, the node would go on in memory then.
-			if (rounds > 0) memory.parked = (thrown as { executionId?: unknown }).executionId;
+			if (rounds > 0) {
+				memory.parked = (thrown as { executionId?: unknown }).executionId;
+				// The database may be away for a moment: all rounds would be over before it is back.
+				await realClock.sleep(PAUSE_AFTER_FAILURE_MS, context.getExecutionCancelSignal());
+			}
 			throw thrown;
 		});
 	memory.polledBy = asleep.executionId;
@@ -174,7 +180,7 @@ function countsOf(orders: Order[]): IDataObject {
 }
 
 /** Nobody works on them any more: those that have not finished end, each with its ID. */
-function endAll(context: IExecuteFunctions, orders: Order[]): OrderItem[] {
+function endAll(context: IExecuteFunctions, orders: Order[], why?: string): OrderItem[] {
 	const left: string[] = [];
 	const { isTakenOver = false, inDoubt = 0 } = orders.find(({ batch }) => batch !== undefined)?.batch ?? {};
 	let doubts = isTakenOver ? Infinity : inDoubt;
@@ -190,7 +196,7 @@ function endAll(context: IExecuteFunctions, orders: Order[]): OrderItem[] {
 		}
 		left.push(task.taskId);
 		order.task = { ...task, elapsedMs: Date.now() - (wait?.startedAtMs ?? Date.now()) };
-		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId }, { task: order.task }));
+		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId, why }, { task: order.task }));
 	}
 	if (left.length > 0)
 		context.logger.warn(

@@ -5,6 +5,7 @@ import type { Order } from '../../core/orders/order';
 import { endBadly } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
+import { printable } from '../../core/text';
 import { realClock } from '../connection/transport';
 import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { readData } from './parentExecutions';
@@ -18,6 +19,8 @@ interface Left {
 	orders?: Order[];
 	/** A person has stopped it. */
 	wasStopped: boolean;
+	/** The message of the error of its node, if n8n has not died. */
+	why?: string;
 }
 
 /** Reads what is left of an execution. */
@@ -32,7 +35,13 @@ export async function leftOf(context: IExecuteFunctions, executionId: unknown): 
 		salvageOrderItems(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]) ??
 		parseOrderItems(runData.Start?.[0]?.data?.main?.[0]);
 	// The error of an orderly end of n8n has another reason, or none.
-	return { orders, wasStopped: (error as IDataObject | undefined)?.reason === 'manual' };
+	const { reason, name, message } = (error ?? {}) as IDataObject;
+	const isOfNode = name === 'NodeOperationError' || name === 'NodeApiError';
+	return {
+		orders,
+		wasStopped: reason === 'manual',
+		...(isOfNode && { why: printable(String(message).slice(0, 200)) }),
+	};
 }
 
 /** The order for an execution that goes on in the place of one that has died. */

@@ -151,7 +151,6 @@ export class N8nPurchaseTable implements PurchaseTable {
 		this.later = undefined;
 		try {
 			for (const part of inParts(later.rows, ROWS_AT_ONCE)) await this.write(part);
-			cleanUp(this.context, await findTable(this.context));
 		} catch (thrown) {
 			const why = wordsOf(thrown);
 			this.tell(why);
@@ -160,6 +159,9 @@ export class N8nPurchaseTable implements PurchaseTable {
 				`Generation Gateway: ${later.rows.length} rows are missing in the data table "${TABLE_NAME}" (${why}), execution ${this.context.getExecutionId()}`,
 			);
 		}
+		// Where n8n's tables are full, that is what makes room.
+		const tableId = await findTable(this.context).catch(() => undefined);
+		if (tableId !== undefined) cleanUp(this.context, tableId);
 	}
 
 	private async write(rows: PurchaseRow[]): Promise<void> {

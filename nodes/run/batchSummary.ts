@@ -30,7 +30,7 @@ export function summarizeAccepted(
 		...errorContext
 	}: Pick<ErrorContext, 'operation' | 'isTool' | 'subExecution'> & { items: number },
 ): BatchSummary {
-	const { others, failed } = othersOf(orders, acceptedIds, error.task?.taskId);
+	const { others, failed, reusing } = othersOf(orders, acceptedIds, error.task?.taskId);
 	const isTask = operation === 'generate';
 	const isUnknown = error.kind === 'outcomeUnknown';
 	const unclear = orders.filter(isUnclear);
@@ -38,7 +38,7 @@ export function summarizeAccepted(
 	if (isUnknown) unclear.shift();
 	const rest = {
 		others: others.length,
-		unsubmitted: items - others.length - unclear.length - (error.task || isUnknown ? 1 : 0),
+		unsubmitted: items - others.length - reusing - unclear.length - (error.task || isUnknown ? 1 : 0),
 		...(unclear.length > 0 && { unclear: unclear.length }),
 	};
 	const notContinued = [
@@ -65,18 +65,32 @@ export function summarizeAccepted(
 /** An API key that cannot be read again was created all the same. */
 const isUnclear = ({ acceptedAtMs, end }: Order) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';
 
-/** The accepted tasks of a run without one: those that a retry continues, and those that have failed. */
-function othersOf(orders: Order[], acceptedIds: string[], without?: string): Record<'others' | 'failed', Accepted[]> {
+/**
+ * The accepted tasks of a run without one: those that a retry continues, and those that have failed. `reusing` is the number of
+ * items that share a task with another one (Purchase Key).
+ */
+function othersOf(
+	orders: Order[],
+	acceptedIds: string[],
+	without?: string,
+): Record<'others' | 'failed', Accepted[]> & { reusing: number } {
 	const others = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
 	const failed: Accepted[] = [];
+	const continued = new Set<string>();
+	let reusing = 0;
 	for (const order of orders) {
 		const { task, acceptedAtMs } = order;
 		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
-		if (isReplacedByRetry(order)) failed.push(task);
-		else others.set(task.taskId, task);
+		if (isReplacedByRetry(order)) {
+			failed.push(task);
+			continue;
+		}
+		if (continued.has(task.taskId)) reusing++;
+		continued.add(task.taskId);
+		others.set(task.taskId, task);
 	}
 	const isOther = ({ taskId }: Accepted) => taskId !== without;
-	return { others: [...others.values()].filter(isOther), failed: failed.filter(isOther) };
+	return { others: [...others.values()].filter(isOther), failed: failed.filter(isOther), reusing };
 }
 
 /** True for a failed task in whose place a retry creates a new one. */

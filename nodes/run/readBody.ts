@@ -24,6 +24,8 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 		// A limit that was added and is empty would be none.
 		if (field.type === 'number' && item.options.has(field)) item.options.assertNumberGiven(field);
 	}
+	// What they were to say, such as a limit or the URL of a callback, would be missing.
+	item.options.assertNotLost(additionalFieldsOption);
 	const additionalFields = item.options.json(additionalFieldsOption);
 	return toBody(spec, { ...values, ...made }, additionalFields);
 }

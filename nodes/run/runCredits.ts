@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { createHash } from 'crypto';
-import { beginSpending, creditsBetween, endSpending, usedCreditsOf } from '../../core/account/runCredits';
+import { beginSpending, creditsBetween, endSpending, modelsOf, usedCreditsOf } from '../../core/account/runCredits';
 import type { CreditsNote } from '../../core/account/spendingRun';
 import { asGatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
@@ -49,18 +49,20 @@ export async function noteSpending(
 export async function readCreditsBefore({ context, hints, credits }: CreditsRun): Promise<void> {
 	if (credits === undefined) return;
 	const { store, executionId, runIndex } = readLedgerScope(context);
-	const memory = store as { creditsBefore?: { run: string; used: number } };
+	const memory = store as { creditsBefore?: { run: string; note: CreditsNote } };
 	const run = `${executionId} ${runIndex}`;
 	if (memory.creditsBefore?.run === run) {
-		credits.usedBefore = memory.creditsBefore.used;
-		return;
+		Object.assign(credits, memory.creditsBefore.note);
+		// What is used now may be what an earlier try has bought.
+		if (credits.usedBefore === undefined) tellUnknown(hints, 'they were not known before the first try');
+	} else {
+		const balance = await readBalance(context, hints);
+		const used = balance && usedCreditsOf(balance);
+		if (used !== undefined) credits.usedBefore = used;
+		else if (balance !== undefined) tellUnknown(hints, NOT_SAID);
 	}
-	const balance = await readBalance(context, hints);
-	const used = balance && usedCreditsOf(balance);
-	if (balance !== undefined && used === undefined) tellUnknown(hints, NOT_SAID);
-	if (used === undefined) return;
-	credits.usedBefore = used;
-	memory.creditsBefore = { run, used };
+	// The same object: other runs may still mark it as shared.
+	memory.creditsBefore = { run, note: credits };
 }
 
 /**
@@ -86,7 +88,7 @@ export async function addRunCredits(
 	const used = creditsBetween(usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
 	Object.assign(fields, { run_credits: used.credits }, shared ? { run_credits_shared: true } : {});
-	purchases?.noteRun(used.credits, orders);
+	purchases?.noteRun(used.credits, credits.models ?? modelsOf(orders));
 	hints.add(shared ? HINTS.runCreditsShared(used) : HINTS.runCredits(used));
 }
 

@@ -195,14 +195,20 @@ async function toOutput(
 function batchOf(
 	context: IExecuteFunctions,
 	{ concurrency, requestsPerSecond }: RunLimits,
-	{ writeAhead: { name }, purchases, ledger }: Pick<Run, 'writeAhead' | 'purchases' | 'ledger'>,
+	{
+		writeAhead: { name },
+		purchases,
+		ledger,
+		background,
+	}: Pick<Run, 'writeAhead' | 'purchases' | 'ledger' | 'background'>,
 ): Batch {
 	const retry = readRetryOnFail(context, ledger.scope);
 	return {
 		name,
 		places: concurrency,
 		requestsPerSecond,
-		stopsAtError: !context.continueOnFail(),
+		// In the background, the node has succeeded: what becomes of an error is up to the other workflow.
+		stopsAtError: background === undefined && !context.continueOnFail(),
 		...(retry === undefined ? {} : { retry }),
 		...(purchases === undefined || purchases.ports.obstacle !== undefined ? {} : { log: purchases.ports.columns }),
 		waves: 0,
@@ -238,7 +244,7 @@ async function prepareRun(
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
 	const batch = defers
-		? { ...batchOf(context, limits, { writeAhead, purchases, ledger }), ...(credits && { credits }) }
+		? { ...batchOf(context, limits, { writeAhead, purchases, ledger, background }), ...(credits && { credits }) }
 		: undefined;
 	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];

@@ -2,7 +2,7 @@
 import type { AvatarClient } from '../../core/avatars/client';
 import { assetTarget, mayBeUnfinished, verificationTarget } from '../../core/avatars/pollTargets';
 import { parseAsset, parseVerificationResult, type AvatarKind } from '../../core/avatars/records';
-import type { GatewayError } from '../../core/errors';
+import { isTransient, type GatewayError } from '../../core/errors';
 import { refusalError } from '../../core/http/serviceErrors';
 import type { AttemptHooks, HttpResponse } from '../../core/http/types';
 import { json, scriptedClient, trouble } from './support';
@@ -132,9 +132,10 @@ describe('the result of a verification', () => {
 		expect(value).toMatchObject({ verified: true, groupId: 'rg_1' });
 	});
 
-	test('a list is no result of a verification', async () => {
-		const { error } = await call(async (avatars) => await avatars.fetchVerificationResult(keys), json(200, '[]'));
-		expect(error).toMatchObject({ details: { reason: { name: 'noVerificationResult', data: {} } } });
+	test.each(['[]', 'null'])('%s is no result of a verification, and one may follow', async (body) => {
+		const { error } = await call(async (avatars) => await avatars.fetchVerificationResult(keys), json(200, body));
+		expect(error).toMatchObject({ details: { httpStatus: 200, reason: { name: 'noVerificationResult', data: {} } } });
+		expect(isTransient(error as GatewayError)).toBe(true);
 	});
 
 	test.each<[string, HttpResponse | string, number, object | undefined]>([

@@ -67,6 +67,10 @@ describe('answers', () => {
 		},
 	);
 
+	test.each([[0], [-1], ['0001-01-01T00:00:00Z']])('expires_at %s says that a verification has none', (expires_at) => {
+		expect(parseVerificationSession({ h5_link: 'l', expires_at }).expiresAt).toBeUndefined();
+	});
+
 	test('assets are read flat and wrapped', () => {
 		const result = { verify_status: 'Verified', group_id: 7 };
 		expect(parseVerificationResult(result)).toMatchObject({ verified: true, groupId: '7' });

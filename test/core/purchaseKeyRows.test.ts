@@ -96,17 +96,22 @@ test('an order that goes on with an earlier task notes its failure in the rows o
 });
 
 test.each([
-	[0, 300],
-	[0.25, 450],
-	[0.75, 750],
-])('the rows of a key are read again after 0.3 to 0.9 s, by chance (%s: %s ms)', async (random, pauseMs) => {
-	const world = makeWorld(undefined, () => random);
-	const slow = async () => await world.clock.sleep(20_000).then(() => 'slow');
-	const first = world.process('one').buy(orderOf(), slow);
-	const second = world.clock.sleep(100).then(async () => await world.process('two').buy(orderOf()));
-	await world.run(first);
-	const [, , , one = 0, other = 0] = world.readAtMs;
-	// A reading takes 20 ms.
-	expect(other - one).toBe(pauseMs + 20);
-	expect(await world.run(second)).toMatchObject({ id: 'slow' });
-});
+	[0, 300, 3000],
+	[0.25, 450, 4500],
+	[0.75, 750, 7500],
+])(
+	'the rows of a key are read again after 0.3 to 0.9 s, by chance, and ever less often (%s: %s ms, then up to %s ms)',
+	async (random, firstMs, longestMs) => {
+		const world = makeWorld(undefined, () => random);
+		const slow = async () => await world.clock.sleep(90_000).then(() => 'slow');
+		const first = world.process('one').buy(orderOf(), slow);
+		const second = world.clock.sleep(100).then(async () => await world.process('two').buy(orderOf()));
+		await world.run(first);
+		const [, , ...readAtMs] = world.readAtMs;
+		// A reading takes 20 ms.
+		const pausesMs = readAtMs.slice(1).map((atMs, index) => atMs - (readAtMs[index] ?? 0) - 20);
+		expect(pausesMs.slice(0, 3)).toEqual([firstMs, firstMs * 1.5, firstMs * 2.25]);
+		expect(Math.max(...pausesMs)).toBe(longestMs);
+		expect(await world.run(second)).toMatchObject({ id: 'slow' });
+	},
+);

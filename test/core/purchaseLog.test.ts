@@ -1,4 +1,5 @@
 /** The rows that a run writes into the purchase log, and the waits for them. */
+import { modelsOf } from '../../core/account/runCredits';
 import { GatewayError, gatewayError } from '../../core/errors';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
@@ -67,7 +68,7 @@ test('the attempt of an order that a dead execution has not sent is withdrawn, a
 
 test('the row of a run says what the account has used, and for which models, and nothing that a purchase has', async () => {
 	const { log, rows, clock } = makeLog();
-	log.noteRun(12.5, [order(0, 'b'), order(1, 'a'), order(2, 'b'), order(3)]);
+	log.noteRun(12.5, modelsOf([order(0, 'b'), order(1, 'a'), order(2, 'b'), order(3)]));
 	await clock.run(clock.sleep(1));
 	expect(rows).toEqual([
 		{
@@ -80,7 +81,7 @@ test('the row of a run says what the account has used, and for which models, and
 
 test('where n8n can keep no log, a run leaves no row', async () => {
 	const { log, rows, clock } = makeLog({ obstacle: 'n8n is too old' });
-	log.noteRun(12.5, [order(0)]);
+	log.noteRun(12.5, '');
 	await clock.run(clock.sleep(1));
 	expect(rows).toEqual([]);
 });
@@ -88,7 +89,7 @@ test('where n8n can keep no log, a run leaves no row', async () => {
 test('a sum of credits that is no number is no row', async () => {
 	const { log, table } = makeLog();
 	const insertLater = jest.spyOn(table, 'insertLater');
-	log.noteRun(NaN, [order(0)]);
+	log.noteRun(NaN, '');
 	expect(insertLater).not.toHaveBeenCalled();
 });
 
@@ -137,16 +138,34 @@ describe('a row before a request', () => {
 		const away = async () => await Promise.reject(new Error('no database'));
 		const { log, gaps, table, rows, clock } = makeLog();
 		table.insert = away;
-		const rememberGap = jest.spyOn(log.ports, 'rememberGap').mockImplementationOnce(away);
+		const rememberGap = jest.spyOn(log.ports, 'rememberGap').mockImplementation(away);
 		const refused = order(0);
-		await expect(log.begin(refused)).rejects.toMatchObject({
+		const begun = log.begin(refused).catch((error: unknown) => error);
+		expect(await clock.run(begun)).toMatchObject({
 			details: { reason: { name: 'submissionNotRecorded', data: { words: 'no database' } } },
 		});
 		expect(refused.purchase).toBeUndefined();
+		const tries = rememberGap.mock.calls.length;
+		expect(tries).toBe(7);
+		rememberGap.mockRestore();
 		await log.begin(order(1));
-		expect([rememberGap.mock.calls.length, gaps]).toEqual([2, ['gap']]);
+		expect(gaps).toEqual(['gap']);
 		await clock.run(log.ports.table.flush());
 		expect(rows).toMatchObject([{ item: 0, state: 'not_accepted', code: 'submission_not_recorded' }]);
+	});
+
+	test('n8n’s database may be away for a minute: a request waits for it', async () => {
+		const { log, gaps, table, clock } = makeLog();
+		const backAtMs = clock.now() + 50_000;
+		const away = async () => {
+			if (clock.now() < backAtMs) throw new Error('no database');
+			gaps.push('gap');
+			await Promise.resolve();
+		};
+		table.insert = async () => await Promise.reject(new Error('no database'));
+		log.ports.rememberGap = away;
+		await clock.run(log.begin(order(0)));
+		expect([gaps, clock.now() <= backAtMs + 15_000]).toEqual([['gap'], true]);
 	});
 
 	test('a row before a request is a must where there is a Purchase Key', async () => {
@@ -436,10 +455,10 @@ describe('a retry', () => {
 			[true, ['submitting', 'submitting', 'accepted']],
 			[false, ['accepted']],
 		])(
-			'a request that waits for a minute tells the other one that it is under way (retry: %s)',
+			'a request that waits for minutes tells the other one that it is under way (retry: %s)',
 			async (isRetry, states) => {
 				const { log, rows, clock, table } = makeLog({ retry: isRetry });
-				const create = async () => await clock.sleep(65_000).then(() => ({ id: 't' }));
+				const create = async () => await clock.sleep(125_000).then(() => ({ id: 't' }));
 				const product = logPurchases({ status: 'queued', create, output: () => ({ json: {} }) }, log);
 				const ready = async () => await Promise.resolve(() => {});
 				const steps = { create, ready, waits: () => {}, timeLeftMs: () => Infinity };
@@ -508,6 +527,8 @@ describe('the end of an order', () => {
 		['has its result', { output: { status: 'completed' } }, ['completed'], true],
 		['has timed out, and goes on', { output: { status: 'in_progress' } }, [], false],
 		['is not waited for', { then: 'nothing', output: { status: 'completed' } }, [], false],
+		['is an asset', { thing: 'asset', output: { status: 'active' } }, ['completed'], true],
+		['is an asset that is processed for too long', { thing: 'asset', output: { timed_out: true } }, [], false],
 		['is a token', { thing: 'token', then: 'nothing', output: {} }, ['completed'], true],
 		['has failed', { error: failure() }, ['failed task_failed'], true],
 		['has failed for good', { error: failure(true) }, ['failed_permanently task_failed'], true],

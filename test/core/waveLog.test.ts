@@ -162,6 +162,18 @@ test.each([
 	},
 );
 
+test('n8n’s database may be away for a minute: the wave waits for it, with all that come after', async () => {
+	const world = new World(3);
+	const { orders, submit } = world.begin(3, 4);
+	let failures = 6;
+	Object.defineProperty(world.failing, 'record', { get: () => failures-- > 0 });
+	expect(await Promise.all(orders.map(submit))).toEqual([undefined, undefined, undefined]);
+	expect([world.sent.sort(), orders.map(({ request }) => request?.wave)]).toEqual([
+		[0, 1, 2],
+		[0, 0, 1],
+	]);
+});
+
 test.each([
 	['has no wave', plan(0)],
 	[

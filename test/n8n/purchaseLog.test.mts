@@ -279,7 +279,7 @@ test('spending-report.json adds up purchases and credits by workflow and model',
 	assert.equal(report.status, 'success', JSON.stringify(report.error));
 	assert.deepEqual(
 		itemsOf(report, 'Sum Up').map(({ json }) => json),
-		[{ workflow: 'Test', model: 'gamma-image-2', count_task_id: 4, sum_credits: 16 }],
+		[{ workflow: 'Test', model: 'gamma-image-2', sum_purchases: 4, sum_credits: 16 }],
 	);
 });
 

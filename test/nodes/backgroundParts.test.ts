@@ -240,7 +240,8 @@ describe('the start in the background', () => {
 	test('the start in the background starts one execution for each item, under a name of its own', async () => {
 		const credits = {};
 		const batch = batchOf({ credits });
-		const { groups, items, executions } = await startAll([acceptedOrder(0, { batch }), acceptedOrder(1)], {
+		const orders = [acceptedOrder(0, { batch, model: 'b' }), acceptedOrder(1, { model: 'a' })];
+		const { groups, items, executions } = await startAll(orders, {
 			background: { eachItem: true },
 			run: { credits },
 		});
@@ -249,7 +250,7 @@ describe('the start in the background', () => {
 			[[1, undefined]],
 		]);
 		expect(items.map(({ json }) => json.execution_id)).toEqual(['sub-1', 'sub-2']);
-		expect(credits).toEqual({ shared: true });
+		expect(credits).toEqual({ shared: true, models: 'a, b' });
 		expect(batch.name).toBe('run');
 		expect(executions).toEqual({ '4.0 known-0': 'sub-1', '4.1 known-1': 'sub-2' });
 	});
@@ -333,6 +334,22 @@ describe('the start in the background', () => {
 		});
 		expect(error?.messages.join()).toMatch(/: known-0 \(queued\), known-2 \(queued\)$/);
 		expect([executed.length, executions, ledger.ids.length]).toEqual([2, { '4.0 known-0': 'sub-1' }, 3]);
+	});
+
+	test('an item that could not be handed over is an error of the node, which names all tasks; with Continue it is an item', async () => {
+		const orders = () => [acceptedOrder(0), refused(1), acceptedOrder(2)];
+		const stops = await startAll(orders());
+		const [error] = stops.items as unknown as Array<{ message: string; messages: string[] }>;
+		expect(error).toMatchObject({ message: gatewayError('balanceTooLow', {}).message, context: { itemIndex: 1 } });
+		expect(error?.messages.join()).toMatch(/: known-0 \(queued\), known-2 \(queued\)$/);
+		// A retry hands over nothing twice.
+		expect(Object.keys(stops.executions)).toEqual(['4.0 known-0', '4.2 known-2']);
+		const goesOn = await startAll(orders(), continuing('continueRegularOutput'));
+		expect(goesOn.items.map(({ json }) => [json.execution_id, json.code])).toEqual([
+			['sub-1', undefined],
+			[undefined, 'balance_too_low'],
+			['sub-1', undefined],
+		]);
 	});
 
 	test('what n8n did not start is an error without other tasks where there are none', async () => {

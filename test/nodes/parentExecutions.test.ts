@@ -11,7 +11,7 @@ import {
 beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
 afterEach(() => jest.useRealTimers());
 
-type Saved = Record<string, Partial<IRunExecutionData> | undefined>;
+type Saved = Record<string, Partial<IRunExecutionData> | 'deleted' | undefined>;
 
 /** The execution "own", which "parent" has called, which "root" has called; n8n takes so long to answer. */
 function world(saved: Saved, { tookMs = 0, isCalled = true, mode = 'integrated', outermost = '' } = {}) {
@@ -26,7 +26,8 @@ function world(saved: Saved, { tookMs = 0, isCalled = true, mode = 'integrated',
 			reads.push(id);
 			jest.setSystemTime(Date.now() + tookMs);
 			const data = await Promise.resolve(saved[id]);
-			if (data === undefined) throw new Error('there is no such data');
+			if (data === undefined) throw new Error('the data cannot be read');
+			if (data === 'deleted') return undefined;
 			return { resultData: { runData: {} }, ...data };
 		},
 	} as unknown as IExecuteFunctions;
@@ -186,6 +187,18 @@ describe('the question whether somebody still waits', () => {
 		expect(await ask({ now: true })).toEqual({ result: false, reads: ['parent', 'root'] });
 		saved.root = stopped;
 		expect((await ask({ now: true })).result).toBe(true);
+	});
+
+	test.each(['parent', 'root'])('nobody waits any more where the %s was deleted', async (deleted) => {
+		const saved: Saved = asleep();
+		const { ask } = world(saved);
+		expect((await ask()).result).toBe(false);
+		saved[deleted] = 'deleted';
+		expect((await ask({ now: true })).result).toBe(true);
+	});
+
+	test('the question whether somebody still waits is not answered with no where it is not known yet who is around', async () => {
+		expect((await world({ ...asleep(), parent: 'deleted' }).ask()).result).toBe(false);
 	});
 
 	test('the question whether somebody still waits ends after a hundred executions around one another', async () => {

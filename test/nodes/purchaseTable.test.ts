@@ -217,4 +217,15 @@ describe('rows that nobody waits for', () => {
 		await pause(1000);
 		expect(ids(tables)).toEqual(['new']);
 	});
+
+	test('old rows are removed where n8n’s tables are full, too: that makes room', async () => {
+		cleanedTables.clear();
+		const { tables, table } = open();
+		await insert(table, row({ task_id: 'old', time: new Date(Date.now() - 91 * 86_400_000).toISOString() }));
+		tables.faults.push(...Array.from({ length: 3 }, (): ['insert', string] => ['insert', 'the tables are full']));
+		table.insertLater(row({ task_id: 'new' }));
+		await flush(table);
+		await pause(4000);
+		expect(ids(tables)).toEqual([]);
+	});
 });

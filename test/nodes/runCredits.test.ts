@@ -347,8 +347,8 @@ describe('with Survive Restarts and Start a Workflow', () => {
 	test('where a workflow starts once for each item, each start says that the credits are not its own', async () => {
 		const { handed } = await handOver({ ...background, startMode: 'eachItem' }, prompts('a', 'b'));
 		expect(handed.map((rows) => creditsOf(rows))).toEqual([
-			[{ usedBefore: 0, shared: true }],
-			[{ usedBefore: 0, shared: true }],
+			[{ usedBefore: 0, shared: true, models: 'gamma-image-2' }],
+			[{ usedBefore: 0, shared: true, models: 'gamma-image-2' }],
 		]);
 	});
 

@@ -42,7 +42,7 @@ function creditsRun({
 	};
 	const before = async () => await untilDone(readCreditsBefore(run));
 	const add = async (items: INodeExecutionData[], onError: OnError = 'stopWorkflow', more: object = {}) =>
-		await untilDone(addRunCredits(items, onError, { ...run, ...more }, [acceptedOrder(0)]));
+		await untilDone(addRunCredits(items, onError, { ...run, ...more }, [{ ...acceptedOrder(0), model: 'some-model' }]));
 	return { ...light, run, hints, noteRun, before, add, reads: () => reads };
 }
 
@@ -57,13 +57,35 @@ describe('the reading before the first purchase', () => {
 		Object.assign(run, { credits: {} });
 		await before();
 		expect([run.credits, reads(), hints.size]).toEqual([{ usedBefore: 7 }, 1, 0]);
-		expect(memory.node).toEqual({ creditsBefore: { run: 'own 0', used: 7 } });
+		expect(memory.node).toEqual({ creditsBefore: { run: 'own 0', note: { usedBefore: 7 } } });
+	});
+
+	test('what another run has done to an earlier try counts for all tries', async () => {
+		const { run, before } = creditsRun({ answers: [{ used_credits: 7 }] });
+		await before();
+		// It has begun later.
+		Object.assign(run.credits as CreditsNote, { shared: true });
+		for (let tries = 0; tries < 2; tries++) {
+			Object.assign(run, { credits: {} });
+			await before();
+			expect(run.credits).toEqual({ usedBefore: 7, shared: true });
+		}
+	});
+
+	test('where the first try could not read them, no later one does: what is used then it may have bought itself', async () => {
+		const { run, before, hints, reads } = creditsRun({ answers: [404, { used_credits: 9 }] });
+		await before();
+		hints.clear();
+		Object.assign(run, { credits: {} });
+		await before();
+		expect([run.credits, reads()]).toEqual([{}, 1]);
+		expect([...hints]).toEqual(unknown('they were not known before the first try'));
 	});
 
 	test('another run of the node, or another execution, reads them again', async () => {
 		for (const run of ['own 1', 'other 0']) {
 			const light = creditsRun({ answers: [{ used_credits: 9 }] });
-			light.memory.node.creditsBefore = { run, used: 7 };
+			light.memory.node.creditsBefore = { run, note: { usedBefore: 7 } };
 			await light.before();
 			expect(light.run.credits).toEqual({ usedBefore: 9 });
 		}
@@ -84,7 +106,7 @@ describe('the reading before the first purchase', () => {
 		const beganMs = Date.now();
 		await before();
 		expect(Date.now() - beganMs).toBeLessThan(3_200);
-		expect([run.credits, memory.node]).toEqual([{}, {}]);
+		expect([run.credits, memory.node]).toEqual([{}, { creditsBefore: { run: 'own 0', note: {} } }]);
 		if (typeof why === 'string') expect([...hints]).toEqual(unknown(why));
 		else expect([...hints][0]).toMatch(/^There is no run_credits.*[^.]\.$/);
 		const fields = item();
@@ -117,7 +139,13 @@ describe('the credits of a run', () => {
 		await add(items);
 		expect(items).toEqual([item({ a: 1, run_credits: 6 }), item()]);
 		expect([...hints]).toEqual([HINTS.runCredits({ credits: 6, usd: 0.03 })]);
-		expect(noteRun.mock.calls).toEqual([[6, [expect.objectContaining({ item: 0 })]]]);
+		expect(noteRun.mock.calls).toEqual([[6, 'some-model']]);
+	});
+
+	test('where several executions report what a run has used, each names the models of all its tasks', async () => {
+		const { add, noteRun } = creditsRun({ answers, credits: { ...credits(), shared: true, models: 'a, b' } });
+		await add([item()]);
+		expect(noteRun.mock.calls).toEqual([[6, 'a, b']]);
 	});
 
 	test('a run without the purchase log is told, too, and so is one beside others', async () => {

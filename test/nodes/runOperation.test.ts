@@ -217,7 +217,8 @@ describe('the options of a run', () => {
 			const background = { workflowId: 'w', name: 'W', eachItem: false, executions: {} };
 			const readBackground = async () => await Promise.resolve(background);
 			const { seen } = await run({ durable: { readBackground } });
-			expect([seen.run?.background, seen.run?.batch]).toEqual([background, BATCH]);
+			// The node has succeeded: the other workflow decides what becomes of an error.
+			expect([seen.run?.background, seen.run?.batch]).toEqual([background, { ...BATCH, stopsAtError: false }]);
 			expect(await batchOf({})).toBeUndefined();
 			expect(await batchOf({ options: survive, durable: undefined })).toBeUndefined();
 		});
@@ -388,9 +389,7 @@ describe('the end of a run', () => {
 			answer: () => BALANCE,
 		};
 		await run(given);
-		expect(noteRun.mock.calls).toEqual([
-			[0, [expect.objectContaining({ item: 0 }), expect.objectContaining({ item: 2 })]],
-		]);
+		expect(noteRun.mock.calls).toEqual([[0, '']]);
 		noteRun.mockRestore();
 	});
 

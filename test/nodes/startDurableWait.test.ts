@@ -1,6 +1,7 @@
 /** The hand-over of a run to an execution that sleeps: what is noted before, what is passed on, and what happens where n8n refuses. */
 import { gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
+import { endBadly } from '../../core/orders/states';
 import { lastWakeUp } from '../../core/processMemory';
 import { toOrderItems, toPlaceholder } from '../../nodes/durable/orderItems';
 import { waitAndOutputResults } from '../../nodes/durable/subWorkflow';
@@ -112,6 +113,19 @@ describe('n8n puts the orders to sleep', () => {
 		await durableRun({ run: { purchases: { markGap } } }).start([acceptedOrder(0)]);
 		expect(markGap).not.toHaveBeenCalled();
 		await durableRun({ run: { purchases: { markGap } } }).start([acceptedOrder(0), plannedOrder(1)]);
+		expect(markGap).toHaveBeenCalledTimes(1);
+	});
+
+	test('the purchase log notes the gap where another workflow is started: a retry after a crash must not start it again', async () => {
+		const markGap = jest.fn(async () => await Promise.resolve());
+		const background = { workflowId: 'other', name: 'Other', eachItem: false, executions: {} };
+		const refused = plannedOrder(1);
+		delete refused.request;
+		endBadly(refused, gatewayError('balanceTooLow', {}));
+		const run = { purchases: { markGap }, background };
+		await durableRun({ run }).start([acceptedOrder(0)]);
+		expect(markGap).toHaveBeenCalledTimes(1);
+		await expect(durableRun({ run }).start([refused])).rejects.toThrow();
 		expect(markGap).toHaveBeenCalledTimes(1);
 	});
 

@@ -6,7 +6,7 @@ import { ORDER_VERSION, type Order } from '../../core/orders/order';
 import { endBadly, endWell } from '../../core/orders/states';
 import { liveOrders } from '../../core/processMemory';
 import { hasFinished } from '../../nodes/durable/canceledError';
-import { toOrderItems } from '../../nodes/durable/orderItems';
+import { parseOrderItems, toOrderItems } from '../../nodes/durable/orderItems';
 import { stepOf } from '../../nodes/durable/steps';
 import { STEPS } from '../../nodes/durable/storedNames';
 import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
@@ -179,6 +179,20 @@ describe('Keep Waiting', () => {
 			expect(memory.flow.parked).toBe(parked);
 		},
 	);
+
+	test('Keep Waiting says at its end why the executions that polled have failed, where n8n did not die', async () => {
+		const died = async (error: object) => {
+			const stored = { dead: { resultData: { runData: {}, error } } } as never;
+			const { run } = keep({ input: toOrderItems([polled(0)]), stored }, { rounds: 50, polledBy: 'dead' });
+			const [order] = parseOrderItems(await run()) ?? [];
+			return order?.end?.error?.details.reason?.data;
+		};
+		for (const name of ['NodeOperationError', 'NodeApiError'])
+			expect(await died({ name, message: `Base URL is "x"\n${'y'.repeat(300)}` })).toEqual({
+				...{ id: 'known-0', why: `Base URL is "x" ${'y'.repeat(184)}` },
+			});
+		expect(await died({ name: 'WorkflowCrashedError', message: 'out of memory' })).toEqual({ id: 'known-0' });
+	});
 
 	test('Keep Waiting ends where a person has stopped an execution that ended before it slept', async () => {
 		const stored = { parked: { resultData: { runData: {}, error: { reason: 'manual' } } } };

@@ -125,6 +125,13 @@ describe('the summary below an error', () => {
 		});
 	});
 
+	test('items that share a task (Purchase Key) are submitted', () => {
+		const rest = (orders: Order[], error: GatewayError) => summarizeAccepted(orders, [], error, place).rest;
+		const shared = [bought(0, 'one'), bought(1, 'one'), bought(2, 'one')];
+		expect(rest([...shared, bought(3, 'two')], interrupted('two'))).toMatchObject({ others: 1, unsubmitted: 1 });
+		expect(rest([...shared, bought(3, 'two')], interrupted('one'))).toMatchObject({ others: 1, unsubmitted: 1 });
+	});
+
 	test('the summary below an error counts the item of the error as submitted only where something of it may have been accepted', () => {
 		const unsubmitted = (error: GatewayError) => summarizeAccepted([bought(1)], [], error, place).rest?.unsubmitted;
 		expect(unsubmitted(of('balance'))).toBe(4);

@@ -39,7 +39,7 @@ const purchases = [
 		tests: ['core/advance', 'core/submit'],
 	},
 	{
-		files: inFolder('core/orders', 'waveLog waveNames waveDoubts'),
+		files: inFolder('core/orders', 'waveLog waveNames waveDoubts outlasting'),
 		tests: ['core/waveLog', 'core/advance', 'core/lostWorker'],
 	},
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },

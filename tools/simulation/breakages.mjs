@@ -355,8 +355,8 @@ export const breakages = [
 	{
 		promise: 'an execution that polls and that is stopped before it has slept is not taken over',
 		file: 'nodes/durable/steps.ts',
-		find: 'if (rounds > 0) memory.parked =',
-		becomes: 'if (rounds > 1_000) memory.parked =',
+		find: 'if (rounds > 0) {',
+		becomes: 'if (rounds > 1_000) {',
 	},
 	{
 		promise: 'an execution that polls and that nobody waits for any more is no success',

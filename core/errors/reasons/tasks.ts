@@ -115,8 +115,10 @@ export const TASKS = {
 	},
 	waitingInterrupted: {
 		kind: 'stopped',
-		message: ({ id }: Task) => `Waiting for task ${id} was interrupted`,
-		advice: (_: unknown, situation) => `It was stopped, or n8n shut down repeatedly. ${waitOn(situation)}`,
+		message: ({ id, why }: Task & { why?: string }) =>
+			`Waiting for task ${id} was interrupted${why === undefined ? '' : `: ${why}`}`,
+		advice: ({ why }: { why?: string }, situation) =>
+			`${why === undefined ? 'It was stopped, or n8n shut down repeatedly. ' : ''}${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	waitingCanceled: {

@@ -1,5 +1,4 @@
 import { makeOrder } from '../../../core/orders/states';
-import { additionalFieldsOption } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
@@ -17,8 +16,7 @@ export const create: Operation = {
 	properties,
 	describes: 'token',
 	prepare: (item) => {
-		// They may limit the key.
-		item.options.assertNotLost(additionalFieldsOption);
+		// It may limit the key.
 		item.options.assertNotLost(groupOption);
 		const body = readBody(item, tokenBody);
 		const submitAgain = item.options.flag(createAgainOption);
