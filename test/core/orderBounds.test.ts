@@ -51,6 +51,7 @@ test.each<[string, unknown, unknown]>([
 	['batch.inDoubt', 0, -1],
 	['batch.lastSeenRow', 0, -1],
 	['batch.outermost', text(100), text(101)],
+	['batch.credits.models', text(200), text(201)],
 	['batch.retry.pauseMs', 5_000, 5_001],
 	['batch.retry.pauseMs', 0, -1],
 	['batch.retry.tries', 5, 6],

@@ -39,9 +39,10 @@ const purchases = [
 		tests: ['core/advance', 'core/submit'],
 	},
 	{
-		files: inFolder('core/orders', 'waveLog waveNames waveDoubts outlasting'),
+		files: inFolder('core/orders', 'waveLog waveNames waveDoubts'),
 		tests: ['core/waveLog', 'core/advance', 'core/lostWorker'],
 	},
+	{ files: ['core/orders/outlasting.ts'], tests: ['core/outlasting'] },
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },
 	{
 		files: ['core/account/accountSlots.ts', 'core/account/runSlots.ts', 'core/account/'],
