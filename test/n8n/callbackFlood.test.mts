@@ -61,13 +61,21 @@ async function countExecutions(status?: string): Promise<number> {
 	return count;
 }
 
+/** As a browser does: a connection that was kept may be closed by the time that a slow machine uses it again. */
+async function get(url: string): Promise<Response> {
+	return await fetch(url).catch(async (thrown: Error) => {
+		if ((thrown.cause as { code?: string } | undefined)?.code !== 'UND_ERR_SOCKET') throw thrown;
+		return await fetch(url);
+	});
+}
+
 /** A thousand GET requests, fifty at a time: how often each HTTP status came. */
 async function flood(url: (index: number) => string): Promise<Record<number, number>> {
 	const statuses: Record<number, number> = {};
 	let next = 0;
 	const visitor = async () => {
 		while (next < 1000) {
-			const response = await fetch(url(next++));
+			const response = await get(url(next++));
 			await response.arrayBuffer();
 			statuses[response.status] = (statuses[response.status] ?? 0) + 1;
 		}

@@ -325,34 +325,41 @@ describe('after the kill', { concurrency: true }, () => {
 	});
 });
 
-test('at most 1 s after the last task is accepted, every ID can be seen in the Executions list, and all is in the database', async () => {
-	// Of three, because n8n may be busy with something else.
-	const times: number[] = [];
-	while (times.length < 3 && Math.min(...times) > 1_000) times.push(await untilSeen(times.length));
-	assert.ok(Math.min(...times) <= 1_000, `${times.join(', ')} ms`);
-});
+for (const [who, options] of Object.entries({
+	'the node': {},
+	'the execution that polls, after the first half a second': { requestsPerSecond: 10 },
+})) {
+	test(`at most 1 s after the last task is accepted, all is in the database, where ${who} has submitted it`, async () => {
+		// Of three, because n8n may be busy with something else.
+		const times: number[] = [];
+		while (times.length < 3 && Math.min(...times) > 1_000) times.push(await untilSaved(times.length, options));
+		assert.ok(Math.min(...times) <= 1_000, `${times.join(', ')} ms`);
+	});
+}
 
 /**
  * Milliseconds from the last acceptance of a wave until all its IDs are in the database, as on a machine that has nothing
  * else to do.
  */
-async function untilSeen(attempt: number): Promise<number> {
-	const prompts = Array.from({ length: 20 }, (_, index) => `seen ${attempt} ${index} [[sandbox duration=1h]]`);
-	const batch = await start(prompts, {});
+async function untilSaved(attempt: number, options: Record<string, unknown>): Promise<number> {
+	const about = `saved ${JSON.stringify(options)} ${attempt}`;
+	const prompts = Array.from({ length: 20 }, (_, index) => `${about} ${index} [[sandbox duration=1h]]`);
+	const batch = await start(prompts, options);
 	await until('all are accepted', () => tasksOf(batch).length === prompts.length, { everyMs: 10 });
 	const acceptedAtMs = Math.max(...tasksOf(batch).map(({ acceptedAt }) => acceptedAt));
 	const ids = prompts.map(taskOf);
-	const areSeen = until(
-		'all can be seen',
+	const areSaved = until(
+		'all are saved',
 		async () => {
-			const [parent, survivor] = await executions(batch);
+			const [parent, survivor, poller] = await executions(batch);
 			if (parent?.status !== 'waiting' || survivor?.status !== 'waiting') return false;
-			const seen = itemsOf(survivor, 'Start').map(({ json }) => json.details.task_id);
-			return ids.every((id) => seen.includes(id));
+			// Who submits for longer than half a second, as on a slow machine, hands over the first ones only.
+			const saved = JSON.stringify([itemsOf(survivor, 'Start'), poller?.record.data?.executionData?.contextData]);
+			return ids.every((id) => saved.includes(String(id)));
 		},
 		{ everyMs: 10 },
 	);
-	const { slowdown } = await withSlowdown(areSeen);
+	const { slowdown } = await withSlowdown(areSaved);
 	const ms = Date.now() - acceptedAtMs;
 	// Not before, however busy the machine is: they are seen only while they sleep.
 	for (const task of tasksOf(batch)) task.endsAt = Date.now();
