@@ -150,16 +150,20 @@ export async function executionsOfBatch(target: Target, { workflowId }: Batch): 
  * execution that the webhook has started counts there.
  */
 export async function untilSettled(target: Target, batch: Batch): Promise<Execution[]> {
+	let statuses: string[] = [];
 	await until(
 		`${batch.name} has settled`,
 		async () => {
 			const executions = await listExecutions(target, batch.workflowId);
+			statuses = executions.map(({ id, status }) => `${id} ${status}`);
 			return executions
 				.slice(0, target.victim === 'n8n' ? undefined : 1)
 				.every(({ status }) => !['new', 'running', 'waiting'].includes(status));
 		},
 		{ everyMs: 2_000 },
-	);
+	).catch((thrown: Error) => {
+		throw new Error(`${thrown.message}: ${statuses.join(', ')}`);
+	});
 	const [first] = await executionsOf(target, batch.workflowId);
 	if (first !== undefined) await untilFinished(target.rest, first);
 	return await executionsOfBatch(target, batch);
