@@ -1,7 +1,7 @@
 /** Balances: their fields, the watch over one, and what a run has used of it. */
 import { toAccountBalance, toKeyBalance } from '../../core/account/balance';
 import { parseWatchState, toCredits, watchBalance } from '../../core/account/balanceWatch';
-import { beginSpending, creditsBetween, endSpending, usedCreditsOf } from '../../core/account/runCredits';
+import { beginSpending, creditsBetween, endSpending, modelsOf, usedCreditsOf } from '../../core/account/runCredits';
 import type { CreditsNote } from '../../core/account/spendingRun';
 import { spendingRuns } from '../../core/processMemory';
 
@@ -262,4 +262,12 @@ describe('what a run has used', () => {
 		endSpending('a', 3);
 		expect(spendingRuns.size).toBe(0);
 	});
+});
+
+test('the models of a run are named once each, and cut where they are too many for a row', () => {
+	expect(modelsOf([{ model: 'b' }, { model: 'a' }, {}, { model: 'b' }])).toBe('a, b');
+	expect(modelsOf([])).toBe('');
+	expect(modelsOf([{ model: 'm'.repeat(150) }, { model: 'n'.repeat(150) }])).toBe(
+		`${'m'.repeat(150)}, ${'n'.repeat(48)}`,
+	);
 });

@@ -236,7 +236,7 @@ export const inPurchases = {
 	],
 	'core/purchases/attempts.ts': [
 		{
-			line: "const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');",
+			line: 'const { status, timed_out: timedOut } = end.output?.json ?? {};',
 			becomes: 'end.output.json',
 			why: 'what has ended well has an output; only the compiler asks',
 		},
