@@ -1,7 +1,7 @@
 import { spendingRuns } from '../processMemory';
 import type { JsonObject } from '../json';
 import { CREDITS_PER_USD, rounded } from './balance';
-import type { CreditsNote, SpendingRun } from './spendingRun';
+import { LONGEST_MODELS, type CreditsNote, type SpendingRun } from './spendingRun';
 
 /**
  * Notes that a run may spend credits of an account from now on: it overlaps all that may, too.
@@ -31,7 +31,7 @@ export function endSpending(account: string, run: unknown, untilMs?: number): vo
 /** The models of the tasks of a run, as its row in the purchase log has them. */
 export function modelsOf(tasks: ReadonlyArray<{ model?: string }>): string {
 	const models = [...new Set(tasks.flatMap(({ model }) => model ?? []))].sort();
-	return models.join(', ').slice(0, 200);
+	return models.join(', ').slice(0, LONGEST_MODELS);
 }
 
 /** The used credits of an account (contract 2.1). Undefined when the service does not say. */

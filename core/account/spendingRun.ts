@@ -1,3 +1,6 @@
+/** The most characters of the models of a run: a row in the purchase log has no more. */
+export const LONGEST_MODELS = 200;
+
 /** Notes of a run about the credits of its account. Plain data: it is stored with the orders of the run. */
 export interface CreditsNote {
 	/** The used credits before its first purchase. Absent where they could not be read. */

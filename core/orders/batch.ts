@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LONGEST_MODELS } from '../account/spendingRun';
 import { MOST_REQUESTS_PER_SECOND } from '../http/requestWindow';
 import { runColumns } from '../purchases/purchaseRow';
 
@@ -30,7 +31,7 @@ export const batchSchema = z.object({
 		.object({
 			usedBefore: z.number().optional(),
 			shared: z.boolean().optional(),
-			models: z.string().max(200).optional(),
+			models: z.string().max(LONGEST_MODELS).optional(),
 		})
 		.optional(),
 	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */

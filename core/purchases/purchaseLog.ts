@@ -121,7 +121,7 @@ export class PurchaseLog {
 
 	/**
 	 * Notes what the account has used during the run so far: each try of a run, and each execution that reports it, has a row, of
-	 * which the last one counts. Nobody waits for this row.
+	 * which the largest counts. Nobody waits for this row.
 	 */
 	noteRun(credits: number, model: string): void {
 		const { columns, clock, table, obstacle } = this.ports;

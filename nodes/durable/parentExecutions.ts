@@ -38,7 +38,7 @@ export async function readData(
 	context: IExecuteFunctions,
 	executionId: string,
 ): Promise<IRunExecutionData | undefined> {
-	return await context.getExecutionDataById(executionId).catch(() => undefined);
+	return (await readOrMiss(context, executionId)) ?? undefined;
 }
 
 /** The same; null where there is none: somebody has deleted it, which n8n lets one do with those that wait. */

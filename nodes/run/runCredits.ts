@@ -54,7 +54,7 @@ export async function readCreditsBefore({ context, hints, credits }: CreditsRun)
 	if (memory.creditsBefore?.run === run) {
 		Object.assign(credits, memory.creditsBefore.note);
 		// What is used now may be what an earlier try has bought.
-		if (credits.usedBefore === undefined) tellUnknown(hints, 'they were not known before the first try');
+		if (credits.usedBefore === undefined) tellUnknown(hints, 'no answer before the first try');
 	} else {
 		const balance = await readBalance(context, hints);
 		const used = balance && usedCreditsOf(balance);

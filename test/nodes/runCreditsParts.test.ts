@@ -79,7 +79,7 @@ describe('the reading before the first purchase', () => {
 		Object.assign(run, { credits: {} });
 		await before();
 		expect([run.credits, reads()]).toEqual([{}, 1]);
-		expect([...hints]).toEqual(unknown('they were not known before the first try'));
+		expect([...hints]).toEqual(unknown('no answer before the first try'));
 	});
 
 	test('another run of the node, or another execution, reads them again', async () => {
