@@ -1,6 +1,7 @@
 import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError } from '../errors';
 import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
+import { contradictsAcceptance, GracePeriod } from './gracePeriod';
 import type { SurvivalTable } from './survivalTable';
 import { keepPoll, type KeptWait, type Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
@@ -40,11 +41,6 @@ export interface Waited<R> {
 	waitedMs: number;
 }
 
-/**
- * A 404 contradicts the acceptance, and may pass: the task is new (field notes), or one server does not know it yet. After so
- * long without another answer the wait ends.
- */
-const NOT_FOUND_GRACE_MS = 30_000;
 /**
  * Milliseconds after which a wait is planned again: other tasks may have taught that an earlier poll pays. Twice: batches
  * are seen up to a second later; half: twice the work while waiting.
@@ -86,8 +82,7 @@ class Wait<R> {
 
 	private firstAtMs?: number;
 
-	/** The first 404 since the last other answer. */
-	private notFoundSinceMs?: number;
+	private readonly gracePeriod = new GracePeriod();
 
 	constructor(
 		private readonly target: PollTarget<R>,
@@ -135,8 +130,7 @@ class Wait<R> {
 	private dueInMs(): number {
 		const plannedMs =
 			this.schedule === undefined ? 0 : this.acceptedAtMs + this.schedule.nextPollAtMs(this.options.backlogMs());
-		const graceEndsMs = (this.notFoundSinceMs ?? Infinity) + NOT_FOUND_GRACE_MS;
-		const dueMs = Math.max(this.askedUntilMs, Math.min(plannedMs, graceEndsMs));
+		const dueMs = Math.max(this.askedUntilMs, Math.min(plannedMs, this.gracePeriod.endsAtMs));
 		return Math.min(this.deadlineMs, dueMs) - this.clock.now();
 	}
 
@@ -164,7 +158,7 @@ class Wait<R> {
 		this.leaveAloneFor(retryAfterMs);
 		Object.assign(target.task, { status, progress });
 		this.trouble = undefined;
-		this.notFoundSinceMs = undefined;
+		this.gracePeriod.reset();
 		if (state !== 'pending') this.schedule?.finished(atMs - this.acceptedAtMs);
 		if (state === 'done') return true;
 		if (state === 'failed') throw target.toFailure(answer).withTask(target.task);
@@ -188,10 +182,11 @@ class Wait<R> {
 			this.verdict = verdict.withTask(task);
 			return;
 		}
-		const isLost = error.kind === 'notFound' && verdict !== 'passing';
-		this.notFoundSinceMs = isLost ? (this.notFoundSinceMs ?? atMs) : undefined;
-		const early = atMs - (this.notFoundSinceMs ?? -Infinity) < NOT_FOUND_GRACE_MS;
-		if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
+		const isAccepted = this.options.acceptedAtMs !== undefined || this.record !== undefined;
+		const isDoubtful = verdict !== 'passing' && contradictsAcceptance(error, isAccepted);
+		if (!isDoubtful) this.gracePeriod.reset();
+		const mayPass = isDoubtful && this.gracePeriod.covers(atMs);
+		if (verdict !== 'passing' && !mayPass && !isTransient(error)) throw error.withTask(task);
 		this.trouble = error;
 		this.leaveAloneFor(error.details.retryAfterMs);
 		if (this.schedule === undefined) {
@@ -200,7 +195,9 @@ class Wait<R> {
 		}
 		// `passing` is an answer, too: it has not finished.
 		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, failed: verdict !== 'passing' });
-		if (verdict !== 'passing' && !early) this.options.watcher?.retrying(error, this.dueInMs());
+		// A task that has just been accepted is often not known yet: that is no news.
+		const isNews = !mayPass || error.kind !== 'notFound';
+		if (verdict !== 'passing' && isNews) this.options.watcher?.retrying(error, this.dueInMs());
 	}
 
 	private leaveAloneFor(askedMs: number | undefined): void {

@@ -36,6 +36,7 @@ function wait(
 	const clock = fakeClock();
 	const startedAtMs = clock.at;
 	let taken = 0;
+	const retries: string[] = [];
 	const ended = waitForTask(
 		pendingTask(async () => {
 			const poll = polls[Math.min(taken++, polls.length - 1)];
@@ -51,12 +52,13 @@ function wait(
 			timeoutMs: options.timeoutMs ?? 600_000,
 			plan: { kind: 'fixed', intervalMs: options.intervalMs ?? 10_000 },
 			signal: options.signal,
+			watcher: { begun: () => {}, retrying: ({ kind }) => retries.push(kind) },
 		},
 	).then(
 		({ record }) => ({ record, error: undefined }),
 		(error: GatewayError) => ({ record: undefined, error }),
 	);
-	return { clock, startedAtMs, ended, polls: () => taken };
+	return { clock, startedAtMs, ended, polls: () => taken, retries: () => retries };
 }
 
 describe('waitForTask', () => {
@@ -69,15 +71,46 @@ describe('waitForTask', () => {
 		},
 	);
 
-	test.each(['authentication', 'balance', 'permission', 'rejected'] as const)(
-		'a poll that ends with %s is final and names the task',
-		async (kind) => {
-			const { error } = await wait([{ progress: 30 }, trouble(kind, { httpStatus: 401 })]).ended;
+	test('a poll that is rejected is final and names the task', async () => {
+		const { error } = await wait([{ progress: 30 }, trouble('rejected', { httpStatus: 400 })]).ended;
+		expect(error?.kind).toBe('rejected');
+		expect(error?.message).toContain('task-1');
+		expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 20_000 });
+	});
+
+	describe.each([
+		[401, 'authentication'],
+		[402, 'balance'],
+		[403, 'permission'],
+	] as const)('%i for a poll', (httpStatus, kind) => {
+		const refused = trouble(kind, { httpStatus });
+
+		test('is ridden out where the task is known to be accepted', async () => {
+			const passing = wait([refused, refused, {}, refused, { state: 'done' }]);
+			expect((await passing.ended).record?.state).toBe('done');
+			expect(passing.retries()).toEqual([kind, kind, kind]);
+		});
+
+		test('is final after 30 s without another answer, and names the task', async () => {
+			const lasting = wait([{ progress: 30 }, refused]);
+			const { error } = await lasting.ended;
 			expect(error?.kind).toBe(kind);
 			expect(error?.message).toContain('task-1');
-			expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 20_000 });
-		},
-	);
+			expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 50_000 });
+			expect(lasting.polls()).toBe(5);
+		});
+
+		test('is told at once where nothing has been answered about the task', async () => {
+			const unknown = wait([refused, { state: 'done' }], { acceptedAtMs: undefined });
+			expect((await unknown.ended).error?.kind).toBe(kind);
+			expect(unknown.polls()).toBe(1);
+		});
+
+		test('is ridden out once there was an answer', async () => {
+			const answered = wait([{}, refused, { state: 'done' }], { acceptedAtMs: undefined });
+			expect((await answered.ended).record?.state).toBe('done');
+		});
+	});
 
 	const lost = trouble('notFound');
 	const MS_OF_404 = 30_000;
@@ -297,12 +330,18 @@ describe('waiting for the answers of the service', () => {
 		[401, 'authentication'],
 		[402, 'balance'],
 		[403, 'permission'],
-	])('a poll that is answered with %i is final and names the task', async (status, kind) => {
-		const { outcome, polls } = await waitFor([json(status, { message: 'x' }), done]);
-		expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
-		expect((outcome as GatewayError).message).toContain('task-1');
-		expect(polls).toBe(1);
-	});
+	])(
+		'a poll that is answered with %i is asked again for 30 s, then it is final and names the task',
+		async (status, kind) => {
+			const refused = json(status, { message: 'x' });
+			expect(await waitFor([refused, refused, done])).toMatchObject({ outcome: 'completed' });
+			const { outcome, elapsedMs } = await waitFor([refused]);
+			expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
+			expect((outcome as GatewayError).message).toContain('task-1');
+			expect(elapsedMs).toBeGreaterThanOrEqual(30_000);
+			expect(elapsedMs).toBeLessThan(45_000);
+		},
+	);
 
 	test('a Retry-After past the deadline ends a wait now', async () => {
 		const { outcome, elapsedMs } = await waitFor([json(429, {}, { 'retry-after': '3600' }), done]);

@@ -240,7 +240,7 @@ describe('what a wait teaches', () => {
 
 	test('a wait teaches that a task still runs while it is waited for', async () => {
 		const seen: boolean[] = [];
-		const one = wait([{}, {}, trouble('authentication')], {}, { onLook: () => seen.push(isNew(one.table)) });
+		const one = wait([{}, {}, trouble('rejected')], {}, { onLook: () => seen.push(isNew(one.table)) });
 		await one.outcome;
 		expect(seen).toEqual([true, false, false]);
 		expect([one.table.running, isNew(one.table)]).toEqual([0, true]);

@@ -286,13 +286,28 @@ describe('no task id is lost', () => {
 		expect(json[0].status).toBe('completed');
 	});
 
-	test.each(['401', '402', '403'])('%s while polling is final and names the task', async (answer) => {
+	test.each(['401', '402', '403'])('%s while polling is ridden out: the task is accepted', async (answer) => {
+		const { json } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: `a [[sandbox poll=${answer}*2]]`,
+			options: quick,
+		});
+		expect(json[0].status).toBe('completed');
+	});
+
+	test.each(['400', '422'])('%s while polling is final and names the task', async (answer) => {
 		const { error } = await runGateway('video', sandbox, {
 			operation: 'generate',
-			prompt: `a [[sandbox poll=${answer}*9]]`,
+			prompt: `a [[sandbox poll=${answer}]]`,
 			options: quick,
 		});
 		expect(error?.message).toContain(sandbox.tasks[0].id);
+	});
+
+	test('a key that is refused once while a task runs holds back nothing that is not sent yet', async () => {
+		const oneByOne = { ...fromItem, options: { ...quick, concurrentTasks: 1 } };
+		const { json } = await runGateway('video', sandbox, oneByOne, { items: prompts('a [[sandbox poll=401]]', 'b') });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
 	});
 });
 

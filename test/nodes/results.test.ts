@@ -144,7 +144,7 @@ describe('what the request contained is no result', () => {
 	});
 
 	test('a URL of the request is no result in a retry either, which uploads nothing again', async () => {
-		const prompt = 'a [[sandbox result=content_video_url echo=sources poll=401]]';
+		const prompt = 'a [[sandbox result=content_video_url echo=sources poll=400]]';
 		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items, settings });
 		expect(sandbox.tasks).toHaveLength(1);

@@ -175,7 +175,7 @@ describe('the item that carries it, when some have failed', () => {
 
 test('Retry On Fail counts what all its tries have used', async () => {
 	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-	const { json, error } = await run(prompts('a', 'b [[sandbox poll=401]]'), {}, { settings });
+	const { json, error } = await run(prompts('a', 'b [[sandbox poll=400]]'), {}, { settings });
 	expect(error).toBeUndefined();
 	expect(sandbox.tasks).toHaveLength(2);
 	expect(json[0].run_credits).toBe(2 * IMAGE_CREDITS);

@@ -74,7 +74,10 @@ const purchases = [
 		tests: ['core/requests', 'core/mistakes', 'core/client', 'core/answers'],
 	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
-	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'] },
+	{
+		files: inFolder('core/polling', 'waitForTask gracePeriod'),
+		tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'],
+	},
 	{ files: ['core/polling/startTimes.ts'], tests: ['core/startTimes'] },
 	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },

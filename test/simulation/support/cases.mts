@@ -162,7 +162,7 @@ const CALM_POLLS = [
 	'refused',
 	'dns',
 ];
-/** They end the wait, while the task goes on. */
+/** They may end the wait, while the task goes on. */
 export const FINAL_POLLS = ['404', '401', '402', '403', '400', '422', '429:4000'];
 const FILES = ['404', '500', '503', 'reset', 'html'];
 const FAILURES = [

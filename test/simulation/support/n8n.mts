@@ -332,7 +332,6 @@ export class N8n {
 			stopHere: { signal },
 		} = origin;
 		const log = new RunLog(this.time, drawn.requestsPerSecond, signal, this.story.violations);
-		log.waits = drawn.whenDone === 'wait';
 		const startedAtMs = this.time.elapsedMs;
 		try {
 			const [items] = await node.execute.call(contextOf(this, execution, log));

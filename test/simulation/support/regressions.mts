@@ -58,7 +58,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 						files: [],
 					},
 				},
-				{ copies: 1, plan: { posts: [{ answer: 'ok', task: { directives: '', polls: ['402'] } }], files: [] } },
+				{ copies: 1, plan: { posts: [{ answer: 'ok', task: { directives: '', polls: ['400'] } }], files: [] } },
 				{
 					copies: 1,
 					plan: {
@@ -360,7 +360,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 				{
 					copies: 1,
 					plan: {
-						posts: [{ answer: 'ok', task: { directives: '', polls: ['reset', '429:4000', '403'] } }],
+						posts: [{ answer: 'ok', task: { directives: '', polls: ['reset', '429:4000', '400'] } }],
 						files: [],
 					},
 				},
@@ -429,7 +429,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 				},
 				{
 					copies: 1,
-					plan: { posts: [{ answer: 'ok', task: { directives: '', polls: ['503html', '403'] } }], files: [] },
+					plan: { posts: [{ answer: 'ok', task: { directives: '', polls: ['503html', '400'] } }], files: [] },
 				},
 				{
 					copies: 1,
@@ -508,7 +508,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 						posts: [
 							{
 								answer: 'ok',
-								task: { directives: 'duration=20s result=output', polls: ['400', 'cut', 'empty', '403'] },
+								task: { directives: 'duration=20s result=output', polls: ['400', 'cut', 'empty', '400'] },
 							},
 							{
 								answer: '429:3',

@@ -16,9 +16,6 @@ export class RunLog {
 	/** It belongs to a retry of an execution that a node has started. */
 	buysNothing = false;
 
-	/** False where nobody waits for the tasks: the refusal of a status read is then no error, and holds nothing back. */
-	waits = true;
-
 	/** The times of the last requests, at most as many as may leave in a second. */
 	private readonly leftAtMs: number[] = [];
 
@@ -68,7 +65,7 @@ export class RunLog {
 		/** True where tasks of the account run: a creating request then waits for the end of one, and others go on. */
 		isBusy: boolean,
 	): IN8nHttpFullResponse {
-		if (REFUSALS.includes(status) && (method === 'POST' || this.waits)) this.refusedAtMs = nowMs;
+		if (REFUSALS.includes(status) && method === 'POST') this.refusedAtMs = nowMs;
 		const seconds = Number(headers['retry-after'] ?? NaN);
 		if (status === 429 && !isBusy && seconds > 0 && this.refusedForMs === Infinity)
 			this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);
