@@ -4,6 +4,8 @@ interface Kind {
 	isTransient?: true;
 	/** The account cannot buy anything more, whatever the request. */
 	endsSubmitting?: true;
+	/** The service refuses whoever asks, whatever was asked for. */
+	refusesAccess?: true;
 	/** A retry of the execution is the advice of every reason of this kind. */
 	advisesRetry?: true;
 	/** A retry of the same item ends in the same way: `permanent` where the error says so. */
@@ -14,11 +16,11 @@ const KINDS = {
 	/** Known before anything was sent. */
 	badInput: {},
 	/** 401. */
-	authentication: { endsSubmitting: true },
+	authentication: { endsSubmitting: true, refusesAccess: true },
 	/** 402. */
-	balance: { endsSubmitting: true },
+	balance: { endsSubmitting: true, refusesAccess: true },
 	/** 403. */
-	permission: {},
+	permission: { refusesAccess: true },
 	/** 404. */
 	notFound: {},
 	/** Any other 4xx: the request itself is not acceptable. */
@@ -59,6 +61,9 @@ const kindOf = ({ kind }: Pick<ErrorOfKind, 'kind'>): Kind => (KINDS as Partial<
 
 /** True for an answer after which the account cannot buy anything more, whatever the request. */
 export const endsSubmitting = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).endsSubmitting === true;
+
+/** True where the service refuses whoever asks: this says nothing of what was asked for. */
+export const refusesAccess = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).refusesAccess === true;
 
 /** True where the kind alone says that a read may end otherwise a moment later. */
 export const passesByItself = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isTransient === true;

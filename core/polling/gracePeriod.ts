@@ -1,9 +1,7 @@
 import type { GatewayError } from '../errors';
+import { refusesAccess } from '../errors/kinds';
 
 const GRACE_PERIOD_MS = 30_000;
-
-/** The caller is refused. Whoever has been let in before may be let in again. */
-const REFUSALS: ReadonlyArray<GatewayError['kind']> = ['authentication', 'balance', 'permission'];
 
 /**
  * True for an answer that contradicts the acceptance of a task, and that may pass: the task is new (field notes), one server does
@@ -11,8 +9,8 @@ const REFUSALS: ReadonlyArray<GatewayError['kind']> = ['authentication', 'balanc
  *
  * @param isAccepted the task is known from an earlier answer: otherwise a refusal is told at once
  */
-export const contradictsAcceptance = ({ kind }: GatewayError, isAccepted: boolean): boolean =>
-	kind === 'notFound' || (isAccepted && REFUSALS.includes(kind));
+export const contradictsAcceptance = (error: GatewayError, isAccepted: boolean): boolean =>
+	error.kind === 'notFound' || (isAccepted && refusesAccess(error));
 
 /** For so long a wait goes on while all answers contradict the acceptance. Milliseconds. */
 export class GracePeriod {

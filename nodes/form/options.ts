@@ -185,27 +185,26 @@ export const surviveRestartsOption: INodeProperties = {
 /** Nothing is waited for longer than that, in memory or in n8n's database: 30 days. */
 export const LONGEST_TIMEOUT_MINUTES = 43_200;
 
-export const imageTimeoutOption: NumberField = {
+/** For a task that exists. */
+const timeoutOption = (minutes: number): NumberField => ({
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
 	max: LONGEST_TIMEOUT_MINUTES,
-	default: 10,
+	default: minutes,
 	hint: '0 to 43200, which is 30 days',
-	description:
-		'How long to wait for an accepted task; waiting for a free place can take as long again. If not added, Survive Restarts and Start a Workflow wait for 24 hours.',
-};
+	description: 'How long to wait for the task. If not added, Survive Restarts waits for 24 hours.',
+});
 
-export const videoTimeoutOption: NumberField = {
-	displayName: 'Timeout (Minutes)',
-	name: 'timeoutMinutes',
-	type: 'number',
-	max: LONGEST_TIMEOUT_MINUTES,
-	default: 30,
-	hint: '0 to 43200, which is 30 days',
+export const imageTimeoutOption = timeoutOption(10);
+export const videoTimeoutOption = timeoutOption(30);
+
+/** For a task that has to be submitted first. */
+export const forNewTask = (option: NumberField): NumberField => ({
+	...option,
 	description:
-		'How long to wait for an accepted task; waiting for a free place can take as long again. If not added, Survive Restarts and Start a Workflow wait for 24 hours.',
-};
+		'How long to wait for an accepted task; to submit it to a busy account can take as long again. If not added, Survive Restarts and Start a Workflow wait for 24 hours.',
+});
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {
 	return {

@@ -48,7 +48,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 				...options.surviveRestartsOption,
 				displayOptions: { ...options.surviveRestartsOption.displayOptions, show: { '/whenDone': ['wait'] } },
 			},
-			media.timeoutOption,
+			options.forNewTask(media.timeoutOption),
 		]),
 		fields.consoleNotice,
 		fields.debugNotice,

@@ -1,6 +1,7 @@
 import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
+import { refusesAccess } from '../../core/errors/kinds';
 import { TASKS } from '../../core/errors/reasons/tasks';
 import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
@@ -62,9 +63,11 @@ export function taskProduct({
 				error.kind === 'notFound' || (error.kind === 'download' && GONE.has(error.details.httpStatus ?? 0));
 			const isOld = Date.now() - (acceptedAtMs ?? Infinity) > KEPT_MS;
 			if (reused && isGone && isOld) return gatewayError('purchaseKeyExpired', { id }, error.details);
-			// It was accepted, so it is not the ID that is wrong.
-			if (error.kind !== 'notFound' || acceptedAtMs === undefined) return error;
-			return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
+			// It was accepted, so it is not the ID that is wrong, and nothing has to be bought again.
+			if (acceptedAtMs === undefined) return error;
+			if (error.kind === 'notFound')
+				return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
+			return refusesAccess(error) ? gatewayError('createdTaskRefused', { id }, error.details) : error;
 		},
 	};
 }

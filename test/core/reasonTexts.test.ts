@@ -143,6 +143,7 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 	['purchaseKeyUnclear', { execution }, ofItem, '…', '… a task created. … Then run only this item again.'],
 
 	['createdTaskNotFound', { id, mediaKind: 'image' }, alone, '…', 'Check Image Task Status Path … Then retry …'],
+	['createdTaskRefused', { id }, alone, '… task-7, but …', 'Check the API key … Then retry …'],
 	['noTaskStatus', {}, alone, '…', '… Then retry …'],
 	['taskFailed', { id, status: 'failed' }, alone, '…', 'To try again, …'],
 	[

@@ -39,6 +39,7 @@ const OF_THE_SERVICE = [
 	['purchaseKeyUnclear', 'badInput', 'created nothing'],
 	['purchaseKeyExpired', 'noResult', 'permanent'],
 	['createdTaskNotFound', 'notFound', 'retry continues'],
+	['createdTaskRefused', 'permission', 'retry continues, service first'],
 	['noTaskStatus', 'unavailable', ''],
 	['taskFailed', 'taskFailed', 'service first'],
 	['timedOut', 'taskTimedOut', 'retry continues'],

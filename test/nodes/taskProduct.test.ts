@@ -312,12 +312,17 @@ describe('an error about a task', () => {
 	const file = (httpStatus?: number) =>
 		gatewayError('downloadFailed', { id: 'a', what: 'b', urls: 'c' }, { httpStatus });
 	const EXPIRED = { name: 'purchaseKeyExpired', data: { id: 'known-0' } };
+	const REFUSED = { name: 'createdTaskRefused', data: { id: 'known-0' } };
 	const LOST = { name: 'createdTaskNotFound', data: { id: 'known-0', mediaKind: 'image' } };
 
 	test.each<[string, Order, GatewayError, object | undefined]>([
 		['a task without an ID', plannedOrder(0), notFound, undefined],
 		['a task that was accepted and is not found', order(), notFound, LOST],
 		['a task of an ID that was entered', order({ acceptedAtMs: undefined }), notFound, undefined],
+		['a task that was accepted and is refused: 401', order(), trouble('authentication', { httpStatus: 401 }), REFUSED],
+		['a task that was accepted and is refused: 402', order(), trouble('balance', { httpStatus: 402 }), REFUSED],
+		['a task that was accepted and is refused: 403', order(), trouble('permission', { httpStatus: 403 }), REFUSED],
+		['a refused task of an ID that was entered', order({ acceptedAtMs: undefined }), trouble('balance'), undefined],
 		['a stop', order(), stoppedError(), undefined],
 		['a task that another item has bought long ago, and that is not found', bought(7), notFound, EXPIRED],
 		['one that it has bought a moment ago', bought(6), notFound, LOST],

@@ -31,6 +31,13 @@ export const TASKS = {
 			`Check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${thenWaitOn(situation)}`,
 		retryContinues: true,
 	},
+	createdTaskRefused: {
+		kind: 'permission',
+		message: ({ id }: Task) => `The service accepted task ${id}, but refuses to show it`,
+		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenWaitOn(situation)}`,
+		serviceFirst: true,
+		retryContinues: true,
+	},
 	noTaskStatus: {
 		kind: 'unavailable',
 		message: 'The service answered without a task status',
