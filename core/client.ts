@@ -145,6 +145,8 @@ export class GatewayClient {
 			});
 			const response = await mapError(request, {
 				notFound: (details) => gatewayError('uploadEndpointNotFound', {}, details),
+				rejected: (details) =>
+					details.reason?.name === 'requestTooLarge' ? gatewayError('uploadTooLarge', {}, details) : undefined,
 			});
 			const url = parseUploadUrl(parseBody(response));
 			if (url === undefined) throw gatewayError('noUploadUrl', {});

@@ -11,6 +11,8 @@ import { LONGEST_MODELS, type CreditsNote, type SpendingRun } from './spendingRu
 export function beginSpending(account: string, run: unknown, note: CreditsNote, nowMs: number): void {
 	const runs = spendingRuns.get(account) ?? new Map<unknown, SpendingRun>();
 	spendingRuns.set(account, runs);
+	// It may begin again after a sleep, with a note from before.
+	if (runs.get(run)?.note.shared) note.shared = true;
 	runs.delete(run);
 	for (const [other, { note: otherNote, untilMs }] of runs) {
 		if (untilMs <= nowMs) runs.delete(other);

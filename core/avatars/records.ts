@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
-import { unwrap, looseNumber, looseText, looseExpiry, textIn } from '../records/loose';
+import { unwrap, looseProgress, looseText, looseExpiry, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
 import type { PollStatus } from '../polling/pollTarget';
 
@@ -116,7 +116,7 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 		assetId: textIn(answer, 'asset_id', 'id'),
 		status,
 		state: assetStateOf(status),
-		progress: looseNumber(all.progress),
+		progress: looseProgress(all.progress),
 		groupId: textIn(answer, 'group_id'),
 		assetType: looseText(all.asset_type),
 		sourceUrl: looseText(all.source_url),

@@ -78,6 +78,8 @@ const waitSchema = z.object({
 		.catch(undefined),
 	/** The service has asked for a pause until then. */
 	notBeforeMs: unixMs.optional().catch(undefined),
+	/** All answers since then contradict the acceptance. */
+	contradictedSinceMs: unixMs.optional().catch(undefined),
 	/** The time of a poll that was due while the execution slept. */
 	dueAtMs: unixMs.optional().catch(undefined),
 });

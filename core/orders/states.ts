@@ -157,6 +157,7 @@ export function reopenForRetry(order: Order): boolean {
 	delete wait.startedAtMs;
 	delete wait.wantedAtMs;
 	delete wait.dueAtMs;
+	delete wait.contradictedSinceMs;
 	return true;
 }
 
@@ -185,6 +186,7 @@ function planAgain(order: Order): void {
 	delete order.purchase;
 	delete wait?.polls;
 	delete wait?.notBeforeMs;
+	delete wait?.contradictedSinceMs;
 }
 
 /** True where nothing is known to have been created for it. */
@@ -214,6 +216,7 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 	if (order.batch?.retry !== undefined && end.error !== undefined) return;
 	forgetRequest(order);
 	delete order.request;
+	delete order.scope;
 	delete order.wait;
 }
 
@@ -222,7 +225,6 @@ function forgetRequest(order: Order): void {
 	delete order.request?.wave;
 	if (order.batch?.retry !== undefined) return;
 	delete order.request;
-	delete order.scope;
 }
 
 function moveTo(order: Order, state: Order['state']): void {

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../errors';
 import { refusesAccess } from '../errors/kinds';
+import type { KeptWait } from './planner';
 
 const GRACE_PERIOD_MS = 30_000;
 
@@ -12,23 +13,28 @@ const GRACE_PERIOD_MS = 30_000;
 export const contradictsAcceptance = (error: GatewayError, isAccepted: boolean): boolean =>
 	error.kind === 'notFound' || (isAccepted && refusesAccess(error));
 
-/** For so long a wait goes on while all answers contradict the acceptance. Milliseconds. */
+/** For so long a wait goes on while all answers contradict the acceptance, also where it sleeps meanwhile. Milliseconds. */
 export class GracePeriod {
-	/** The first such answer; Infinity where the last answer was another one. */
-	private startedAtMs = Infinity;
+	/** @param wallAheadMs Unix milliseconds minus those of the clock of the wait */
+	constructor(
+		private readonly kept: KeptWait,
+		private readonly wallAheadMs: number,
+	) {}
 
+	/** Infinity where the last answer was another one. */
 	get endsAtMs(): number {
-		return this.startedAtMs + GRACE_PERIOD_MS;
+		return (this.kept.contradictedSinceMs ?? Infinity) - this.wallAheadMs + GRACE_PERIOD_MS;
 	}
 
-	/** Starts it where it has not started. True until it is over. */
+	/** Starts it where it has not started, and where the clock was set back since. True until it is over. */
 	covers(atMs: number): boolean {
-		this.startedAtMs = Math.min(this.startedAtMs, atMs);
+		const { contradictedSinceMs = Infinity } = this.kept;
+		this.kept.contradictedSinceMs = Math.min(contradictedSinceMs, atMs + this.wallAheadMs);
 		return atMs < this.endsAtMs;
 	}
 
 	/** There was another answer. */
 	reset(): void {
-		this.startedAtMs = Infinity;
+		delete this.kept.contradictedSinceMs;
 	}
 }

@@ -40,6 +40,8 @@ export interface KeptWait {
 	polls?: Poll[];
 	/** The service has asked for a pause until then. Unix milliseconds. */
 	notBeforeMs?: number;
+	/** All answers since then contradict the acceptance. Unix milliseconds. */
+	contradictedSinceMs?: number;
 }
 
 /**

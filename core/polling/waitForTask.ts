@@ -82,7 +82,7 @@ class Wait<R> {
 
 	private firstAtMs?: number;
 
-	private readonly gracePeriod = new GracePeriod();
+	private readonly gracePeriod: GracePeriod;
 
 	constructor(
 		private readonly target: PollTarget<R>,
@@ -93,7 +93,9 @@ class Wait<R> {
 		this.deadlineMs = startedAtMs + timeoutMs;
 		this.acceptedAtMs = acceptedAtMs ?? 0;
 		this.kept = kept;
-		this.askedUntilMs = (kept.notBeforeMs ?? -Infinity) + this.clock.now() - wallClock.now();
+		const wallAheadMs = wallClock.now() - this.clock.now();
+		this.askedUntilMs = (kept.notBeforeMs ?? -Infinity) - wallAheadMs;
+		this.gracePeriod = new GracePeriod(kept, wallAheadMs);
 		this.polls = kept.polls ??= [];
 		// Without a time of acceptance that can be, those of earlier polls mean nothing.
 		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
@@ -182,13 +184,16 @@ class Wait<R> {
 			this.verdict = verdict.withTask(task);
 			return;
 		}
-		const isAccepted = this.options.acceptedAtMs !== undefined || this.record !== undefined;
+		// There is a status where the service has accepted it here, or has answered before.
+		const isAccepted = this.options.acceptedAtMs !== undefined || task.status !== undefined;
 		const isDoubtful = verdict !== 'passing' && contradictsAcceptance(error, isAccepted);
 		if (!isDoubtful) this.gracePeriod.reset();
 		const mayPass = isDoubtful && this.gracePeriod.covers(atMs);
 		if (verdict !== 'passing' && !mayPass && !isTransient(error)) throw error.withTask(task);
 		this.trouble = error;
-		this.leaveAloneFor(error.details.retryAfterMs);
+		const { retryAfterMs } = error.details;
+		const graceMs = this.gracePeriod.endsAtMs - atMs;
+		this.leaveAloneFor(retryAfterMs && Math.min(retryAfterMs, graceMs));
 		if (this.schedule === undefined) {
 			this.acceptedAtMs = this.options.startedAtMs;
 			this.schedule = this.beginSchedule();

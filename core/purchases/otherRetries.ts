@@ -34,7 +34,7 @@ export class OtherRetries {
 	private readonly hashes = new Map<number, string | undefined>();
 
 	know(orders: readonly Order[]): void {
-		for (const { item, request } of orders) this.hashes.set(item, request?.hash);
+		for (const { item, request, purchase } of orders) this.hashes.set(item, request?.hash ?? purchase?.hash);
 	}
 
 	/**

@@ -49,10 +49,15 @@ export class PurchaseLog {
 		this.startedAtMs = ports.clock.now();
 	}
 
+	/** The orders of the run: without them, what another retry sends for one of them could be taken for another one's. */
+	know(orders: readonly Order[]): void {
+		this.otherRetries.know(orders);
+	}
+
 	/** Lets a retry go on with what the tries before a crash have created. */
 	async continueEarlierTries(orders: readonly Order[], ledger: OrderLedger): Promise<void> {
 		if (!this.ports.columns.retry || orders.every(({ state }) => state !== 'planned')) return;
-		this.otherRetries.know(orders);
+		this.know(orders);
 		const tries = await this.readEarlierTries();
 		// A later try of the same execution looks from there, too: it may not get to know what another retry has bought since.
 		this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);

@@ -114,6 +114,13 @@ function within(value: unknown): unknown[] | undefined {
 	return Array.isArray(value) ? value : undefined;
 }
 
+/** Not with a regular expression, which would take minutes for a megabyte of dots. */
+function withoutPunctuation(url: string): string {
+	let end = url.length;
+	while (end > 0 && '.,;:!?)]}'.includes(url.charAt(end - 1))) end--;
+	return url.slice(0, end);
+}
+
 /** Every URL of a request, also those within a text, in their usual notation. */
 export function urlsOfRequest(body: unknown): Set<string> {
 	const urls = new Set<string>();
@@ -121,7 +128,7 @@ export function urlsOfRequest(body: unknown): Set<string> {
 		if (typeof value !== 'string') continue;
 		const parts = [...value.matchAll(/https?:\/\/[^\s"'<>]+/gi)].map(([url]) => url);
 		// As a whole, a text may be a URL with spaces in it.
-		const possible = [value, ...parts, ...parts.map((url) => url.replace(/[.,;:!?)\]}]+$/, ''))];
+		const possible = [value, ...parts, ...parts.map(withoutPunctuation)];
 		for (const url of possible.filter((text) => URL.canParse(text)).map(toComparable))
 			if (isHttpUrl(url)) urls.add(url);
 	}

@@ -9,6 +9,12 @@ export function looseNumber(value: unknown): number | undefined {
 	return Number.isFinite(number) ? (number as number) : undefined;
 }
 
+/** Percent, 0 to 100. */
+export function looseProgress(value: unknown): number | undefined {
+	const progress = looseNumber(value);
+	return progress === undefined ? undefined : Math.min(100, Math.max(0, progress));
+}
+
 /** More than this many seconds are milliseconds: the year 5138. */
 const MOST_SECONDS = 1e11;
 

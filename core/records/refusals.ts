@@ -93,7 +93,7 @@ const MEANINGS: Meaning[] = [
 	{ code: /task_not_(found|exist)/i, status: 404, reason: 'notFound' },
 	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
 	{ status: 403, reason: 'keyNotAllowed' },
-	{ status: 413, reason: 'uploadTooLarge' },
+	{ status: 413, reason: 'requestTooLarge' },
 	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected', isGeneric: true },
 	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed', isGeneric: true },
 ];

@@ -1,7 +1,7 @@
 import { parseRefusal, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 import { beginningOf } from '../text';
-import { looseExpiry, looseNumber, looseText, looseTime } from './loose';
+import { looseExpiry, looseProgress, looseText, looseTime } from './loose';
 
 /**
  * The service's record of a task: strict about what we need (an ID, a status word), tolerant of everything else,
@@ -78,7 +78,6 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	const id = looseText(raw.id) ?? looseText(raw.task_id);
 	const status = beginningOf(looseText(raw.status) ?? '', LONGEST_WORD);
 	if (id === undefined && status === '') return undefined;
-	const progress = looseNumber(raw.progress);
 	const model = looseText(raw.model);
 	const state = stateOf(status);
 	return {
@@ -86,7 +85,7 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 		state,
 		status,
 		model: model && beginningOf(model, LONGEST_WORD),
-		progress: progress === undefined ? undefined : Math.min(100, Math.max(0, progress)),
+		progress: looseProgress(raw.progress),
 		createdAt: looseTime(raw.created_at),
 		expiresAt: parseExpiry(raw),
 		refusal: state === 'failed' ? parseRefusal(raw) : {},

@@ -240,9 +240,16 @@ export function connectionCode(thrown: unknown): string {
 	return wasConnected && postOutcomeOfConnection(code) === 'tryAgain' ? 'ECONNRESET' : code;
 }
 
+const MOST_ADDRESSES = 10;
+
 /** The error and those inside it: n8n and its HTTP client wrap what Node reports in errors of their own. */
 function unwrapErrors(thrown: unknown, depth = 0): Array<Record<string, unknown>> {
 	if (typeof thrown !== 'object' || thrown === null || depth > 4) return [];
 	const error = thrown as Record<string, unknown>;
-	return [error, ...unwrapErrors(error.cause, depth + 1), ...unwrapErrors(error.errorResponse, depth + 1)];
+	// Node tries the addresses of a host in turn: each has an error of its own.
+	const ofAddresses = Array.isArray(error.errors) ? error.errors.slice(0, MOST_ADDRESSES) : [];
+	return [
+		error,
+		...[error.cause, error.errorResponse, ...ofAddresses].flatMap((each) => unwrapErrors(each, depth + 1)),
+	];
 }

@@ -131,6 +131,7 @@ export class LiveOrders {
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
 		);
 		const purchases = batch && continuePurchaseLog(context, batch);
+		purchases?.know(orders);
 		const isTakenOver = batch?.isTakenOver === true;
 		await writeAhead.resolveInterrupted(orders, purchases);
 		// The search for names has written one: after another death, it would count as a wave that was sent.

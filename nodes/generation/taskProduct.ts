@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
+import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../../core/errors';
 import { refusesAccess } from '../../core/errors/kinds';
 import { TASKS } from '../../core/errors/reasons/tasks';
 import type { Order, ResultOptions } from '../../core/orders/order';
@@ -67,7 +67,10 @@ export function taskProduct({
 			if (acceptedAtMs === undefined) return error;
 			if (error.kind === 'notFound')
 				return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
-			return refusesAccess(error) ? gatewayError('createdTaskRefused', { id }, error.details) : error;
+			if (!refusesAccess(error)) return error;
+			const { message, details } = gatewayError('createdTaskRefused', { id }, error.details);
+			// What follows for the other items stays the same.
+			return new GatewayError(error.kind, message, details);
 		},
 	};
 }

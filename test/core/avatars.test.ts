@@ -105,6 +105,9 @@ describe('what an answer about an avatar gives', () => {
 			sourceUrl: 'u',
 			raw,
 		});
+		expect(parseAsset({ ...raw, progress: 5000 })?.progress).toBe(100);
+		expect(parseAsset({ ...raw, progress: -1 })?.progress).toBe(0);
+		expect(parseAsset({ ...raw, progress: 'soon' })?.progress).toBeUndefined();
 		expect(parseAsset({ id: 'a', status: 'inactive' })?.state).toBe('pending');
 		expect(parseAsset({ id: 'a', status: 'active soon' })?.state).toBe('pending');
 		expect(parseAsset({ id: 'a', status: 'failed over' })?.state).toBe('pending');

@@ -259,6 +259,14 @@ describe('what a run has used', () => {
 		beginSpending('a', 3, after as CreditsNote, 1_000);
 		expect(after).toEqual({});
 		endSpending('a', 9, 5);
+		// It has been read from what n8n had stored before it slept.
+		const awake: CreditsNote = {};
+		endSpending('a', 3);
+		beginSpending('a', 1, sleeping as CreditsNote, 2_000);
+		beginSpending('a', 1, awake, 2_000);
+		expect(awake).toEqual({ shared: true });
+		endSpending('a', 1);
+		beginSpending('a', 3, {}, 2_000);
 		endSpending('a', 3);
 		expect(spendingRuns.size).toBe(0);
 	});

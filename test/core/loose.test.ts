@@ -1,5 +1,14 @@
 /** Fields of answers whose type nobody has promised. */
-import { looseNumber, looseText, looseTime, parseDate, textIn, unwrap } from '../../core/records/loose';
+import {
+	looseExpiry,
+	looseNumber,
+	looseProgress,
+	looseText,
+	looseTime,
+	parseDate,
+	textIn,
+	unwrap,
+} from '../../core/records/loose';
 
 test.each<[unknown, number | undefined]>([
 	[7, 7],
@@ -34,6 +43,29 @@ test.each<[unknown, number | undefined]>([
 	['soon', undefined],
 ])('the time in %j is the second %j', (value, seconds) => {
 	expect(looseTime(value)).toBe(seconds);
+});
+
+test.each<[unknown, number | undefined]>([
+	[1_800_000_000, 1_800_000_000],
+	[1, 1],
+	[0, undefined],
+	[-1, undefined],
+	['0001-01-01', undefined],
+	['soon', undefined],
+])('the expiry in %j is the second %j, or there is none', (value, seconds) => {
+	expect(looseExpiry(value)).toBe(seconds);
+});
+
+test.each<[unknown, number | undefined]>([
+	[50, 50],
+	['50%', 50],
+	[0, 0],
+	[-1, 0],
+	[100.5, 100],
+	[1e300, 100],
+	['soon', undefined],
+])('the progress in %j is %j percent', (value, percent) => {
+	expect(looseProgress(value)).toBe(percent);
 });
 
 const EIGHT_MS = Date.UTC(2027, 0, 15, 8);

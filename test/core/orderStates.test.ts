@@ -63,6 +63,22 @@ describe('the URLs of the request of an accepted order are no result', () => {
 	});
 });
 
+test('a model that a key may not use is known as long as the order has not ended, where it is polled elsewhere, too', () => {
+	const order = accepted({ scope: 'the model a' });
+	expect(order).toMatchObject({ scope: 'the model a' });
+	expect(order).not.toHaveProperty('request');
+	endBadly(order, failed('permission'));
+	expect(order).not.toHaveProperty('scope');
+});
+
+test('a retry that goes on with a refused task gives it its grace period again', () => {
+	const order = accepted({ batch: { ...batch, retry } });
+	Object.assign(order.wait ?? {}, { contradictedSinceMs: 9 });
+	endBadly(order, failed('permission'));
+	expect(reopenForRetry(order)).toBe(true);
+	expect(order.wait).toEqual(wait);
+});
+
 test('an order that is put off is planned again, and in no wave', () => {
 	const order = planned();
 	beginSubmitting(order);
@@ -129,6 +145,7 @@ test('a retry in the place of a failed task begins anew: without its wave, its t
 		startedAtMs: 7,
 		wantedAtMs: 6,
 		dueAtMs: 8,
+		contradictedSinceMs: 9,
 	});
 	Object.assign(order.request ?? {}, { wave: 2 });
 	order.reused = true;

@@ -28,7 +28,7 @@ function makeLog({
 	obstacle,
 	retry = false,
 	...broken
-}: { writeMs?: number; obstacle?: string; retry?: boolean } & Partial<Pick<LogPorts, 'hasGap'>> = {}) {
+}: { writeMs?: number; obstacle?: string; retry?: boolean } & Partial<Pick<LogPorts, 'hasGap' | 'lastSeenRow'>> = {}) {
 	const rows: PurchaseRow[] = [];
 	const gaps: string[] = [];
 	const told: string[] = [];
@@ -400,6 +400,20 @@ describe('a retry', () => {
 			expect((await beside([{ ...elsewhere, request_hash: 'other' }])).end).toBeUndefined();
 			expect((await beside([{ ...elsewhere, item: 0 }])).end).toBeUndefined();
 			expect((await beside([{ ...elsewhere, item: 2 }])).end).toMatchObject({ name: 'submittedByOtherRetry' });
+		});
+
+		test('a run that goes on elsewhere knows what it has submitted for another item before', async () => {
+			const begin = async (knows: boolean) => {
+				const { log, table } = makeLog({ retry: true, lastSeenRow: 1 });
+				Object.assign(table, { rowsOfOthers: async () => await Promise.resolve([{ ...row2, item: 0, retry: true }]) });
+				const [accepted, open] = [order(0), order(1)];
+				accepted.purchase = { attempt: 'a', hash: 'hash' };
+				delete accepted.request;
+				if (knows) log.know([accepted, open]);
+				return await log.begin(open).catch((error: GatewayError) => error.details.reason?.name);
+			};
+			expect(await begin(true)).toBeUndefined();
+			expect(await begin(false)).toBe('submittedByOtherRetry');
 		});
 
 		test('a retry submits beside the row of a run, which is about no purchase', async () => {

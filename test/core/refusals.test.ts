@@ -47,7 +47,7 @@ test.each([
 	[402, 'balanceTooLow'],
 	[403, 'keyNotAllowed'],
 	[404, 'notFound'],
-	[413, 'uploadTooLarge'],
+	[413, 'requestTooLarge'],
 	[429, 'rateLimited'],
 	[418, undefined],
 	[undefined, undefined],

@@ -203,6 +203,13 @@ describe('what the request contained is no result', () => {
 		expect([...urlsOfRequest(typeof body === 'string' ? { prompt: body } : body)].sort()).toEqual([...urls].sort());
 	});
 
+	test('a text with a long row of dots behind a URL is read in a moment', () => {
+		const startedAtMs = performance.now();
+		expect(urlsOfRequest({ prompt: `${U}${'.'.repeat(300_000)}x` }).size).toBe(1);
+		expect(urlsOfRequest({ prompt: `${U}${'.'.repeat(300_000)}` })).toContain(U);
+		expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+	});
+
 	test('what the request contained is a result where the user names nothing but that', () => {
 		expect(locateResult(recordOf({ files: [V, U] }), 'files', sent).urls).toEqual([U]);
 		expect(locateResult(recordOf({ files: [V] }), 'files', sent).urls).toEqual([V]);

@@ -53,7 +53,7 @@ describe('what an answer means that is no success', () => {
 		[402, 'balanceTooLow'],
 		[403, 'keyNotAllowed'],
 		[404, 'notFound'],
-		[413, 'uploadTooLarge'],
+		[413, 'requestTooLarge'],
 		[429, 'rateLimited'],
 		[400, 'requestRejected'],
 		[422, 'requestRejected'],

@@ -24,18 +24,15 @@ async function wait(
 	const startedAtMs = clock.at;
 	const fetch = async () => await client.avatars.fetchVerificationResult({ taskId: 'rav_1', vendorToken: 'vt_1' });
 	const openedAtMs = openedBeforeMs === undefined ? undefined : startedAtMs - openedBeforeMs;
-	const ended = waitForTask(
-		verificationTarget({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs),
-		{
-			survivalTable: () => new SurvivalTable(),
-			backlogMs: () => 0,
-			clock,
-			startedAtMs,
-			timeoutMs,
-			onTimeout,
-			plan: { kind: 'fixed', intervalMs: 3 * SECOND },
-		},
-	);
+	const ended = waitForTask(verificationTarget({ taskId: 'rav_1', elapsedMs: 0 }, fetch, openedAtMs), {
+		survivalTable: () => new SurvivalTable(),
+		backlogMs: () => 0,
+		clock,
+		startedAtMs,
+		timeoutMs,
+		onTimeout,
+		plan: { kind: 'fixed', intervalMs: 3 * SECOND },
+	});
 	const outcome = await ended.then(
 		(waited) => ({ ...waited, error: undefined }),
 		(error: GatewayError) => ({ record: undefined, timedOut: undefined, trouble: undefined, error }),

@@ -14,9 +14,10 @@ type Poll = Partial<PollStatus> | GatewayError;
 const pendingTask = (
 	fetch: () => Promise<PollStatus>,
 	toFailure = () => new GatewayError('taskFailed', 'The service could not finish task task-1'),
+	status: string | null = 'queued',
 ) => ({
 	thing: 'task' as const,
-	task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+	task: { taskId: 'task-1', status: status ?? undefined, elapsedMs: 0 },
 	fetch,
 	statusOf: (record: PollStatus) => record,
 	toFailure,
@@ -31,18 +32,28 @@ const alone = () => {
 /** Waits for a task whose polls give these in turn; the last one again and again. */
 function wait(
 	polls: Poll[],
-	options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {},
+	options: {
+		timeoutMs?: number;
+		intervalMs?: number;
+		acceptedAtMs?: number;
+		status?: string | null;
+		signal?: AbortSignal;
+	} = {},
 ) {
 	const clock = fakeClock();
 	const startedAtMs = clock.at;
 	let taken = 0;
 	const retries: string[] = [];
 	const ended = waitForTask(
-		pendingTask(async () => {
-			const poll = polls[Math.min(taken++, polls.length - 1)];
-			if (poll instanceof GatewayError) throw poll;
-			return { state: 'pending', status: 'in_progress', ...poll };
-		}),
+		pendingTask(
+			async () => {
+				const poll = polls[Math.min(taken++, polls.length - 1)];
+				if (poll instanceof GatewayError) throw poll;
+				return { state: 'pending', status: 'in_progress', ...poll };
+			},
+			undefined,
+			options.status,
+		),
 		{
 			...alone(),
 			clock,
@@ -101,14 +112,17 @@ describe('waitForTask', () => {
 		});
 
 		test('is told at once where nothing has been answered about the task', async () => {
-			const unknown = wait([refused, { state: 'done' }], { acceptedAtMs: undefined });
+			const unknown = wait([refused, { state: 'done' }], { acceptedAtMs: undefined, status: null });
 			expect((await unknown.ended).error?.kind).toBe(kind);
 			expect(unknown.polls()).toBe(1);
 		});
 
 		test('is ridden out once there was an answer', async () => {
-			const answered = wait([{}, refused, { state: 'done' }], { acceptedAtMs: undefined });
+			const answered = wait([{}, refused, { state: 'done' }], { acceptedAtMs: undefined, status: null });
 			expect((await answered.ended).record?.state).toBe('done');
+			// Before a sleep, say.
+			const before = wait([refused, { state: 'done' }], { acceptedAtMs: undefined, status: 'in_progress' });
+			expect((await before.ended).record?.state).toBe('done');
 		});
 	});
 

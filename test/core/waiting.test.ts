@@ -318,6 +318,56 @@ describe('what a wait teaches', () => {
 		expect(later.looksS).toEqual([200, 210]);
 	});
 
+	describe('a refused task that is accepted', () => {
+		const refused = trouble('permission', { httpStatus: 403 });
+
+		test('is asked for 30 s in all, also where the execution sleeps meanwhile', async () => {
+			const kept: KeptWait = {};
+			const stop = new AbortController();
+			const onLook = (poll: number) => poll === 3 && stop.abort();
+			await wait([refused, refused, {}], { kept, signal: stop.signal }, { onLook }).outcome;
+			expect(kept.contradictedSinceMs).toBe(START_MS + 10_000);
+			const since = { contradictedSinceMs: START_MS - 5_000 };
+			const later = wait([refused], { kept: since });
+			expect((await later.outcome).error).toMatchObject({ kind: 'permission' });
+			expect(later.looksS).toEqual([10, 20, 25]);
+			const asleepForLong = wait([refused], { kept: { contradictedSinceMs: START_MS - 500_000 } });
+			await asleepForLong.outcome;
+			expect(asleepForLong.looksS).toEqual([0]);
+		});
+
+		test('goes by the clock of the computer where it sleeps, and begins again where that was set back', async () => {
+			const wallClock = { now: () => 9_000_000 };
+			const later = wait([refused], { kept: { contradictedSinceMs: 8_985_000 }, wallClock });
+			await later.outcome;
+			expect(later.looksS).toEqual([10, 15]);
+			const ahead: KeptWait = { contradictedSinceMs: 99_000_000 };
+			const setBack = wait([refused], { kept: ahead, wallClock });
+			await setBack.outcome;
+			expect(setBack.looksS).toEqual([10, 20, 30, 40]);
+			expect(ahead.contradictedSinceMs).toBe(9_010_000);
+		});
+
+		test('is forgotten after another answer, of whatever kind', async () => {
+			for (const other of [{}, trouble('unavailable')]) {
+				const kept: KeptWait = { contradictedSinceMs: START_MS };
+				const stop = new AbortController();
+				const onLook = (poll: number) => poll === 2 && stop.abort();
+				await wait([other, {}], { kept, signal: stop.signal }, { onLook }).outcome;
+				expect(kept).not.toHaveProperty('contradictedSinceMs');
+			}
+		});
+
+		test('is told after 30 s, whatever pause the service asks for', async () => {
+			const asked = wait([trouble('balance', { httpStatus: 402, retryAfterMs: 3_600_000 })]);
+			expect((await asked.outcome).error).toMatchObject({ kind: 'balance' });
+			expect(asked.looksS).toEqual([10, 40]);
+			const briefly = wait([trouble('balance', { httpStatus: 402, retryAfterMs: 14_000 })]);
+			await briefly.outcome;
+			expect(briefly.looksS).toEqual([10, 24, 38, 40]);
+		});
+	});
+
 	test('a wait teaches nothing of what had finished before its first poll would have come', async () => {
 		const late = wait([{ state: 'done' }], { acceptedAtMs: START_MS - 300_000 });
 		await late.outcome;

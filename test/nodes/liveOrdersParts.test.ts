@@ -205,6 +205,7 @@ describe('a batch in memory', () => {
 			happened.push(`${what} ${all.map(({ item, state }) => `${item} ${state}`).join(', ')}`);
 		};
 		const withdraw = jest.spyOn(PurchaseLog.prototype, 'withdrawUnsent').mockImplementation(note('withdraws'));
+		const know = jest.spyOn(PurchaseLog.prototype, 'know').mockImplementation(note('knows'));
 		const end = jest
 			.spyOn(PurchaseLog.prototype, 'end')
 			.mockImplementation(async (all) => await Promise.resolve(note('ends')(all)));
@@ -220,9 +221,9 @@ describe('a batch in memory', () => {
 		const [order] = batched(1, { log: { ...columns, account: 'c', base_url: 'u' } });
 		try {
 			await world([order as Order, { ...plannedOrder(1), state: 'ended' }]).next();
-			expect(happened).toEqual(['withdraws 0 planned, 1 ended', 'ends 1 ended']);
+			expect(happened).toEqual(['knows 0 planned, 1 ended', 'withdraws 0 planned, 1 ended', 'ends 1 ended']);
 		} finally {
-			for (const spy of [withdraw, end]) spy.mockRestore();
+			for (const spy of [know, withdraw, end]) spy.mockRestore();
 		}
 	});
 

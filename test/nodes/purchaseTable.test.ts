@@ -228,4 +228,16 @@ describe('rows that nobody waits for', () => {
 		await pause(4000);
 		expect(ids(tables)).toEqual([]);
 	});
+
+	test('nothing is removed from a table that cannot be found', async () => {
+		cleanedTables.clear();
+		const { tables, table } = open();
+		await insert(table, row());
+		tables.tables = [];
+		tables.faults.push(...Array.from({ length: 9 }, (): ['insert', string] => ['insert', 'the tables are full']));
+		table.insertLater(row());
+		await flush(table);
+		await pause(4000);
+		expect([...cleanedTables.keys()]).not.toContain(undefined);
+	});
 });

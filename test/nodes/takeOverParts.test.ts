@@ -54,6 +54,20 @@ describe('what is left of an execution that has polled', () => {
 	])('an execution that has ended with %j was stopped by a person: %p', async (error, wasStopped) => {
 		expect(await left({ resultData: { runData: {}, error } })).toMatchObject({ wasStopped });
 	});
+	test.each([
+		['NodeOperationError', 'no\nkey', 'no key'],
+		['NodeApiError', 'x'.repeat(300), 'x'.repeat(200)],
+		['WorkflowOperationError', 'n8n stopped', undefined],
+		[undefined, 'out of memory', undefined],
+	])(
+		'of an execution that has ended with a %s, the reason is kept where it is the one of a node',
+		async (name, message, why) => {
+			const { context } = lightContext({ stored: { dead: { resultData: { runData: {}, error: { name, message } } } } });
+			const known = await leftOf(context, 'dead');
+			expect(known.why).toBe(why);
+			expect('why' in known).toBe(why !== undefined);
+		},
+	);
 });
 
 test('who goes on in the place of another says so in all orders of a run, and changes none of theirs', () => {

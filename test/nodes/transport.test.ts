@@ -11,6 +11,18 @@ describe('what ended a connection', () => {
 		['a host name that does not exist', wrapped('ENOTFOUND', 'getaddrinfo'), 'ENOTFOUND'],
 		['a time-out while connecting', wrapped('ETIMEDOUT', 'connect'), 'EHOSTUNREACH'],
 		['a time-out later', wrapped('ETIMEDOUT', 'read'), 'ETIMEDOUT'],
+		[
+			'a host whose addresses did not answer in time, or refused: the first says only when it is asked',
+			Object.assign(new Error('x'), {
+				cause: Object.assign(new AggregateError([]), {
+					code: 'ETIMEDOUT',
+					errors: ['ETIMEDOUT', 'ENETUNREACH'].map((code) =>
+						Object.assign(new Error(code), { code, syscall: 'connect' }),
+					),
+				}),
+			}),
+			'EHOSTUNREACH',
+		],
 		['a code that only n8n gives', { httpCode: 'ECONNREFUSED' }, 'ECONNREFUSED'],
 		[
 			'an address that n8n blocks',

@@ -4,6 +4,11 @@
 export const inOthers = {
 	'nodes/run/runOperation.ts': [
 		{
+			line: 'const orders = worked.flatMap(({ order }) => order ?? []);',
+			becomes: '["Stryker was here"]',
+			why: 'they are only asked for their models, and a text has none',
+		},
+		{
 			line: "operation: String(operation?.option.value ?? ''),",
 			becomes: '"Stryker was here!"',
 			why: 'no words about an operation that is not there depend on it',

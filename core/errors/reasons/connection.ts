@@ -99,6 +99,12 @@ export const CONNECTION = {
 			`${sameKey ? 'Another task with the same Purchase Key is still being submitted' : 'The account already runs as many tasks as it can'}. ${tryLater(situation)}${situation.recovery === 'retry' ? ' If you raise Timeout first, choose Retry with currently saved workflow.' : ''}`,
 		created: 'nothing',
 	},
+	requestTooLarge: {
+		kind: 'rejected',
+		message: 'The request is larger than the service accepts',
+		advice: 'Shorten the longest field, such as the prompt or Additional Fields.',
+		permanent: true,
+	},
 	uploadTooLarge: {
 		kind: 'rejected',
 		message: 'The file is larger than the service accepts',

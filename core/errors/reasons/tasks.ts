@@ -35,7 +35,6 @@ export const TASKS = {
 		kind: 'permission',
 		message: ({ id }: Task) => `The service accepted task ${id}, but refuses to show it`,
 		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenWaitOn(situation)}`,
-		serviceFirst: true,
 		retryContinues: true,
 	},
 	noTaskStatus: {
