@@ -3,7 +3,7 @@ const Sequencer = require('@jest/test-sequencer').default;
 /** Files that keep the processor busy for long: they begin first, because the others wait most of their time. */
 const BUSY = ['simulation/simulation', 'nodes/agreement', 'core/purchaseKeyRaces', 'core/timeLeft'];
 
-/** Files that take long although they are small: in a new checkout Jest knows no durations, and begins with the largest. */
+/** Files that take long although they are small: Jest knows no durations, or those of a part of their tests. */
 const LONG = [
 	...['purchaseLog', 'durability', 'generate', 'refusals', 'hostileFiles', 'aroundIt', 'downloads'],
 	...['surviveRestarts', 'runCredits', 'progress', 'hostile', 'bounds', 'avatar', 'crash', 'results'],
@@ -16,8 +16,7 @@ module.exports = class LongestFirst extends Sequencer {
 			(names) =>
 			({ path }) =>
 				names.some((name) => path.endsWith(`/${name}.test.ts`));
-		const isNew = ({ duration }) => duration === undefined;
-		const rank = (test) => (isIn(BUSY)(test) ? 0 : isNew(test) && isIn(LONG)(test) ? 1 : 2);
+		const rank = (test) => (isIn(BUSY)(test) ? 0 : isIn(LONG)(test) ? 1 : 2);
 		return [...super.sort(tests)].sort((one, other) => rank(one) - rank(other));
 	}
 };
