@@ -7,12 +7,14 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
+import jestConfig from '../jest.config.js';
 import { devDir, projectDir } from './paths.mjs';
 import { attempt } from './processes/child.mjs';
-import { finish, say, seconds } from './report/step.mjs';
+import { finish, say, seconds, ToolError } from './report/step.mjs';
 import { breakages } from './simulation/breakages.mjs';
 
 const SUPPORT = join(projectDir, 'test', 'simulation', 'support');
+const BREAKING = join(projectDir, 'tools', 'simulation', 'breakingTransformer.cjs');
 const FOUND = join(devDir, 'simulation');
 /** A breakage that is not noticed by so many cases counts as unnoticed. */
 const MOST = { SIMULATION_CASES: '15000', SIMULATION_REGRESSIONS: 'yes', SIMULATION_SHRINKS: 'no' };
@@ -24,6 +26,7 @@ const LARGEST_SEED = 2 ** 31;
 export default async function simulation([what, ...words]) {
 	if (what === 'breakages') return await replay(words);
 	if (what === 'hunt') return await hunt(Number(words[0] ?? 60));
+	if (what !== undefined) throw new ToolError(`"${what}" is not known. Use breakages or hunt, or neither.`);
 	const { exitCode } = await attempt('jest', ['--ci', 'test/simulation'], { show: true });
 	return exitCode;
 }
@@ -46,6 +49,7 @@ async function play(env) {
 /** @param {string[]} words */
 async function replay(words) {
 	const chosen = breakages.filter(({ file, promise }) => words.every((word) => `${file} ${promise}`.includes(word)));
+	if (chosen.length === 0) throw new ToolError(`No breakage has "${words.join(' ')}" in its file or promise.`);
 	const inParallel = pLimit(availableParallelism());
 	const results = await Promise.all([
 		inParallel(isSound),
@@ -63,23 +67,42 @@ async function isSound() {
 }
 
 /** @param {typeof breakages[number]} breakage */
-async function isExpected({ promise, file, find, becomes, unfound }) {
+async function isExpected({ promise, file, find, becomes, unfound, noticedBy }) {
 	const count = readFileSync(join(projectDir, file), 'utf8').split(find).length - 1;
 	if (count !== 1) {
 		say(`✗ ${file}: the text of "${promise}" is there ${count} times`);
 		return false;
 	}
 	const startedAt = Date.now();
-	const { exitCode, output } = await play({
-		SIMULATION_BREAKAGE: JSON.stringify({ file: join(projectDir, file), find, becomes }),
-		...MOST,
-	});
+	const breakage = { SIMULATION_BREAKAGE: JSON.stringify({ file: join(projectDir, file), find, becomes }) };
+	const { exitCode, output } = await play({ ...breakage, ...MOST });
 	const [, found, problem] = /^(Case \d+|Regression ".*").*\n(.*)$/m.exec(output) ?? [];
 	const took = seconds(Date.now() - startedAt);
 	if (found !== undefined) say(`✓ ${promise}: ${found}, ${took}: ${problem}`);
 	else if (exitCode !== 0) say(`✗ ${promise}: the simulation ended with ${exitCode}:\n${output}`);
-	else say(`${unfound ? '–' : '✗'} ${promise}: not noticed, ${took}. ${unfound ?? ''}`);
-	return found !== undefined ? unfound === undefined : exitCode === 0 && unfound !== undefined;
+	else if (noticedBy === undefined) say(`✗ ${promise}: not noticed, ${took}.`);
+	if (found !== undefined || exitCode !== 0 || noticedBy === undefined)
+		return found !== undefined && unfound === undefined;
+	const failed = await failedTests(noticedBy, breakage);
+	say(`${failed > 0 ? '–' : '✗'} ${promise}: not noticed, ${took}. ${unfound} ${noticedBy}: ${failed} tests fail.`);
+	return failed > 0;
+}
+
+/**
+ * The number of tests that fail in a file while the product is broken.
+ *
+ * @param {string} testFile
+ * @param {Record<string, string>} breakage
+ */
+async function failedTests(testFile, breakage) {
+	const [pattern] = Object.keys(jestConfig.transform ?? {});
+	const config = { ...jestConfig, rootDir: projectDir, transform: { [pattern]: BREAKING } };
+	const { output } = await attempt(
+		'jest',
+		['--ci', '--no-cache', '--runTestsByPath', testFile, '--config', JSON.stringify(config)],
+		{ env: breakage },
+	);
+	return Number(/^Tests: +(\d+) failed/m.exec(output)?.[1] ?? 0);
 }
 
 /**

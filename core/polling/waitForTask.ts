@@ -186,7 +186,7 @@ class Wait<R> {
 		}
 		// There is a status where the service has accepted it here, or has answered before.
 		const isAccepted = this.options.acceptedAtMs !== undefined || task.status !== undefined;
-		const isDoubtful = verdict !== 'passing' && contradictsAcceptance(error, isAccepted);
+		const isDoubtful = verdict !== 'passing' && !isTransient(error) && contradictsAcceptance(error, isAccepted);
 		if (!isDoubtful) this.gracePeriod.reset();
 		const mayPass = isDoubtful && this.gracePeriod.covers(atMs);
 		if (verdict !== 'passing' && !mayPass && !isTransient(error)) throw error.withTask(task);

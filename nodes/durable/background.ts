@@ -15,6 +15,7 @@ import { holdsExpression } from '../run/item';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
+import { missingNode } from './obstacle';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
@@ -33,7 +34,8 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 		(name) => holdsExpression(parameters[name]),
 	);
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
-	if (!supportsDurableWait(context)) throw gatewayError('backgroundNotPossible', {});
+	const missing = missingNode(context);
+	if (!supportsDurableWait(context) || missing !== undefined) throw gatewayError('backgroundNotPossible', { missing });
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
 	const workflowId = toText(value, workflowField.displayName);

@@ -20,7 +20,7 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 }
 
 /** The first of n8n's nodes that the sub-workflows need and whoever runs this n8n has excluded. */
-function missingNode(context: IExecuteFunctions): string | undefined {
+export function missingNode(context: IExecuteFunctions): string | undefined {
 	const known = context.getKnownNodeTypes();
 	return Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined)?.[1];
 }

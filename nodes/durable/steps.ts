@@ -62,8 +62,11 @@ const keepWaiting: Step = async (context) => {
 	const left = await leftOf(context, memory.polledBy);
 	const own = left.orders ?? passedOn;
 	const known = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
-	const orders = context.getMode() === 'retry' ? retried(known, context.getExecutionId()) : known;
+	const isRetry = context.getMode() === 'retry';
+	const orders = isRetry ? retried(known, context.getExecutionId()) : known;
 	if (orders.every(hasEnded)) return toOrderItems(orders);
+	// Nobody waits for a retry.
+	memory.parents = isRetry ? undefined : (memory.parents ?? left.parents);
 	const isOver =
 		left.wasStopped ||
 		(await leftOf(context, memory.parked)).wasStopped ||

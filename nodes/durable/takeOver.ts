@@ -21,6 +21,8 @@ interface Left {
 	wasStopped: boolean;
 	/** The message of the error of its node, if n8n has not died. */
 	why?: string;
+	/** The executions that waited for this one, as it knew: one that was deleted since cannot be found any more. */
+	parents?: { around: unknown[] };
 }
 
 /** Reads what is left of an execution. */
@@ -28,7 +30,9 @@ export async function leftOf(context: IExecuteFunctions, executionId: unknown): 
 	const data = typeof executionId === 'string' ? await readData(context, executionId) : undefined;
 	if (data === undefined) return { wasStopped: false };
 	const { runData, error } = data.resultData;
-	const saved = getPath(data.executionData, ['contextData', `node:${POLL_TASKS}`, 'rows']);
+	const memory = ['contextData', `node:${POLL_TASKS}`];
+	const saved = getPath(data.executionData, [...memory, 'rows']);
+	const around = getPath(data.executionData, [...memory, 'parents', 'around']);
 	const orders =
 		salvageOrderItems(saved) ??
 		// Whoever has come to the end has no other place for them.
@@ -40,6 +44,7 @@ export async function leftOf(context: IExecuteFunctions, executionId: unknown): 
 	return {
 		orders,
 		wasStopped: reason === 'manual',
+		...(Array.isArray(around) && { parents: { around: around.filter((id) => id !== context.getExecutionId()) } }),
 		...(isOfNode && { why: printable(String(message).slice(0, 200)) }),
 	};
 }

@@ -29,9 +29,9 @@ export function fileHashes(store: JsonObject): (id: string, read: () => Promise<
 	return async (id, read) =>
 		await shared(id, async () => {
 			const kept = keptIn(store);
-			// IDs are long.
-			const key = hashOf('task', ['file', asBeforeRenamed(id)]);
-			const known = kept[key];
+			const key = keyOf(asBeforeRenamed(id));
+			// The first version went by the ID as it is.
+			const known = kept[key] ?? kept[keyOf(id)];
 			if (typeof known === 'string') return known;
 			const hash = await read();
 			kept[key] = hash;
@@ -39,6 +39,9 @@ export function fileHashes(store: JsonObject): (id: string, read: () => Promise<
 			return hash;
 		});
 }
+
+/** IDs are long. */
+const keyOf = (id: string) => hashOf('task', ['file', id]);
 
 function keptIn(store: JsonObject): JsonObject {
 	const kept = store[KEY];

@@ -358,6 +358,20 @@ describe('what a wait teaches', () => {
 			}
 		});
 
+		test.each([
+			['503', 'authentication', { httpStatus: 503, retryAfterMs: 50_000 }, [10, 60, 110, 160]],
+			['429', 'balance', { httpStatus: 429, retryAfterMs: 50_000 }, [10, 60, 110, 160]],
+			['502', 'notFound', { httpStatus: 502 }, [10, 20, 30, 40]],
+		] as const)(
+			'is a temporary problem where the status is %s, whatever the words (%s)',
+			async (_, kind, details, looks) => {
+				const odd = wait([trouble(kind, details)], { timeoutMs: 600_000 });
+				expect((await odd.outcome).error).toMatchObject({ kind: 'taskTimedOut' });
+				expect(odd.looksS.slice(0, 4)).toEqual(looks);
+				expect(odd.looksS.length).toBeLessThan(62);
+			},
+		);
+
 		test('is told after 30 s, whatever pause the service asks for', async () => {
 			const asked = wait([trouble('balance', { httpStatus: 402, retryAfterMs: 3_600_000 })]);
 			expect((await asked.outcome).error).toMatchObject({ kind: 'balance' });

@@ -5,7 +5,7 @@ import type { Order } from '../../core/orders/order';
 import { endBadly, endWell } from '../../core/orders/states';
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { readBackground, startInBackground } from '../../nodes/durable/background';
-import { tryWaitAndStart, waitAndStart } from '../../nodes/durable/subWorkflow';
+import { NEEDED_NODES, tryWaitAndStart, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { HINTS } from '../../nodes/run/hints';
 import type { Background, Run } from '../../nodes/run/run';
 import { lightContext, NODE, type LightOptions } from '../support/lightContext.mts';
@@ -81,6 +81,12 @@ describe('the workflow to start', () => {
 			'expressionGaveNothing',
 		],
 		['cannot be waited for', {}, { more: { getWorkflow: () => ({}) } }, 'backgroundNotPossible'],
+		[
+			'needs a node that this n8n excludes',
+			{},
+			{ more: { getKnownNodeTypes: () => ({ ...NEEDED_NODES, 'n8n-nodes-base.if': undefined }) } },
+			'backgroundNotPossible',
+		],
 	])('the workflow to start is a mistake where it %s', async (_, parameters, options, reason) => {
 		const { background, executed } = await read(parameters, options);
 		expect(background).toMatchObject({ name: reason });

@@ -161,6 +161,37 @@ describe('Keep Waiting', () => {
 		expect(logged).toEqual(['Generation Gateway: nobody waits any more, still running at the service: known-0']);
 	});
 
+	const knew = (around: string[]) => ({
+		dead: {
+			resultData: { runData: {} },
+			executionData: { contextData: { 'node:Poll Tasks': { parents: { around } } } },
+		},
+	});
+	const asleepFor = (child: string) => ({
+		waitTill: new Date(0),
+		resultData: { runData: {} },
+		executionData: { nodeExecutionStack: [{ metadata: { waitingChildExecutionIds: [child] } }] },
+	});
+
+	test('Keep Waiting starts nothing in the place of a dead execution when the one around was deleted: the dead one knew it', async () => {
+		const input = toOrderItems([polled(0), plannedOrder(1)]);
+		const flow = { rounds: 1, polledBy: 'dead' };
+		const gone = keep({ input, stored: { ...knew(['own', 'root']), root: null } }, { ...flow });
+		expect(endsOf(await gone.run())).toEqual(['waitingInterrupted', 'submissionStopped']);
+		expect(gone.executed).toEqual([]);
+		const there = keep({ input, stored: { ...knew(['own', 'root']), root: asleepFor('own') } }, { ...flow });
+		await there.run();
+		expect(there.executed).toHaveLength(1);
+	});
+
+	test('Keep Waiting of a retry asks for nobody around: whoever waited has gone on', async () => {
+		const input = toOrderItems([polled(0)]);
+		const flow = { rounds: 1, polledBy: 'dead', parents: { around: ['root'] } };
+		const again = keep({ input, stored: knew(['own', 'root']), ...retry }, flow);
+		await again.run();
+		expect(again.executed).toHaveLength(1);
+	});
+
 	test.each([
 		[0, undefined],
 		[1, 'ended early'],

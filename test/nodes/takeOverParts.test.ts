@@ -54,6 +54,17 @@ describe('what is left of an execution that has polled', () => {
 	])('an execution that has ended with %j was stopped by a person: %p', async (error, wasStopped) => {
 		expect(await left({ resultData: { runData: {}, error } })).toMatchObject({ wasStopped });
 	});
+	test.each<[unknown, unknown]>([
+		[['own', 'root'], { around: ['root'] }],
+		[['other', 'root'], { around: ['other', 'root'] }],
+		['root', undefined],
+		[undefined, undefined],
+	])('of an execution that knew %j to wait for it, those around who asks are known: %j', async (around, parents) => {
+		const executionData = { contextData: { 'node:Poll Tasks': { parents: { around } } } };
+		const { context } = lightContext({ stored: { dead: { resultData: { runData: {} }, executionData } } });
+		expect((await leftOf(context, 'dead')).parents).toEqual(parents);
+	});
+
 	test.each([
 		['NodeOperationError', 'no\nkey', 'no key'],
 		['NodeApiError', 'x'.repeat(300), 'x'.repeat(200)],

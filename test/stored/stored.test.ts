@@ -232,7 +232,7 @@ describe('what a node remembers for a retry', () => {
 		},
 	);
 
-	test.each(each('ledger-with-log'))(
+	test.each([...each('ledger-with-log'), ...each('ledger-with-renamed-files')])(
 		'%s: what the ledger knows from the purchase log goes on, or is left to the user',
 		async (_, kept) => {
 			const contextData = kept as IDataObject;

@@ -9,6 +9,7 @@ import type {
 	INodeExecutionData,
 	IRunExecutionData,
 } from 'n8n-workflow';
+import { NEEDED_NODES } from '../../nodes/durable/subWorkflow';
 import { DataTables } from './dataTables.mts';
 
 export interface LightOptions {
@@ -18,8 +19,8 @@ export interface LightOptions {
 	answer?: (request: IHttpRequestOptions, count: number) => object | number | undefined | Promise<object | undefined>;
 	/** The end of a sub-execution. It sleeps where nothing is said. */
 	execute?: (call: Executed) => Partial<ExecuteWorkflowData> | undefined;
-	/** The executions that n8n has data of. */
-	stored?: Record<string, object>;
+	/** The executions that n8n has data of; null: somebody has deleted it. */
+	stored?: Record<string, object | null>;
 	/** The items of each node; of those that are named with undefined, none: they have not run. */
 	outputs?: Record<string, INodeExecutionData[] | undefined>;
 	input?: INodeExecutionData[];
@@ -89,7 +90,7 @@ export function lightContext(options: LightOptions = {}) {
 		getNodeParameter: (name: string, _item: number, fallback: unknown) =>
 			name in parameters ? parameters[name] : fallback,
 		getParentNodes: () => [],
-		getKnownNodeTypes: () => ({}),
+		getKnownNodeTypes: () => NEEDED_NODES,
 		continueOnFail: () => false,
 		addExecutionHints: () => {},
 		sendMessageToUI: () => {},
@@ -103,7 +104,8 @@ export function lightContext(options: LightOptions = {}) {
 			},
 		}),
 		getExecutionDataById: async (id: string) => {
-			const data = await Promise.resolve(stored[id] as IRunExecutionData | undefined);
+			const data = await Promise.resolve(stored[id] as IRunExecutionData | undefined | null);
+			if (data === null) return undefined;
 			if (data === undefined) throw new Error('there is no such data');
 			return data;
 		},

@@ -1,8 +1,8 @@
 /**
  * Deliberate breakages: each breaks one promise, and the simulation must find it (`npm run test:simulation -- breakages`).
- * `find` is in the file once. `unfound`: the reason why the simulation cannot find it, and who does.
+ * `find` is in the file once. `unfound`: the reason why the simulation cannot find it; then the tests in `noticedBy` must fail.
  *
- * @type {Array<{ promise: string, file: string, find: string, becomes: string, unfound?: string }>}
+ * @type {Array<{ promise: string, file: string, find: string, becomes: string, unfound?: string, noticedBy?: string }>}
  */
 export const breakages = [
 	// A creating request is sent again only if the service surely did not accept it.
@@ -53,8 +53,8 @@ export const breakages = [
 		file: 'core/http/creationAnswer.ts',
 		find: 'if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));',
 		becomes: 'if (response.cutOff !== undefined) throw refusalError(response);',
-		unfound:
-			'The answers of the simulation are whole, or end with the connection. test/nodes/hostile.test.ts sends such answers.',
+		unfound: 'The answers of the simulation are whole, or end with the connection.',
+		noticedBy: 'test/nodes/hostile.test.ts',
 	},
 	{
 		promise: 'the pause that the service asks for is kept',
@@ -147,16 +147,16 @@ export const breakages = [
 		file: 'core/orders/writeAheadLog.ts',
 		find: "return this.scope.isRetry ? 'unreadable' : 'submit';",
 		becomes: "return 'submit';",
-		unfound:
-			'The judge takes an execution whose name cannot be read for unguarded. test/core/writeAheadLog.test.ts notices it.',
+		unfound: 'The judge takes an execution whose name cannot be read for unguarded.',
+		noticedBy: 'test/core/writeAheadLog.test.ts',
 	},
 	{
 		promise: 'two executions that begin at once have slots of their own',
 		file: 'core/orders/writeAheadLog.ts',
 		find: 'Array.from({ length: 16 }',
 		becomes: 'Array.from({ length: 1 }',
-		unfound:
-			'It takes two executions of the same millisecond, a crash and a retry of the second. test/core/writeAheadLog.test.ts plays just that.',
+		unfound: 'It takes two executions of the same millisecond, a crash and a retry of the second.',
+		noticedBy: 'test/core/writeAheadLog.test.ts',
 	},
 	{
 		promise: 'the name stays until the ledger is saved',
@@ -225,14 +225,16 @@ export const breakages = [
 		find: 'this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);',
 		becomes: '',
 		unfound:
-			'It takes a later try that cannot read the log, and that one looks for all rows of other retries (beginOrLeaveGap). test/core/purchaseLog.test.ts notices it.',
+			'It takes a later try that cannot read the log, and that one looks for all rows of other retries (beginOrLeaveGap).',
+		noticedBy: 'test/core/purchaseLog.test.ts',
 	},
 	{
 		promise: 'rows of the log are written again when the database did not take them',
 		file: 'nodes/purchaseLog/purchaseTable.ts',
 		find: 'const PAUSES_MS = [500, 2000];',
 		becomes: 'const PAUSES_MS: number[] = [];',
-		unfound: 'The judge wants IDs in a log that always answers. test/nodes/purchaseTable.test.ts notices it.',
+		unfound: 'The judge wants IDs in a log that always answers.',
+		noticedBy: 'test/nodes/purchaseTable.test.ts',
 	},
 	// One end badly, the others.
 	{
@@ -259,8 +261,8 @@ export const breakages = [
 		file: 'core/orders/waveLog.ts',
 		find: 'await this.store.save();',
 		becomes: '',
-		unfound:
-			'The search for names of waves that were not saved (countUnsaved) makes up for it. test/core/waveLog.test.ts notices it.',
+		unfound: 'The search for names of waves that were not saved (countUnsaved) makes up for it.',
+		noticedBy: 'test/core/waveLog.test.ts',
 	},
 	{
 		promise: 'orders of an interrupted wave are not sent again',
@@ -304,7 +306,8 @@ export const breakages = [
 		find: 'areAll: areAll && !mayLackRows',
 		becomes: 'areAll',
 		unfound:
-			'It takes a row that could not be written in the last wave of a worker that is lost, and rows of the waves before. test/core/lostWorker.test.ts plays just that.',
+			'It takes a row that could not be written in the last wave of a worker that is lost, and rows of the waves before.',
+		noticedBy: 'test/core/lostWorker.test.ts',
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
@@ -318,14 +321,16 @@ export const breakages = [
 		find: '...(request && { request: { ...request } }),',
 		becomes: '',
 		unfound:
-			'A request would have to change in the few milliseconds in which n8n saves, and the process die before the next saving. test/nodes/orderItems.test.ts notices it.',
+			'A request would have to change in the few milliseconds in which n8n saves, and the process die before the next saving.',
+		noticedBy: 'test/nodes/orderItems.test.ts',
 	},
 	{
 		promise: 'n8n saves the number of waves as it was with the orders',
 		file: 'nodes/durable/orderItems.ts',
 		find: '...(batch && { batch: share(batch) }),',
 		becomes: '',
-		unfound: 'As for a request, above. test/nodes/orderItems.test.ts notices it.',
+		unfound: 'As for a request, above.',
+		noticedBy: 'test/nodes/orderItems.test.ts',
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
@@ -350,7 +355,8 @@ export const breakages = [
 		file: 'nodes/durable/steps.ts',
 		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',
 		becomes: '',
-		unfound: 'The sweep of n8n, a minute later, makes up for it. test/nodes/steps.test.ts notices it.',
+		unfound: 'The sweep of n8n, a minute later, makes up for it.',
+		noticedBy: 'test/nodes/steps.test.ts',
 	},
 	{
 		promise: 'an execution that polls and that is stopped before it has slept is not taken over',
@@ -369,8 +375,8 @@ export const breakages = [
 		file: 'nodes/durable/steps.ts',
 		find: 'Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });',
 		becomes: 'Object.assign(memory, { isCanceled: true });',
-		unfound:
-			'The ends that it has put out say what is known of each order, too. test/nodes/aroundIt.test.ts notices it.',
+		unfound: 'The ends that it has put out say what is known of each order, too.',
+		noticedBy: 'test/nodes/aroundIt.test.ts',
 	},
 	// Nothing is kept for ever.
 	{
@@ -440,7 +446,8 @@ export const breakages = [
 		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
 		unfound:
-			'Tasks wait for a slot of the account, too, and none gets one when the execution falls asleep (createInSlot.ts). test/core/advance.test.ts notices it: there are no slots.',
+			'Tasks wait for a slot of the account, too, and none gets one when the execution falls asleep (createInSlot.ts).',
+		noticedBy: 'test/core/advance.test.ts',
 	},
 	{
 		promise: 'retried orders do not raise the number of tasks at once',

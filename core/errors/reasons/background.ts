@@ -17,9 +17,10 @@ export const BACKGROUND = {
 			'Pass along only what you need to identify the item, such as an ID, or turn off Include Input Fields in the options.',
 	},
 	backgroundNotPossible: {
-		message: 'Start a Workflow is not possible here: it needs n8n 2.41 or later and a saved workflow',
-		advice:
-			'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and get the results with Wait for Task.',
+		message: ({ missing }: { missing?: string }) =>
+			`Start a Workflow is not possible here: ${missing === undefined ? 'it needs n8n 2.41 or later and a saved workflow' : `this n8n excludes the node "${missing}"`}`,
+		advice: ({ missing }: { missing?: string }) =>
+			`${missing === undefined ? 'Save the workflow, or update n8n' : 'Remove it from NODES_EXCLUDE'}. Until then, set When Done to Return Immediately and get the results with Wait for Task.`,
 	},
 	workflowLoops: {
 		message: 'The workflow could start this node again with its own results, and pay each time',

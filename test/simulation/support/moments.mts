@@ -34,9 +34,12 @@ export type Moment = keyof typeof MOMENTS;
 
 const ALL = Object.entries(MOMENTS) as Array<[Moment, IsNow]>;
 
-/** The moments that it is, of the executions that run in the process. */
-export function momentsOf(n8n: N8n, process: Owner): Moment[] {
-	const origins = n8n.origins.filter((origin) => n8n.runsIn(origin, process));
+/** The moments that it is, of the executions that run in the process, or of one of them. */
+export function momentsOf(
+	n8n: N8n,
+	process: Owner,
+	origins = n8n.origins.filter((origin) => n8n.runsIn(origin, process)),
+): Moment[] {
 	return ALL.flatMap(([moment, isNow]) => (origins.some((origin) => isNow(n8n, origin, process)) ? [moment] : []));
 }
 

@@ -211,7 +211,7 @@ export class N8n {
 		if (origin.executions.some(isBeside)) return;
 		const isAsleep = execution.status === 'waiting';
 		const awakeIn = this.processes.filter((process) => this.runsIn(origin, process));
-		const moments = new Set(awakeIn.flatMap((process) => momentsOf(this, process)));
+		const moments = new Set(awakeIn.flatMap((process) => momentsOf(this, process, [origin])));
 		for (const moment of [...moments, ...(isAsleep ? ['while it sleeps'] : [])]) this.story.visit(`a stop ${moment}`);
 		origin.stoppedAtMs = this.time.elapsedMs;
 		// What it sets off happens there.
