@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { freePort } from '../../tools/processes/freePort.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
-import { executionsOf } from './support/production.mts';
+import { untilListed } from './support/production.mts';
 import { until } from './support/until.mts';
 import { killWhenRunning } from './support/killWhenRunning.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
@@ -31,7 +31,7 @@ async function start(prompt: string, more: Record<string, unknown> = {}) {
 	const workflowId = await createWorkflow(instance, [{ prompt, ...more }], [node]);
 	const beganMs = Date.now();
 	const executionId = await startExecution(instance.rest, workflowId, 'Start');
-	const innermost = async () => (await executionsOf(instance, workflowId))[2];
+	const innermost = async () => (await untilListed(instance, workflowId, 3))[2];
 	/** The address at which n8n would call the execution that polls, but for where n8n is. */
 	const address = async () => {
 		const inner = await innermost();
@@ -47,8 +47,7 @@ async function start(prompt: string, more: Record<string, unknown> = {}) {
 	};
 	const hints = async () =>
 		JSON.stringify((await readExecution(instance.rest, executionId)).runData.Generate?.[0]?.hints ?? []);
-	const isAsleep = async () => (await executionsOf(instance, workflowId)).length === 3;
-	return { address, innermost, finish, hints, isAsleep };
+	return { address, innermost, finish, hints };
 }
 
 test('where n8n cannot call itself, the result comes a minute late; the log and the next run say why and what to set', async () => {
@@ -61,7 +60,7 @@ test('where n8n cannot call itself, the result comes a minute late; the log and 
 	assert.doesNotMatch(await late.hints(), /could not call itself/);
 
 	const next = await start('next');
-	await until('it sleeps', next.isAsleep);
+	await next.innermost();
 	await until('its hint is there', async () => (await next.hints()).includes('could not call itself'));
 	// Whoever calls, and however often: n8n wakes it once. Anyone without the signature is turned away.
 	const url = await next.address();
@@ -79,10 +78,9 @@ test('where n8n cannot call itself, the result comes a minute late; the log and 
 const MEGABYTES = 6;
 
 test('after a kill when an execution has just been woken, the result comes all the same', async () => {
-	const { innermost, address, finish, isAsleep } = await start('woken [[sandbox duration=20s]]', {
+	const { innermost, address, finish } = await start('woken [[sandbox duration=20s]]', {
 		large: 'x'.repeat(MEGABYTES * 2 ** 20),
 	});
-	await until('it sleeps', isAsleep);
 	const id = String(await innermost());
 	await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
 	const url = await address();

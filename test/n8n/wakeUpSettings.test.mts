@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
-import { executionsOf } from './support/production.mts';
+import { untilListed } from './support/production.mts';
 import { startProxy, type Proxy } from './support/proxy.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
@@ -52,8 +52,7 @@ async function begin(prompt: string, credential = instance.credential): Promise<
 	};
 	const beganMs = Date.now();
 	const { workflowId, executionId } = await start(parameters, credential);
-	await until(`${prompt} sleeps`, async () => (await executionsOf(instance, workflowId)).length === 3);
-	const innermost = String((await executionsOf(instance, workflowId))[2]);
+	const [, , innermost = ''] = await untilListed(instance, workflowId, 3);
 	let address = '';
 	await until('its address is saved', async () => {
 		const [noted] = itemsOf(await readExecution(instance.rest, innermost), 'Note Address');

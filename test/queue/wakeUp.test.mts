@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import type { N8n } from '../../tools/n8n/launch.mjs';
-import { executionsOf } from '../n8n/support/production.mts';
+import { untilListed } from '../n8n/support/production.mts';
 import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { startCluster, type Cluster } from './support/cluster.mts';
@@ -28,8 +28,8 @@ async function begin(prompt: string) {
 	const workflowId = await createWorkflow(cluster, [{}], [node]);
 	const beganMs = Date.now();
 	const executionId = await startExecution(cluster.rest, workflowId, 'Start');
-	await until(`${prompt} sleeps`, async () => (await executionsOf(cluster, workflowId)).length === 3);
-	return { executionId, innermost: String((await executionsOf(cluster, workflowId))[2]), beganMs };
+	const [, , innermost] = await untilListed(cluster, workflowId, 3);
+	return { executionId, innermost: String(innermost), beganMs };
 }
 
 type Begun = Awaited<ReturnType<typeof begin>>;

@@ -5,7 +5,15 @@ import { resolve } from 'node:path';
 const PRINT = `import { breakages } from './tools/simulation/breakages.mjs';
 process.stdout.write(JSON.stringify(breakages));`;
 
-export function deliberateBreakages(): Array<{ promise: string; file: string; find: string }> {
+interface Breakage {
+	promise: string;
+	file: string;
+	find: string;
+	unfound?: string;
+	noticedBy?: string;
+}
+
+export function deliberateBreakages(): Breakage[] {
 	const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', PRINT], {
 		cwd: resolve(__dirname, '../..'),
 		encoding: 'utf8',

@@ -3,19 +3,22 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const PRINT = `import { allTargets, undecided } from './tools/mutation/groups.mjs';
+import { toTable } from './tools/mutation/table.mjs';
 const kinds = undecided.flatMap(({ files }) => files.map(({ source }) => source));
-console.log(JSON.stringify({ targets: allTargets(), kinds }));`;
+console.log(JSON.stringify({ targets: allTargets(), kinds, table: toTable(allTargets()) }));`;
 
 interface Target {
 	file: string;
 	tests: string[];
+	isStrict: boolean;
 }
 
-export function mutationGroups(): { targets: Target[]; kinds: RegExp[] } {
+/** `table`: as CONTRIBUTING shows the results. */
+export function mutationGroups(): { targets: Target[]; kinds: RegExp[]; table: string } {
 	const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', PRINT], {
 		cwd: resolve(__dirname, '../..'),
 		encoding: 'utf8',
 	});
-	const { targets, kinds } = JSON.parse(printed) as { targets: Target[]; kinds: string[] };
-	return { targets, kinds: kinds.map((source) => new RegExp(source)) };
+	const { targets, kinds, table } = JSON.parse(printed) as { targets: Target[]; kinds: string[]; table: string };
+	return { targets, table, kinds: kinds.map((source) => new RegExp(source)) };
 }

@@ -341,7 +341,7 @@ export const breakages = [
 	{
 		promise: 'a retry by a person of an execution that waits submits nothing',
 		file: 'nodes/durable/steps.ts',
-		find: "context.getMode() === 'retry' ? retried(known, context.getExecutionId()) : known",
+		find: 'isRetry ? retried(known, context.getExecutionId()) : known',
 		becomes: 'known',
 	},
 	{
