@@ -94,6 +94,8 @@ export default async function suite([name, ...args]) {
 	const tap = readFileSync(results, 'utf8');
 	const count = (/** @type {string} */ word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
 	const failed = count('fail') + count('cancelled');
+	const skipped = count('skipped');
+	if (skipped > 0) say(`\nNot run here: ${skipped}. Their names, and the commands that run them, are above.`);
 	if (exitCode !== 0 && failed === 0) say(`The test runner ended with exit code ${exitCode}.`);
 	return finish(count('pass'), exitCode !== 0 && failed === 0 ? 1 : failed);
 }

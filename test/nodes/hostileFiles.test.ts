@@ -18,6 +18,7 @@ import {
 	type Answer,
 	type Hostile,
 } from '../support/hostile.mts';
+import { memoryMb } from '../support/memory.mts';
 import { pause, runGateway, startGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let hostile: Hostile;
@@ -41,11 +42,20 @@ const SMALL: typeof FILE_LIMITS = {
 	turnMs: 400,
 };
 const REAL = { ...FILE_LIMITS };
-beforeEach(() => {
+/** Less than one of the files, whose sizes are bounded above. */
+const MOST_KEPT_MB = 8;
+let memoryBeforeMb: number;
+beforeEach(async () => {
 	hostile.reset();
 	Object.assign(FILE_LIMITS, SMALL);
+	expect(await hostile.open()).toBe(0);
+	memoryBeforeMb = memoryMb();
 });
-afterEach(() => Object.assign(FILE_LIMITS, REAL));
+afterEach(async () => {
+	Object.assign(FILE_LIMITS, REAL);
+	expect(await noneOpen()).toBe(true);
+	expect(memoryMb() - memoryBeforeMb).toBeLessThan(MOST_KEPT_MB);
+});
 
 const fileUrl = (name: number | string) => `${hostile.baseUrl}/files/${name}.png`;
 const files = () => hostile.requests.filter(({ url }) => url.startsWith('/files/'));

@@ -167,6 +167,7 @@ async function judgePlaces(answers: Answer[], texts: Pick<Traces, 'outputs' | 'i
 		const place = placeOf(task, traces);
 		const prompt = String(task.body.prompt);
 		count(`tasks: ${place ?? 'nowhere'}`);
+		if (place === 'arrived') count(`arrived: ${endingOf(prompt)}`);
 		if (place === undefined) problems.lost.push(`task ${task.id}: ${prompt}`);
 		if (!BY_HAND.some((hand) => hand === place)) continue;
 		byHand.push({ place, id: task.id, prompt, acceptedAt: task.acceptedAt });

@@ -8,3 +8,8 @@ export function heapMb(): number {
 	(runInNewContext('gc') as () => void)();
 	return process.memoryUsage().heapUsed / 2 ** 20;
 }
+
+/** The same, with buffers. */
+export function memoryMb(): number {
+	return heapMb() + process.memoryUsage().external / 2 ** 20;
+}

@@ -38,6 +38,8 @@ const KINDS: Record<Ending, string[]> = {
 		'poll=reset,cut,503html duration=5s',
 		'poll=429:3*2 duration=70s',
 		'poll=slow:6s*2 duration=5s',
+		'poll=401,403*2 duration=20s',
+		'poll=402 duration=100s',
 		'poll=404*2 hidden=5s duration=90s',
 		'created=wrapped_task_id record=wrapped duration=5s case=upper',
 		'result=metadata_result_urls duration=10s',
