@@ -163,11 +163,11 @@ export class ParentExecutions {
 			const data = found ?? undefined;
 			// It was there when they were found out.
 			const isDeleted = found === null && around !== undefined;
-			if (isDeleted || hasFailed(data)) return { isGone: true, wasAwaited };
+			if (isDeleted || hasFailed(data)) return { isGone: true, around, wasAwaited };
 			if (data === undefined && around === undefined) return { isGone: false, wasAwaited };
 			if (data !== undefined && id === ids[around === undefined ? 1 : 0]) {
 				isAwaited = sleepsFor(data, own);
-				if (wasAwaited && !isAwaited) return { isGone: true, wasAwaited };
+				if (wasAwaited && !isAwaited) return { isGone: true, around, wasAwaited };
 			}
 			const next = around === undefined && data !== undefined ? this.next(id, data) : undefined;
 			if (next !== undefined && ids.length <= MOST_AROUND) ids.push(next);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { INodeExecutionData } from 'n8n-workflow';
-import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { executionsOf } from './support/production.mts';
 import { pause, until } from './support/until.mts';
@@ -107,4 +107,25 @@ test('after a stop nothing more is submitted', async () => {
 	await pause(6_000);
 	assert.equal(tasksOf('stopped').length, before);
 	assert.ok(before < ITEMS);
+});
+
+test('after a waiting execution was deleted, nothing more is submitted, by those who go on neither', async () => {
+	const { workflowId, executionId } = await start('deleted', {}, () => 'duration=12s');
+	await until('the first wave is submitted', () => tasksOf('deleted').length >= PLACES);
+	await until('it waits', async () => (await readExecution(instance.rest, executionId)).status === 'waiting');
+	await until('all are asleep or at work', async () => (await executionsOf(instance, workflowId)).length === 3);
+	// It asks every half second who waits for it, and where n8n is slow to answer every ten seconds.
+	await pause(2_000);
+	await instance.rest.request('POST', '/rest/executions/delete', { ids: [executionId] });
+	const before = tasksOf('deleted').length;
+	assert.ok(before < ITEMS);
+	await until('the tasks have finished', () => tasksOf('deleted').every(({ endsAt }) => endsAt < Date.now()));
+	await pause(8_000);
+	assert.equal(tasksOf('deleted').length, before);
+	const left = await executionsOf(instance, workflowId);
+	await until('the others have ended', async () =>
+		(await Promise.all(left.map((id) => readExecution(instance.rest, id)))).every(
+			({ status }) => !['running', 'waiting'].includes(status),
+		),
+	);
 });

@@ -191,10 +191,12 @@ describe('the question whether somebody still waits', () => {
 
 	test.each(['parent', 'root'])('nobody waits any more where the %s was deleted', async (deleted) => {
 		const saved: Saved = asleep();
-		const { ask } = world(saved);
+		const { ask, store } = world(saved);
 		expect((await ask()).result).toBe(false);
 		saved[deleted] = 'deleted';
 		expect((await ask({ now: true })).result).toBe(true);
+		// Whoever goes on in its place has to know whom it asks for.
+		expect(store.parents).toMatchObject({ around: ['parent', 'root'] });
 	});
 
 	test('the question whether somebody still waits is not answered with no where it is not known yet who is around', async () => {
