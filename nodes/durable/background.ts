@@ -15,10 +15,9 @@ import { holdsExpression } from '../run/item';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
-import { missingNode } from './obstacle';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
-import { tryWaitAndStart, waitAndStart } from './subWorkflow';
+import { missingNode, tryWaitAndStart, waitAndStart } from './subWorkflow';
 import { nameOfItem } from './waveNameStore';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';

@@ -3,7 +3,7 @@ import { isInEngine2 } from '../run/engine2';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
 import { hasFailed, parentIdOf, readData, waitingFor } from './parentExecutions';
-import { NEEDED_NODES } from './subWorkflow';
+import { missingNode } from './subWorkflow';
 import { supportsDurableWait } from './supportsDurableWait';
 
 /** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
@@ -17,12 +17,6 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 	const node = answerAwaited(context);
 	if (node !== undefined) return HINTS.awakeForAnswer({ node });
 	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
-}
-
-/** The first of n8n's nodes that the sub-workflows need and whoever runs this n8n has excluded. */
-export function missingNode(context: IExecuteFunctions): string | undefined {
-	const known = context.getKnownNodeTypes();
-	return Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined)?.[1];
 }
 
 /**

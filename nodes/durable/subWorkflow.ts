@@ -1,4 +1,11 @@
-import type { IConnections, IExecuteWorkflowInfo, INode, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
+import type {
+	IConnections,
+	IExecuteFunctions,
+	IExecuteWorkflowInfo,
+	INode,
+	INodeParameters,
+	IWorkflowSettings,
+} from 'n8n-workflow';
 import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
 import type { OnError } from '../run/toItem';
 import { NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
@@ -16,6 +23,12 @@ export const NEEDED_NODES: Record<string, string> = {
 	[IF]: 'If',
 	[WAIT]: 'Wait',
 };
+
+/** The first of n8n's nodes that the sub-workflows need and whoever runs this n8n has excluded. */
+export function missingNode(context: IExecuteFunctions): string | undefined {
+	const known = context.getKnownNodeTypes();
+	return Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined)?.[1];
+}
 
 /**
  * The sub-workflow that waits in n8n's database. Only its innermost execution is awake at times:
