@@ -111,6 +111,11 @@ describe('waitForTask', () => {
 			expect(lasting.polls()).toBe(5);
 		});
 
+		test('is ridden out where only the time of the acceptance is known', async () => {
+			const accepted = wait([refused, { state: 'done' }], { status: null });
+			expect((await accepted.ended).record?.state).toBe('done');
+		});
+
 		test('is told at once where nothing has been answered about the task', async () => {
 			const unknown = wait([refused, { state: 'done' }], { acceptedAtMs: undefined, status: null });
 			expect((await unknown.ended).error?.kind).toBe(kind);

@@ -91,6 +91,10 @@ describe('the workflow to start', () => {
 		const { background, executed } = await read(parameters, options);
 		expect(background).toMatchObject({ name: reason });
 		expect(executed).toEqual([]);
+		if (reason === 'backgroundNotPossible')
+			expect(background).toMatchObject({
+				data: { missing: 'getKnownNodeTypes' in (options.more ?? {}) ? 'If' : undefined },
+			});
 		if (reason === 'fieldEmpty')
 			expect(background).toMatchObject({
 				data: { label: 'Workflow', enter: expect.stringContaining('Choose') as string },
