@@ -145,8 +145,7 @@ export class GatewayClient {
 			});
 			const response = await mapError(request, {
 				notFound: (details) => gatewayError('uploadEndpointNotFound', {}, details),
-				rejected: (details) =>
-					details.reason?.name === 'requestTooLarge' ? gatewayError('uploadTooLarge', {}, details) : undefined,
+				rejected: (details) => (details.httpStatus === 413 ? gatewayError('uploadTooLarge', {}, details) : undefined),
 			});
 			const url = parseUploadUrl(parseBody(response));
 			if (url === undefined) throw gatewayError('noUploadUrl', {});

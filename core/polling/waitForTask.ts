@@ -1,7 +1,8 @@
-import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError } from '../errors';
+import { asGatewayError, GatewayError, isTransient, stoppedError } from '../errors';
+import { refusesAccess } from '../errors/kinds';
 import { steady, type Clock } from '../clock';
-import { formatDuration } from '../text';
 import { contradictsAcceptance, GracePeriod } from './gracePeriod';
+import { timedOut, toldToWait } from './timeouts';
 import type { SurvivalTable } from './survivalTable';
 import { keepPoll, type KeptWait, type Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
@@ -107,11 +108,15 @@ class Wait<R> {
 		try {
 			for (;;) {
 				// The pause that the service asks for wins, unless it ends after the deadline: then waiting on is in vain.
-				if (this.askedUntilMs >= deadlineMs) return this.timeOut(this.toldToWait());
+				if (this.askedUntilMs >= deadlineMs) {
+					const nowMs = clock.now();
+					const pauses = { askedMs: this.askedUntilMs - nowMs, leftMs: deadlineMs - nowMs };
+					return this.timeOut(toldToWait(this.target, pauses));
+				}
 				await this.sleepUntilDue();
 				if (await this.poll()) return { record: this.record, timedOut: false, waitedMs: this.waitedMs };
 				if (this.verdict !== undefined) return this.timeOut(this.verdict);
-				if (clock.now() >= deadlineMs) return this.timeOut(this.timedOut());
+				if (clock.now() >= deadlineMs) return this.timeOut(timedOut(this.target, this.options.timeoutMs, this.trouble));
 			}
 		} finally {
 			this.schedule?.end();
@@ -234,23 +239,11 @@ class Wait<R> {
 	}
 
 	private timeOut(error: GatewayError): Waited<R> {
+		// The deadline came first, but that is what has happened.
+		const { trouble, gracePeriod, target } = this;
+		const isDoubted = gracePeriod.endsAtMs < Infinity;
+		if (trouble !== undefined && isDoubted && refusesAccess(trouble)) throw trouble.withTask(target.task);
 		if (this.options.onTimeout === 'error') throw error;
 		return { record: this.record, trouble: this.trouble, timedOut: true, waitedMs: this.waitedMs };
-	}
-
-	private timedOut(): GatewayError {
-		const { thing, task } = this.target;
-		const { taskId: id, status, progress } = task;
-		const { message: trouble, details: { serviceMessage, serviceCode } = {} } = this.trouble ?? {};
-		const data = { thing, id, after: formatDuration(this.options.timeoutMs), status, progress, trouble };
-		return gatewayError('timedOut', data, { task: { ...task }, serviceMessage, serviceCode });
-	}
-
-	private toldToWait(): GatewayError {
-		const { thing, task } = this.target;
-		const nowMs = this.clock.now();
-		const asked = formatDuration(this.askedUntilMs - nowMs);
-		const left = formatDuration(this.deadlineMs - nowMs);
-		return gatewayError('timedOutEarly', { thing, id: task.taskId, asked, left }, { task: { ...task } });
 	}
 }

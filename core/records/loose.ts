@@ -29,7 +29,7 @@ export function looseTime(value: unknown): number | undefined {
 /** The same, where 0, -1 and the year 1 say that there is none. */
 export function looseExpiry(value: unknown): number | undefined {
 	const time = looseTime(value);
-	return time !== undefined && time > 0 ? time : undefined;
+	return (time ?? 0) > 0 ? time : undefined;
 }
 
 /** A date as text in Unix milliseconds; NaN for what is none. */

@@ -17,7 +17,7 @@ import { executionOf, keyInBackground, type Background, type Run } from '../run/
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
-import { missingNode, tryWaitAndStart, waitAndStart } from './subWorkflow';
+import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart } from './subWorkflow';
 import { nameOfItem } from './waveNameStore';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -33,7 +33,7 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 		(name) => holdsExpression(parameters[name]),
 	);
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
-	const missing = missingNode(context);
+	const missing = missingNode(context, NEEDED_TO_START);
 	if (!supportsDurableWait(context) || missing !== undefined) throw gatewayError('backgroundNotPossible', { missing });
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };

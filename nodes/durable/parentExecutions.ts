@@ -28,6 +28,8 @@ const memorySchema = z
 		/** The time of the question, and the time that n8n took to answer. Milliseconds. */
 		atMs: z.number().catch(0),
 		tookMs: z.number().min(0).catch(0),
+		/** Since when there is none of those that are said to wait, while it is not known yet who else does. Unix milliseconds. */
+		missingSinceMs: z.number().optional().catch(undefined),
 	})
 	.catch({ wasAwaited: false, atMs: 0, tookMs: 0 });
 
@@ -154,7 +156,7 @@ export class ParentExecutions {
 	 * Asks each of them: a person may stop any, and n8n wakes the nearest for another execution when it takes this one for dead,
 	 * as in queue mode after a pause. Who waits for whom stays the same, so it is found out once.
 	 */
-	private async ask({ around, wasAwaited }: Memory): Promise<Asked> {
+	private async ask({ around, wasAwaited, missingSinceMs }: Memory): Promise<Asked> {
 		const own = this.context.getExecutionId();
 		const ids = around ?? [own];
 		let isAwaited = wasAwaited;
@@ -164,7 +166,13 @@ export class ParentExecutions {
 			// It was there when they were found out.
 			const isDeleted = found === null && around !== undefined;
 			if (isDeleted || hasFailed(data)) return { isGone: true, around, wasAwaited };
-			if (data === undefined && around === undefined) return { isGone: false, wasAwaited };
+			if (data === undefined && around === undefined) {
+				// One that falls asleep may not be saved yet; after a while somebody has deleted it.
+				const isMissing = found === null && id !== own;
+				const sinceMs = isMissing ? Math.min(missingSinceMs ?? Infinity, realClock.now()) : undefined;
+				const isGone = sinceMs !== undefined && realClock.now() - sinceMs >= ASLEEP_WITHIN_MS;
+				return { isGone, around: isGone ? ids.slice(1) : undefined, wasAwaited, missingSinceMs: sinceMs };
+			}
 			if (data !== undefined && id === ids[around === undefined ? 1 : 0]) {
 				isAwaited = sleepsFor(data, own);
 				if (wasAwaited && !isAwaited) return { isGone: true, around, wasAwaited };
@@ -176,7 +184,7 @@ export class ParentExecutions {
 	}
 }
 
-interface Asked extends Pick<Memory, 'around' | 'wasAwaited'> {
+interface Asked extends Pick<Memory, 'around' | 'wasAwaited' | 'missingSinceMs'> {
 	isGone: boolean;
 }
 

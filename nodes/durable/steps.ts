@@ -66,7 +66,7 @@ const keepWaiting: Step = async (context) => {
 	const orders = isRetry ? retried(known, context.getExecutionId()) : known;
 	if (orders.every(hasEnded)) return toOrderItems(orders);
 	// Nobody waits for a retry.
-	memory.parents = isRetry ? undefined : (memory.parents ?? left.parents);
+	memory.parents = isRetry ? undefined : (left.parents ?? memory.parents);
 	const isOver =
 		left.wasStopped ||
 		(await leftOf(context, memory.parked)).wasStopped ||

@@ -16,6 +16,7 @@ const RESULTS = 'Results';
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const IF = 'n8n-nodes-base.if';
 const WAIT = 'n8n-nodes-base.wait';
+const EXECUTE = 'n8n-nodes-base.executeWorkflow';
 
 /** The nodes of n8n that the sub-workflows below need, as n8n shows them. */
 export const NEEDED_NODES: Record<string, string> = {
@@ -24,10 +25,13 @@ export const NEEDED_NODES: Record<string, string> = {
 	[WAIT]: 'Wait',
 };
 
+/** The same, with the one that starts another workflow. */
+export const NEEDED_TO_START: Record<string, string> = { ...NEEDED_NODES, [EXECUTE]: 'Execute Sub-workflow' };
+
 /** The first of n8n's nodes that the sub-workflows need and whoever runs this n8n has excluded. */
-export function missingNode(context: IExecuteFunctions): string | undefined {
+export function missingNode(context: IExecuteFunctions, needed = NEEDED_NODES): string | undefined {
 	const known = context.getKnownNodeTypes();
-	return Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined)?.[1];
+	return Object.entries(needed).find(([type]) => known[type] === undefined)?.[1];
 }
 
 /**
@@ -149,7 +153,7 @@ const SLEEP_UNTIL_CALLED: Part = {
 };
 
 const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
-	type: 'n8n-nodes-base.executeWorkflow',
+	type: EXECUTE,
 	typeVersion: 1.2,
 	parameters: {
 		source: 'database',

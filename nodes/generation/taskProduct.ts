@@ -68,7 +68,8 @@ export function taskProduct({
 			if (error.kind === 'notFound')
 				return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
 			if (!refusesAccess(error)) return error;
-			const { message, details } = gatewayError('createdTaskRefused', { id }, error.details);
+			const why = error.message.replace(` (task ${id})`, '');
+			const { message, details } = gatewayError('createdTaskRefused', { id, why }, error.details);
 			// What follows for the other items stays the same.
 			return new GatewayError(error.kind, message, details);
 		},

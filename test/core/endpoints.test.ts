@@ -191,6 +191,7 @@ describe('upload an image', () => {
 		['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'],
 		['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected'],
 		['takes no file that is so large', json(413, HTML), 'uploadTooLarge'],
+		['takes no such file', json(415, HTML), 'requestRejected'],
 	])('an upload endpoint that %s is an error with a reason', async (_, answer, reason) => {
 		expect((await call(upload, answer)).reason?.name).toBe(reason);
 	});

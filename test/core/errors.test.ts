@@ -13,13 +13,13 @@ import {
 	type GatewayErrorKind,
 } from '../../core/errors';
 import { entryOf, toCode } from '../../core/errors/catalogue';
-import { advisesRetry, endsSubmitting, endsTheSame, passesByItself } from '../../core/errors/kinds';
+import { advisesRetry, endsSubmitting, endsTheSame, passesByItself, refusesAccess } from '../../core/errors/kinds';
 
 const CONSEQUENCES: Record<GatewayErrorKind, string> = {
 	badInput: '',
-	authentication: 'ends submitting',
-	balance: 'ends submitting',
-	permission: '',
+	authentication: 'ends submitting, refuses access',
+	balance: 'ends submitting, refuses access',
+	permission: 'refuses access',
 	notFound: '',
 	rejected: 'ends the same',
 	contentPolicy: 'ends the same',
@@ -46,6 +46,7 @@ test.each([...Object.entries(CONSEQUENCES), ['ofAnotherVersion', '']])(
 			passes: passesByItself(error),
 			'advises retry': advisesRetry(error),
 			'ends submitting': endsSubmitting(error),
+			'refuses access': refusesAccess(error),
 			'ends the same': ends[0],
 			'ends the same if permanent': !ends[0] && ends[2],
 		};

@@ -143,7 +143,15 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 	['purchaseKeyUnclear', { execution }, ofItem, '…', '… a task created. … Then run only this item again.'],
 
 	['createdTaskNotFound', { id, mediaKind: 'image' }, alone, '…', 'Check Image Task Status Path … Then retry …'],
-	['createdTaskRefused', { id }, alone, '… task-7, but …', 'Check the API key … Then retry …'],
+	[
+		'createdTaskRefused',
+		{ id, why: 'no credits' },
+		alone,
+		'… task-7, but … show it: no credits',
+		'Check the API key … Then retry …',
+	],
+	['backgroundNotPossible', {}, alone, '… it needs n8n 2.41 …', 'Save the workflow, or … Until then, …'],
+	['backgroundNotPossible', { missing: 'If' }, alone, '… excludes the node "If"', 'Remove it from … Until then, …'],
 	['noTaskStatus', {}, alone, '…', '… Then retry …'],
 	['taskFailed', { id, status: 'failed' }, alone, '…', 'To try again, …'],
 	[

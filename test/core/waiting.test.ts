@@ -372,6 +372,24 @@ describe('what a wait teaches', () => {
 			},
 		);
 
+		test.each(['error', 'return'] as const)(
+			'is what a wait ends with where its deadline comes first, whatever On Timeout is: %s',
+			async (onTimeout) => {
+				const soon = wait([{}, refused], { timeoutMs: 35_000, onTimeout });
+				expect((await soon.outcome).error).toMatchObject({ kind: 'permission', task: { taskId: 'task-1' } });
+				expect(soon.looksS).toEqual([10, 20, 30, 35]);
+				const asked = wait([trouble('balance', { retryAfterMs: 3_600_000 })], { timeoutMs: 35_000, onTimeout });
+				expect((await asked.outcome).error).toMatchObject({ kind: 'balance' });
+				const lost = wait([trouble('notFound')], { timeoutMs: 35_000, onTimeout });
+				const { error, waited } = await lost.outcome;
+				expect([error?.kind, waited?.timedOut]).toEqual(
+					onTimeout === 'error' ? ['taskTimedOut', undefined] : [undefined, true],
+				);
+				const busy = wait([refused, trouble('unavailable')], { timeoutMs: 35_000, onTimeout });
+				expect((await busy.outcome).error?.kind).toBe(onTimeout === 'error' ? 'taskTimedOut' : undefined);
+			},
+		);
+
 		test('is told after 30 s, whatever pause the service asks for', async () => {
 			const asked = wait([trouble('balance', { httpStatus: 402, retryAfterMs: 3_600_000 })]);
 			expect((await asked.outcome).error).toMatchObject({ kind: 'balance' });

@@ -5,7 +5,7 @@ import type { Order } from '../../core/orders/order';
 import { endBadly, endWell } from '../../core/orders/states';
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { readBackground, startInBackground } from '../../nodes/durable/background';
-import { NEEDED_NODES, tryWaitAndStart, waitAndStart } from '../../nodes/durable/subWorkflow';
+import { NEEDED_TO_START, tryWaitAndStart, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { HINTS } from '../../nodes/run/hints';
 import type { Background, Run } from '../../nodes/run/run';
 import { lightContext, NODE, type LightOptions } from '../support/lightContext.mts';
@@ -84,7 +84,7 @@ describe('the workflow to start', () => {
 		[
 			'needs a node that this n8n excludes',
 			{},
-			{ more: { getKnownNodeTypes: () => ({ ...NEEDED_NODES, 'n8n-nodes-base.if': undefined }) } },
+			{ more: { getKnownNodeTypes: () => ({ ...NEEDED_TO_START, 'n8n-nodes-base.executeWorkflow': undefined }) } },
 			'backgroundNotPossible',
 		],
 	])('the workflow to start is a mistake where it %s', async (_, parameters, options, reason) => {
@@ -93,7 +93,7 @@ describe('the workflow to start', () => {
 		expect(executed).toEqual([]);
 		if (reason === 'backgroundNotPossible')
 			expect(background).toMatchObject({
-				data: { missing: 'getKnownNodeTypes' in (options.more ?? {}) ? 'If' : undefined },
+				data: { missing: 'getKnownNodeTypes' in (options.more ?? {}) ? 'Execute Sub-workflow' : undefined },
 			});
 		if (reason === 'fieldEmpty')
 			expect(background).toMatchObject({

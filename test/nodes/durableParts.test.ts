@@ -5,7 +5,9 @@ import type { Order } from '../../core/orders/order';
 import { accept, endBadly, endWell, makeOrder, makeRefused } from '../../core/orders/states';
 import { FORMER_STEPS, STEPS } from '../../nodes/durable/storedNames';
 import {
+	missingNode,
 	NEEDED_NODES,
+	NEEDED_TO_START,
 	pollWhenCalled,
 	tryWaitAndStart,
 	waitAndOutputResults,
@@ -259,6 +261,18 @@ test('the nodes of n8n that sub-workflows need have the names that people know',
 		'n8n-nodes-base.if': 'If',
 		'n8n-nodes-base.wait': 'Wait',
 	});
+});
+
+test('the first node that sub-workflows need and that this n8n does not have is named', () => {
+	const without = (...types: string[]) => {
+		const known = Object.fromEntries(Object.entries(NEEDED_TO_START).filter(([type]) => !types.includes(type)));
+		return { getKnownNodeTypes: () => known } as unknown as IExecuteFunctions;
+	};
+	expect(NEEDED_TO_START).toEqual({ ...NEEDED_NODES, 'n8n-nodes-base.executeWorkflow': 'Execute Sub-workflow' });
+	expect(missingNode(without())).toBeUndefined();
+	expect(missingNode(without('n8n-nodes-base.wait', 'n8n-nodes-base.if'))).toBe('If');
+	expect(missingNode(without('n8n-nodes-base.executeWorkflow'))).toBeUndefined();
+	expect(missingNode(without('n8n-nodes-base.executeWorkflow'), NEEDED_TO_START)).toBe('Execute Sub-workflow');
 });
 
 describe('a sub-workflow as n8n stores it', () => {

@@ -199,8 +199,35 @@ describe('the question whether somebody still waits', () => {
 		expect(store.parents).toMatchObject({ around: ['parent', 'root'] });
 	});
 
-	test('the question whether somebody still waits is not answered with no where it is not known yet who is around', async () => {
-		expect((await world({ ...asleep(), parent: 'deleted' }).ask()).result).toBe(false);
+	test.each(['parent', 'root'])(
+		'where it is not known yet who is around, one that cannot be found may still be saved; after 30 s it was deleted: %s',
+		async (deleted) => {
+			const saved: Saved = { ...asleep(), [deleted]: 'deleted' };
+			const { ask, store } = world(saved);
+			expect((await ask()).result).toBe(false);
+			jest.setSystemTime(Date.now() + 29_000);
+			expect((await ask({ now: true })).result).toBe(false);
+			jest.setSystemTime(Date.now() + 1_000);
+			expect((await ask({ now: true })).result).toBe(true);
+			expect(store.parents).toMatchObject({ around: deleted === 'root' ? ['parent', 'root'] : ['parent'] });
+		},
+	);
+
+	test('one that is saved late, cannot be read, or is the execution itself, was not deleted', async () => {
+		const saved: Saved = { ...asleep(), root: 'deleted' };
+		const { ask } = world(saved);
+		await ask();
+		jest.setSystemTime(Date.now() + 40_000);
+		saved.root = undefined;
+		expect((await ask({ now: true })).result).toBe(false);
+		saved.root = 'deleted';
+		expect((await ask({ now: true })).result).toBe(false);
+		saved.root = asleepFor('parent');
+		expect((await ask({ now: true })).result).toBe(false);
+		const own = world({ own: 'deleted' });
+		await own.ask();
+		jest.setSystemTime(Date.now() + 40_000);
+		expect((await own.ask({ now: true })).result).toBe(false);
 	});
 
 	test('the question whether somebody still waits ends after a hundred executions around one another', async () => {

@@ -312,7 +312,7 @@ describe('an error about a task', () => {
 	const file = (httpStatus?: number) =>
 		gatewayError('downloadFailed', { id: 'a', what: 'b', urls: 'c' }, { httpStatus });
 	const EXPIRED = { name: 'purchaseKeyExpired', data: { id: 'known-0' } };
-	const REFUSED = { name: 'createdTaskRefused', data: { id: 'known-0' } };
+	const REFUSED = { name: 'createdTaskRefused', data: { id: 'known-0', why: 'x' } };
 	const LOST = { name: 'createdTaskNotFound', data: { id: 'known-0', mediaKind: 'image' } };
 
 	test.each<[string, Order, GatewayError, object | undefined]>([

@@ -23,6 +23,14 @@ describe('what ended a connection', () => {
 			}),
 			'EHOSTUNREACH',
 		],
+		[
+			'a host with more addresses than anybody has',
+			Object.assign(new Error('x'), {
+				code: 'ETIMEDOUT',
+				errors: [...Array(10).fill({}), Object.assign(new Error('x'), { syscall: 'connect' })],
+			}),
+			'ETIMEDOUT',
+		],
 		['a code that only n8n gives', { httpCode: 'ECONNREFUSED' }, 'ECONNREFUSED'],
 		[
 			'an address that n8n blocks',

@@ -9,7 +9,7 @@ import type {
 	INodeExecutionData,
 	IRunExecutionData,
 } from 'n8n-workflow';
-import { NEEDED_NODES } from '../../nodes/durable/subWorkflow';
+import { NEEDED_TO_START } from '../../nodes/durable/subWorkflow';
 import { DataTables } from './dataTables.mts';
 
 export interface LightOptions {
@@ -90,7 +90,7 @@ export function lightContext(options: LightOptions = {}) {
 		getNodeParameter: (name: string, _item: number, fallback: unknown) =>
 			name in parameters ? parameters[name] : fallback,
 		getParentNodes: () => [],
-		getKnownNodeTypes: () => NEEDED_NODES,
+		getKnownNodeTypes: () => NEEDED_TO_START,
 		continueOnFail: () => false,
 		addExecutionHints: () => {},
 		sendMessageToUI: () => {},

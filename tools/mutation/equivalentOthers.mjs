@@ -2,6 +2,25 @@
 
 /** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
 export const inOthers = {
+	'core/records/locateResult.ts': [
+		{
+			line: "while (end > 0 && '.,;:!?)]}'.includes(url.charAt(end - 1))) end--;",
+			becomes: 'true',
+			why: 'a URL begins with letters',
+		},
+		{
+			line: "while (end > 0 && '.,;:!?)]}'.includes(url.charAt(end - 1))) end--;",
+			becomes: 'end >= 0',
+			why: 'the same',
+		},
+	],
+	'nodes/connection/transport.ts': [
+		{
+			line: 'const ofAddresses = Array.isArray(error.errors) ? error.errors.slice(0, MOST_ADDRESSES) : [];',
+			becomes: '["Stryker was here"]',
+			why: 'nothing is in a text',
+		},
+	],
 	'nodes/run/runOperation.ts': [
 		{
 			line: 'const orders = worked.flatMap(({ order }) => order ?? []);',

@@ -75,7 +75,7 @@ const purchases = [
 	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
 	{
-		files: inFolder('core/polling', 'waitForTask gracePeriod'),
+		files: inFolder('core/polling', 'waitForTask gracePeriod timeouts'),
 		tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'],
 	},
 	{ files: ['core/polling/startTimes.ts'], tests: ['core/startTimes'] },

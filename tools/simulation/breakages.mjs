@@ -413,7 +413,7 @@ export const breakages = [
 	{
 		promise: 'a wait ends with its timeout',
 		file: 'core/polling/waitForTask.ts',
-		find: 'if (clock.now() >= deadlineMs) return this.timeOut(this.timedOut());',
+		find: 'if (clock.now() >= deadlineMs) return this.timeOut(timedOut(this.target, this.options.timeoutMs, this.trouble));',
 		becomes: '',
 	},
 	{

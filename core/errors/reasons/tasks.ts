@@ -33,7 +33,7 @@ export const TASKS = {
 	},
 	createdTaskRefused: {
 		kind: 'permission',
-		message: ({ id }: Task) => `The service accepted task ${id}, but refuses to show it`,
+		message: ({ id, why }: Task & { why: string }) => `The service accepted task ${id}, but refuses to show it: ${why}`,
 		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenWaitOn(situation)}`,
 		retryContinues: true,
 	},

@@ -8,7 +8,7 @@ import type {
 	INodeExecutionData,
 	IWorkflowBase,
 } from 'n8n-workflow';
-import { NEEDED_NODES } from '../../../nodes/durable/subWorkflow';
+import { NEEDED_TO_START } from '../../../nodes/durable/subWorkflow';
 import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/purchaseLog/dataTableNode';
 import type { Case } from './cases.mts';
 import { copyOf } from './copyOf.mts';
@@ -136,7 +136,7 @@ function shared(n8n: N8n, { drawn }: Origin, log: RunLog, signal: AbortSignal, o
 			purchaseLog: drawn.purchaseLog !== undefined,
 		}),
 		getWorkflow: () => ({ id: 'workflow', name: 'Simulated' }),
-		getKnownNodeTypes: () => ({ ...NEEDED_NODES, ...NEEDED_BY_LOG }),
+		getKnownNodeTypes: () => ({ ...NEEDED_TO_START, ...NEEDED_BY_LOG }),
 		getExecutionCancelSignal: () => signal,
 		getExecutionDataById: async (id: string) => {
 			await time.pass(1);
