@@ -170,7 +170,7 @@ export class ParentExecutions {
 				// One that falls asleep may not be saved yet; after a while somebody has deleted it.
 				const isMissing = found === null && id !== own;
 				const sinceMs = isMissing ? Math.min(missingSinceMs ?? Infinity, realClock.now()) : undefined;
-				const isGone = sinceMs !== undefined && realClock.now() - sinceMs >= ASLEEP_WITHIN_MS;
+				const isGone = realClock.now() - (sinceMs ?? Infinity) >= ASLEEP_WITHIN_MS;
 				return { isGone, around: isGone ? ids.slice(1) : undefined, wasAwaited, missingSinceMs: sinceMs };
 			}
 			if (data !== undefined && id === ids[around === undefined ? 1 : 0]) {

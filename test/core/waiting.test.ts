@@ -380,6 +380,9 @@ describe('what a wait teaches', () => {
 				expect(soon.looksS).toEqual([10, 20, 30, 35]);
 				const asked = wait([trouble('balance', { retryAfterMs: 3_600_000 })], { timeoutMs: 35_000, onTimeout });
 				expect((await asked.outcome).error).toMatchObject({ kind: 'balance' });
+				const asleep = { contradictedSinceMs: START_MS - 1_000, notBeforeMs: START_MS + 50_000 };
+				const unasked = wait([refused], { timeoutMs: 35_000, onTimeout, kept: asleep });
+				expect((await unasked.outcome).error?.kind).toBe(onTimeout === 'error' ? 'taskTimedOut' : undefined);
 				const lost = wait([trouble('notFound')], { timeoutMs: 35_000, onTimeout });
 				const { error, waited } = await lost.outcome;
 				expect([error?.kind, waited?.timedOut]).toEqual(

@@ -322,6 +322,12 @@ describe('an error about a task', () => {
 		['a task that was accepted and is refused: 401', order(), trouble('authentication', { httpStatus: 401 }), REFUSED],
 		['a task that was accepted and is refused: 402', order(), trouble('balance', { httpStatus: 402 }), REFUSED],
 		['a task that was accepted and is refused: 403', order(), trouble('permission', { httpStatus: 403 }), REFUSED],
+		[
+			'a refused task that its error names already',
+			order(),
+			trouble('balance', { httpStatus: 402 }).withTask({ taskId: 'known-0', elapsedMs: 0 }),
+			REFUSED,
+		],
 		['a refused task of an ID that was entered', order({ acceptedAtMs: undefined }), trouble('balance'), undefined],
 		['a stop', order(), stoppedError(), undefined],
 		['a task that another item has bought long ago, and that is not found', bought(7), notFound, EXPIRED],

@@ -14,13 +14,6 @@ export const inOthers = {
 			why: 'the same',
 		},
 	],
-	'nodes/connection/transport.ts': [
-		{
-			line: 'const ofAddresses = Array.isArray(error.errors) ? error.errors.slice(0, MOST_ADDRESSES) : [];',
-			becomes: '["Stryker was here"]',
-			why: 'nothing is in a text',
-		},
-	],
 	'nodes/run/runOperation.ts': [
 		{
 			line: 'const orders = worked.flatMap(({ order }) => order ?? []);',

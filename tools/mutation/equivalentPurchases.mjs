@@ -8,6 +8,11 @@ export const inPurchases = {
 			becomes: '["Stryker was here"]',
 			why: 'a text has neither code nor name',
 		},
+		{
+			line: 'const ofAddresses = Array.isArray(error.errors) ? error.errors.slice(0, MOST_ADDRESSES) : [];',
+			becomes: '["Stryker was here"]',
+			why: 'the same',
+		},
 	],
 	'nodes/Avatar/products/verificationProduct.ts': [
 		{
