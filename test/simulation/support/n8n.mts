@@ -11,7 +11,7 @@ import type { Execution, Origin, Process, State } from './executions.mts';
 import { LogTables } from './logTables.mts';
 import { MOMENTS, momentsOf, type Moment } from './moments.mts';
 import { ProcessedData } from './processedData.mts';
-import { RunLog } from './runLog.mts';
+import { paceOf, RunLog } from './runLog.mts';
 import type { Service } from './service.mts';
 import { FakeAbortController } from './signals.mts';
 import { itemNames, type Story } from './story.mts';
@@ -331,7 +331,7 @@ export class N8n {
 			drawn,
 			stopHere: { signal },
 		} = origin;
-		const log = new RunLog(this.time, drawn.requestsPerSecond, signal, this.story.violations);
+		const log = new RunLog(this.time, paceOf(drawn), signal, this.story.violations);
 		const startedAtMs = this.time.elapsedMs;
 		try {
 			const [items] = await node.execute.call(contextOf(this, execution, log));

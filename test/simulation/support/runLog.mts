@@ -1,4 +1,5 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
+import type { Case } from './cases.mts';
 import type { Time } from './time.mts';
 
 /** After these the account buys nothing more. */
@@ -7,6 +8,13 @@ const REFUSALS = [401, 402, 403];
 const LONGEST_HOLD_MS = 60_000;
 /** A request and its answer that cross. */
 const ON_ITS_WAY_MS = 1;
+
+/**
+ * The limit by which a run is judged. Where a name has to be written again, the turn of its request has gone by: then it leaves
+ * closer to the next one.
+ */
+export const paceOf = ({ requestsPerSecond, failingRecords }: Pick<Case, 'requestsPerSecond' | 'failingRecords'>) =>
+	failingRecords.length > 0 ? Infinity : requestsPerSecond;
 
 /** One run of a node, as what it sends is judged: what n8n calls a try. */
 export class RunLog {

@@ -17,7 +17,7 @@ import {
 	WAIT_BETWEEN_TRIES_MS,
 	type N8n,
 } from './n8n.mts';
-import { RunLog } from './runLog.mts';
+import { paceOf, RunLog } from './runLog.mts';
 import { FakeAbortController } from './signals.mts';
 import {
 	beginning,
@@ -492,7 +492,7 @@ export class SubExecutions {
 		// What a node has begun may go on while n8n saves, until the execution sleeps or ends.
 		const log = (sub.log ??= new RunLog(
 			time,
-			drawn.requestsPerSecond,
+			paceOf(drawn),
 			signal,
 			story.violations,
 			drawn.maxTries > 1 ? WAIT_BETWEEN_TRIES_MS : Infinity,
