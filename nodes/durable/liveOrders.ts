@@ -85,6 +85,13 @@ export class LiveOrders {
 		return due;
 	}
 
+	/** The orders by their states. */
+	get counts(): Record<'running' | 'finished' | 'to_be_submitted', number> {
+		const count = (...states: Array<Order['state']>) =>
+			this.orders.filter(({ state }) => states.includes(state)).length;
+		return { running: count('accepted'), finished: count('ended'), to_be_submitted: count('planned', 'submitting') };
+	}
+
 	/** True when what has been saved last is sent next. */
 	get submitsNext(): boolean {
 		return this.underWay.some(({ isForWave }) => isForWave);

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
@@ -158,7 +158,7 @@ const pollTasks: Step = async (context) => {
 			memory.hasSlept = true;
 			await context.putExecutionToWait(new Date(Math.min(due.untilMs, Date.now() + MAX_SLEEP_MS)));
 		}
-		return [{ json: countsOf(orders) }];
+		return [{ json: batch.counts }];
 	} finally {
 		if (!goesOn) batch.stop();
 	}
@@ -174,12 +174,6 @@ function cancel(context: IExecuteFunctions, memory: PollMemory, orders: Order[])
 	if (orders.every(hasEnded)) return items;
 	Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });
 	return items.map(asCanceled);
-}
-
-/** The orders by their states. */
-function countsOf(orders: Order[]): IDataObject {
-	const count = (...states: Array<Order['state']>) => orders.filter(({ state }) => states.includes(state)).length;
-	return { running: count('accepted'), finished: count('ended'), to_be_submitted: count('planned', 'submitting') };
 }
 
 /** Nobody works on them any more: those that have not finished end, each with its ID. */

@@ -227,6 +227,12 @@ describe('a batch in memory', () => {
 		}
 	});
 
+	test('a batch in memory counts its orders by their states: what is being sent is to be submitted', () => {
+		const states = ['planned', 'planned', 'submitting', 'accepted', 'ended', 'ended', 'ended', 'ended'] as const;
+		const { batch } = world(states.map((state, item) => ({ ...plannedOrder(item), state })));
+		expect(batch.counts).toEqual({ running: 1, finished: 4, to_be_submitted: 3 });
+	});
+
 	test('a batch in memory uploads the files that n8n has kept', async () => {
 		const files = { 'upload of a': { id: 'filesystem:1', fileName: 'a.png', mimeType: 'image/png' } };
 		const [order] = batched(1);
