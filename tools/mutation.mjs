@@ -2,15 +2,15 @@
  * Mutation testing with Stryker: `npm run test:mutation`. It changes the code in thousands of ways, one at a time, and
  * every change must turn a test red. The result of each file is kept as soon as there is one, until the file or its tests
  * change: a run that was stopped goes on where it was. `-- changed` measures and shows only what has changed since,
- * `-- ledger retry` those with one of these words in their paths; `-- fresh` measures again what is known; `-- write`
- * puts the table into CONTRIBUTING.md.
+ * `-- ledger retry` those with one of these words in their paths; `-- fresh` forgets what is known first; `-- write` puts
+ * the table into CONTRIBUTING.md.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { withSection } from './docs/section.mts';
 import { allTargets, undecided } from './mutation/groups.mjs';
 import { measure, WORKDIR } from './mutation/measure.mjs';
-import { hashOf, isKnown, keep, known, percent, sizeOf, timeLeft, toScore } from './mutation/scores.mjs';
+import { forget, hashOf, isKnown, keep, known, percent, sizeOf, timeLeft, toScore } from './mutation/scores.mjs';
 import { toTable } from './mutation/table.mjs';
 import { projectDir } from './paths.mjs';
 import { finish, say, ToolError } from './report/step.mjs';
@@ -28,12 +28,15 @@ export default async function mutation(args) {
 	const words = args.filter((arg) => !switches.includes(arg));
 	const targets = allTargets();
 	const chosen = targets.filter(({ file }) => words.length === 0 || words.some((word) => file.includes(word)));
+	if (args.includes('fresh')) {
+		rmSync(WORKDIR, { recursive: true, force: true });
+		forget(chosen);
+	}
 	const changed = chosen.filter((target) => !isKnown(target));
 	// Where nothing has changed, all results hold.
 	const wanted = args.includes('changed') && changed.length > 0 ? changed : chosen;
 	if (wanted.length === 0) throw new ToolError(`No file has "${words.join('" or "')}" in its path.`);
-	if (args.includes('fresh')) rmSync(WORKDIR, { recursive: true, force: true });
-	const open = wanted.filter((target) => args.includes('fresh') || !isKnown(target));
+	const open = wanted.filter((target) => !isKnown(target));
 	say(`${wanted.length} files, of which ${open.length} are to be measured. ${timeLeft(open)}.`);
 	let left = open.length;
 	for (const batch of toBatches(open)) {

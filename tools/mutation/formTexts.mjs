@@ -19,28 +19,46 @@ const TEXTS = new Set([
 const TEXT_TABLES = new Set(['HINTS']);
 /** Those that a function may make of what is known. */
 const MADE_TEXTS = new Set(['message', 'advice']);
-const TEXT_TYPES = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression']);
 
 const formTexts = {
 	/** @param {{ isObjectProperty(): boolean, findParent?: any, parentPath: any, node: any }} path */
 	shouldIgnore(path) {
 		if (path.node.type === 'Program') measureCasts(path);
-		if (TEXT_TYPES.has(path.node.type) && !decides(path.node) && isMadeByFunction(path)) return 'text for people';
+		if (isText(path.node) && isMadeByFunction(path)) return 'text for people';
 		if (!path.isObjectProperty()) return undefined;
 		const { key, value } = path.node;
 		const name = key.name ?? key.value;
-		const isText = (TEXTS.has(name) || isChoice(path, name)) && (TEXT_TYPES.has(value.type) || name === 'builderHint');
-		return isText || isInTable(path) ? 'text for people' : undefined;
+		const isForPeople = (TEXTS.has(name) || isChoice(path, name)) && (isText(value) || name === 'builderHint');
+		return isForPeople || isInTable(path) ? 'text for people' : undefined;
 	},
 };
 
 /**
- * True for a text whose parts depend on something: what Stryker ignores, it ignores with all that is in it.
+ * True for words, also in pieces. False where a piece depends on something: what Stryker ignores, it ignores with all that
+ * is in it. A comparison is no text.
  *
- * @param {{ expressions?: Array<{ type: string }> }} node
+ * @param {any} node
+ * @returns {boolean}
  */
-function decides({ expressions = [] }) {
-	return expressions.some(({ type }) => type === 'ConditionalExpression' || type === 'LogicalExpression');
+function isText(node) {
+	const isWords =
+		node.type === 'StringLiteral' ||
+		node.type === 'TemplateLiteral' ||
+		(node.type === 'BinaryExpression' && node.operator === '+' && (isText(node.left) || isText(node.right)));
+	return isWords && !decides(node);
+}
+
+/**
+ * True where something in it chooses or compares.
+ *
+ * @param {any} node
+ * @returns {boolean}
+ */
+function decides(node) {
+	if (node === null || typeof node !== 'object') return false;
+	const { type, operator } = node;
+	const isChoosing = type === 'ConditionalExpression' || type === 'LogicalExpression';
+	return isChoosing || (type === 'BinaryExpression' && operator !== '+') || Object.values(node).some(decides);
 }
 
 /**
@@ -49,10 +67,12 @@ function decides({ expressions = [] }) {
  * @param {{ findParent?: any, parentPath: any }} path
  */
 function isMadeByFunction(path) {
-	const isText = (/** @type {any} */ { node }) =>
+	const makesText = (/** @type {any} */ { node }) =>
 		node.type === 'ObjectProperty' && MADE_TEXTS.has(node.key.name) && node.value.type === 'ArrowFunctionExpression';
+	const { node: parent } = path.parentPath;
 	// Not what it compares with.
-	return path.parentPath.node.type !== 'BinaryExpression' && path.findParent(isText) !== null;
+	const isCompared = parent.type === 'BinaryExpression' && parent.operator !== '+';
+	return !isCompared && path.findParent(makesText) !== null;
 }
 
 /**

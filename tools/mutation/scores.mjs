@@ -29,6 +29,16 @@ export function known({ file }) {
 	return scores[file];
 }
 
+/**
+ * Their results no longer hold, so that a run that was stopped goes on where it was. The times stay, for the estimate.
+ *
+ * @param {Target[]} targets
+ */
+export function forget(targets) {
+	for (const { file } of targets) if (scores[file] !== undefined) scores[file].hash = '';
+	write();
+}
+
 /** @param {Target} target */
 export function isKnown(target) {
 	return known(target)?.hash === hashOf(target);
@@ -42,6 +52,10 @@ export function keep(target, score) {
 	// Another run may have written results meanwhile.
 	Object.assign(scores, read());
 	scores[target.file] = { ...score, measuredOn: new Date().toISOString().slice(0, 10) };
+	write();
+}
+
+function write() {
 	const sorted = Object.fromEntries(Object.entries(scores).sort(([one], [other]) => (one < other ? -1 : 1)));
 	writeFileSync(SCORES, `${JSON.stringify(sorted, null, '\t')}\n`);
 }
