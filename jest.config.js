@@ -9,7 +9,7 @@ module.exports = {
 	// Jest ends a worker that has not ended by itself in half a second, and says that tests leak. These workers end by
 	// themselves: a second and a half after each of 79 files, its process had nothing open but its pipes, and no timer
 	// (process.getActiveResourcesInfo). But it takes them longer when six processes of 300 to 700 MB end at once. A leak
-	// is still found.
+	// is still found: `npm test` counts the message as a failure (tools/test.mjs).
 	workerGracefulExitTimeout: 15_000,
 	testSequencer: '<rootDir>/test/support/jest/longestFirst.cjs',
 	roots: [

@@ -1,7 +1,7 @@
 /**
  * The simulation (`test/simulation`) outside of Jest: `npm run test:simulation`. `-- breakages` breaks the product in
- * each way of `simulation/breakages.mjs`, in memory, and shows that it is noticed. `-- ledger` takes those with this word in their files
- * or promises. `-- hunt 60` plays new seeds for 60 minutes, and writes what it finds to `.n8n-dev/simulation`.
+ * each way of `simulation/breakages.mjs`, in memory, and shows that it is noticed; `-- breakages ledger` takes those with
+ * this word in their files or promises. `-- hunt 60` plays new seeds for 60 minutes, and writes what it finds to `.n8n-dev/simulation`.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -53,6 +53,7 @@ async function replay(words) {
 	const inParallel = pLimit(availableParallelism());
 	const results = await Promise.all([
 		inParallel(isSound),
+		...testFilesOf(chosen).map(async (file) => await inParallel(async () => await passes(file))),
 		...chosen.map(async (each) => await inParallel(async () => await isExpected(each))),
 	]);
 	const passed = results.filter(Boolean).length;
@@ -64,6 +65,27 @@ async function isSound() {
 	const { exitCode, output } = await play(MOST);
 	say(exitCode === 0 ? '✓ the product as it is: nothing found' : `✗ the product as it is: ${output}`);
 	return exitCode === 0;
+}
+
+/**
+ * The files with the tests that notice what the simulation cannot.
+ *
+ * @param {typeof breakages} chosen
+ */
+function testFilesOf(chosen) {
+	return [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy ?? []))];
+}
+
+/**
+ * The same for these tests.
+ *
+ * @param {string} testFile
+ */
+async function passes(testFile) {
+	const { failed, passed } = await runTests(testFile, {});
+	const isFine = failed === 0 && passed > 0;
+	say(`${isFine ? '✓' : '✗'} ${testFile}, with the product as it is: ${passed} tests pass, ${failed} fail`);
+	return isFine;
 }
 
 /** @param {typeof breakages[number]} breakage */
@@ -83,18 +105,18 @@ async function isExpected({ promise, file, find, becomes, unfound, noticedBy }) 
 	else if (noticedBy === undefined) say(`✗ ${promise}: not noticed, ${took}.`);
 	if (found !== undefined || exitCode !== 0 || noticedBy === undefined)
 		return found !== undefined && unfound === undefined;
-	const failed = await failedTests(noticedBy, breakage);
+	const { failed } = await runTests(noticedBy, breakage);
 	say(`${failed > 0 ? '–' : '✗'} ${promise}: not noticed, ${took}. ${unfound} ${noticedBy}: ${failed} tests fail.`);
 	return failed > 0;
 }
 
 /**
- * The number of tests that fail in a file while the product is broken.
+ * The numbers of tests of a file that fail and pass while the product is broken, or as it is.
  *
  * @param {string} testFile
- * @param {Record<string, string>} breakage
+ * @param {Record<string, string>} breakage empty: as it is
  */
-async function failedTests(testFile, breakage) {
+async function runTests(testFile, breakage) {
 	const [pattern] = Object.keys(jestConfig.transform ?? {});
 	const config = { ...jestConfig, rootDir: projectDir, transform: { [pattern]: BREAKING } };
 	const { output } = await attempt(
@@ -102,7 +124,9 @@ async function failedTests(testFile, breakage) {
 		['--ci', '--no-cache', '--runTestsByPath', testFile, '--config', JSON.stringify(config)],
 		{ env: breakage },
 	);
-	return Number(/^Tests: +(\d+) failed/m.exec(output)?.[1] ?? 0);
+	const counts = /^Tests: .*$/m.exec(output)?.[0] ?? '';
+	const count = (/** @type {RegExp} */ what) => Number(what.exec(counts)?.[1] ?? 0);
+	return { failed: count(/(\d+) failed/), passed: count(/(\d+) passed/) };
 }
 
 /**

@@ -55,11 +55,15 @@ async function runJest() {
 	const { output } = await attempt('jest', ['--ci', '--json', `--outputFile=${jestResults}`]);
 	try {
 		const results = JSON.parse(readFileSync(jestResults, 'utf8'));
+		// Jest says so, and goes on.
+		const leaks = /failed to exit gracefully|did not exit one second after/.test(stripVTControlCharacters(output))
+			? 1
+			: 0;
 		// A test file that could not even be loaded has no tests to count.
 		return {
 			output,
 			passed: results.numPassedTests,
-			failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+			failed: results.numFailedTests + results.numRuntimeErrorTestSuites + leaks,
 		};
 	} catch {
 		return { output: `${output}\nJest ended without results.`, passed: 0, failed: 1 };
