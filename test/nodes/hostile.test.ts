@@ -119,8 +119,11 @@ describe('an answer that does not end', () => {
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 60));
 	});
 
-	test('a poll that is answered a byte at a time is asked again', async () => {
-		hostile.answers.poll = drip();
+	test.each([
+		['a byte at a time', drip()],
+		['nothing', () => {}],
+	])('a poll that is answered by %s is asked again', async (_, answer) => {
+		hostile.answers.poll = answer;
 		const waiting = generate();
 		while (hostile.requests.length < 2) await pause(50);
 		hostile.answers.poll = finished({ url: PICTURE });
@@ -130,6 +133,7 @@ describe('an answer that does not end', () => {
 	test.each([
 		['a byte at a time', drip()],
 		['headers a byte at a time', dripHeaders()],
+		['nothing', () => {}],
 	])('of a creating request that is answered by %s nobody knows what came', async (_, answer) => {
 		hostile.answers.create = answer;
 		const { error } = await generate();

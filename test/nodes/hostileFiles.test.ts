@@ -95,8 +95,9 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		['a beginning, and then nothing', stall('0123456789'), 'The file host sent nothing for', { silenceMs: 300 }],
 		['headers, and then nothing', stall(''), 'The file host sent nothing for', { silenceMs: 300 }],
 		['a byte now and then', stall('0123456789', 50), 'The file host sent less than 10 KB per second', { graceMs: 600 }],
+		['no answer', () => {}, 'The file host did not begin to answer within', { openMs: 600 }],
 		['headers a byte at a time', dripHeaders(), 'The file host did not begin to answer within', { openMs: 600 }],
-		['no byte at all', text('', { 'content-type': 'image/png' }), 'The file host sent an empty file', {}],
+		['an empty file', text('', { 'content-type': 'image/png' }), 'The file host sent an empty file', {}],
 	])(
 		'a download that gets %s ends with what happened, the task and the URL, and no connection stays',
 		async (_, answer, what, limits) => {

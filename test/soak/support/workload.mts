@@ -112,6 +112,9 @@ const WORKFLOWS: Array<[name: string, mode?: StartMode]> = [
 	['background3', 'eachItem'],
 ];
 
+/** Executions that begin in a minute. */
+export const EXECUTIONS_PER_MINUTE = WORKFLOWS.length / EVERY_MINUTES;
+
 /** Makes the workflows active, one after the other through the two minutes, and the one that gets the results of some. */
 export async function schedule(signed: Signed): Promise<{ scheduled: Scheduled[]; receiverId: string }> {
 	const target = await withPurchaseLog(signed);
