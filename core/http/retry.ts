@@ -1,6 +1,6 @@
 import { parseJson } from '../json';
 import { parseDate } from '../records/loose';
-import { whatWasCreated } from '../records/refusals';
+import { refusesOutright, whatWasCreated } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
@@ -43,10 +43,10 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	// Something went wrong inside, which does not say that nothing was created; below 500 the status says that.
 	const isOpen = created === 'maybe';
 	if (status === 429) return isOpen ? 'unknown' : 'tryAgain';
-	// A 503 with JSON was written by the service itself, and one that only asks to come back; a page by a proxy that may
-	// have passed the request on before, whatever its headers are.
+	// A 503 that refuses in the form of the service was written by it, and one that only asks to come back. A proxy, which
+	// writes a page or JSON of its own, may have passed the request on before, and given up waiting.
 	if (status === 503) {
-		const isByService = body !== undefined || (headers['retry-after'] !== undefined && !isPage(response));
+		const isByService = refusesOutright(body) || (headers['retry-after'] !== undefined && !isPage(response));
 		return isByService && !isOpen ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.

@@ -53,6 +53,13 @@ export function saysNoSuccess(body: unknown): boolean {
 	return isPlainObject(body) && body.success === false;
 }
 
+/** True for the answer of a service that says no. Proxies write JSON, too, such as `{message}`. */
+export function refusesOutright(body: unknown): boolean {
+	if (!isPlainObject(body)) return false;
+	const { error } = body;
+	return isPlainObject(error) || (typeof error === 'string' && error !== '') || saysNoSuccess(body);
+}
+
 function toText(value: string | number = ''): string {
 	return beginningOf(String(value).trim(), LONGEST_CODE);
 }
@@ -115,9 +122,6 @@ export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason 
  * no status codes, so the words count whatever the status.
  */
 export function whatWasCreated(body: unknown): Created | undefined {
-	if (!isPlainObject(body)) return undefined;
-	const { error } = body;
-	const saysNo = isPlainObject(error) || (typeof error === 'string' && error !== '') || saysNoSuccess(body);
-	const said = saysNo ? parseRefusal(body).message : undefined;
+	const said = refusesOutright(body) ? parseRefusal(body).message : undefined;
 	return entryOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;
 }

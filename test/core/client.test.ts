@@ -26,6 +26,7 @@ describe('createTask', () => {
 		['504 from a proxy', json(504, HTML)],
 		['503 from a proxy', json(503, HTML)],
 		['503 from a proxy that asks to come back', json(503, HTML, { 'retry-after': '2' })],
+		['503 in JSON of a proxy', json(503, { message: 'x' })],
 		['200 without an id', json(200, { status: 'queued' })],
 		['200 without a body', json(200, '')],
 		['200 cut off within the id', json(200, '{"id":"task-')],
@@ -47,7 +48,7 @@ describe('createTask', () => {
 		['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '7' })],
 		['429 with Retry-After as a date', json(429, {}, { 'retry-after': new Date(1_009_000).toUTCString() })],
 		['503 with Retry-After', json(503, '', { 'retry-after': '2' })],
-		['503 in JSON', json(503, { message: 'x' })],
+		['503 with an error', json(503, { error: { message: 'x' } })],
 	])('after %s a task is surely not accepted, and sent again', async (_, answer) => {
 		const { sent, task } = await create([answer, answer, created]);
 		expect(sent).toHaveLength(3);
@@ -67,7 +68,7 @@ describe('createTask', () => {
 
 	test.each([
 		['429', json(429, {}), 'rateLimited'],
-		['503', json(503, {}), 'unavailable'],
+		['503', json(503, { error: {} }), 'unavailable'],
 	])('a creating request gives up after two minutes of %s', async (_, answer, kind) => {
 		const { error, clock, sent } = await create([answer]);
 		expect(error?.kind).toBe(kind);

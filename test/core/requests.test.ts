@@ -227,7 +227,7 @@ describe('a creating request', () => {
 		['429 holds back the batch as long as the service asks', json(429, {}, { 'retry-after': '7' }), ['hold back 7000']],
 		['429 without a time, for half a second to a second', json(429, {}), ['hold back 750']],
 		['429 with no time, for half a second', json(429, {}, { 'retry-after': '0' }), ['hold back 500']],
-		['503 is about this request only', json(503, {}), []],
+		['503 is about this request only', json(503, { error: {} }), []],
 		['without a connection nothing was answered', new ConnectionError('ECONNREFUSED'), []],
 	])('the answer to a creating request sets the pace of the batch: %s', async (_, answer, held) => {
 		expect((await create([answer, done])).pace).toEqual([...held, 'recover']);
@@ -255,7 +255,10 @@ describe('a creating request', () => {
 	});
 
 	test('a creating request that the service is not ready for is repeated for two minutes, however often that is', async () => {
-		const { outcome, sent, waited } = await create([...Array.from({ length: 5 }, () => json(503, {})), done]);
+		const { outcome, sent, waited } = await create([
+			...Array.from({ length: 5 }, () => json(503, { error: {} })),
+			done,
+		]);
 		expect([outcome, sent.length, waited()]).toEqual(['task-1', 6, [750, 1_500, 3_000, 6_000, 12_000]]);
 	});
 
@@ -265,7 +268,7 @@ describe('a creating request', () => {
 			async (whose) => {
 				const stop = new AbortController();
 				const { requests, clock, sent } = service(
-					[json(503, {}), done],
+					[json(503, { error: {} }), done],
 					whose === 'of the run' ? { signal: stop.signal } : {},
 				);
 				const { sleep } = clock;
@@ -478,7 +481,7 @@ describe('around the sending', () => {
 	test.each<[string, Answer, boolean, object]>([
 		['a 429 where others make room', json(429, {}), true, { sent: 1, putOff: [0], pace: [] }],
 		['a 429 where nobody does', json(429, {}), false, { sent: 2, putOff: [750], pace: ['hold back 750'] }],
-		['a 503 where others make room', json(503, {}), true, { sent: 2, putOff: [750], pace: [] }],
+		['a 503 where others make room', json(503, { error: {} }), true, { sent: 2, putOff: [750], pace: [] }],
 		[
 			'a 429 of an hour where others make room',
 			json(429, {}, { 'retry-after': '3600' }),

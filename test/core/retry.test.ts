@@ -65,8 +65,8 @@ describe('an answer to a creating request', () => {
 	test.each([
 		['answered', [200, 201, 204, 299]],
 		['refused', [300, 301, 302, 304, 307, 308, 399, 400, 401, 402, 403, 404, 407, 409, 422, 428, 430, 499]],
-		['tryAgain', [429, 503]],
-		['unknown', [100, 103, 199, 303, 408, 500, 501, 502, 504, 520, 599]],
+		['tryAgain', [429]],
+		['unknown', [100, 103, 199, 303, 408, 500, 501, 502, 503, 504, 520, 599]],
 	])('the outcome of a creating request is %s with the status %j', (outcome, statuses) => {
 		expect(statuses.map((status) => postOutcomeOfAnswer(json(status, { message: 'x' })))).toEqual(
 			statuses.map(() => outcome),
@@ -86,7 +86,14 @@ describe('an answer to a creating request', () => {
 			json(503, 'busy, 5 < 6', { 'retry-after': '2', 'content-type': 'text/plain' }),
 		],
 		['an empty Retry-After', 'tryAgain', json(503, '', { 'retry-after': '' })],
-		['JSON', 'tryAgain', json(503, 'null')],
+		['an error', 'tryAgain', json(503, { error: { message: 'busy' } })],
+		['an error in words', 'tryAgain', json(503, { error: 'busy' })],
+		['no success', 'tryAgain', json(503, { success: false, message: 'busy' })],
+		['JSON that a proxy writes when it gives up waiting', 'unknown', json(503, { message: 'Service Unavailable' })],
+		['a code, as proxies write it', 'unknown', json(503, { message: 'upstream connect error', code: 503 })],
+		['an empty error', 'unknown', json(503, { error: '' })],
+		['no object', 'unknown', json(503, 'null')],
+		['JSON and Retry-After', 'tryAgain', json(503, { message: 'busy' }, { 'retry-after': '2' })],
 	])('a creating request that is answered by 503 with %s ends as %s', (_, outcome, answer) => {
 		expect(postOutcomeOfAnswer(answer)).toBe(outcome);
 	});

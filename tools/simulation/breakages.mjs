@@ -33,7 +33,7 @@ export const breakages = [
 	{
 		promise: 'a 503 of a proxy leaves the outcome open',
 		file: 'core/http/retry.ts',
-		find: "body !== undefined || (headers['retry-after'] !== undefined && !isPage(response))",
+		find: "refusesOutright(body) || (headers['retry-after'] !== undefined && !isPage(response))",
 		becomes: 'true',
 	},
 	{
