@@ -25,12 +25,16 @@ const watchState = z.object({
 	grantedCredits: z.number().optional().catch(undefined),
 });
 
-/** The names of the fields of the state. */
-export const watchStateKeys = Object.keys(watchState.shape);
+/** Beside it, n8n keeps whose balance it is. Another account starts the watch again. */
+const storedState = watchState.extend({ account: z.string().optional().catch(undefined) });
 
-/** The state that n8n has kept; anything else counts as none. */
-export function parseWatchState(stored: unknown): BalanceWatchState {
-	return watchState.catch({}).parse(stored);
+/** The names of the fields that n8n keeps. */
+export const watchStateKeys = Object.keys(storedState.shape);
+
+/** The state that n8n has kept of this account; anything else counts as none. Earlier versions did not note the account. */
+export function parseWatchState(stored: unknown, account: string): BalanceWatchState {
+	const { account: ofAccount = account, ...state } = storedState.catch({}).parse(stored);
+	return ofAccount === account ? state : {};
 }
 
 export function toCredits(amount: number, unit: 'credits' | 'usd'): number {

@@ -209,7 +209,13 @@ describe('the watch over a balance', () => {
 		[undefined, {}],
 		['x', {}],
 	])('a stored state %j of the watch is taken up as %j', (stored, state) => {
-		expect(parseWatchState(stored)).toStrictEqual(state);
+		expect(parseWatchState(stored, 'a')).toStrictEqual(state);
+	});
+
+	test('a stored state of the watch is that of its account; one without an account may be of any', () => {
+		const of = (account: unknown) => parseWatchState({ ...FIRED, usedCredits: 5, account }, 'a');
+		expect([of('a'), of(undefined), of(7)]).toEqual(Array(3).fill({ ...FIRED, usedCredits: 5 }));
+		expect([of('b'), of('')]).toEqual([{}, {}]);
 	});
 });
 
