@@ -123,7 +123,8 @@ export class AccountSlots {
 			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
 			const leftMs = sinceMs + timeoutMs - this.clock.now();
 			if (leftMs <= 0) return tooLate();
-			onWait?.();
+			const waited = onWait?.();
+			if (waited !== undefined) onAbort(over.signal, waited);
 			void this.clock.sleep(leftMs, over.signal).then(() => over.signal.aborted || tooLate());
 		});
 	}

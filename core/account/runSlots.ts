@@ -5,8 +5,8 @@ export interface SlotRequest {
 	/** The time of the first such request, by the clock of the slots. */
 	sinceMs: number;
 	signal?: AbortSignal;
-	/** Called when there is none at once. */
-	onWait?: () => void;
+	/** Called when there is none at once. What it returns is called as soon as the wait is over. */
+	onWait?: () => (() => void) | undefined;
 }
 
 /** The slot of a task that is about to be submitted. */

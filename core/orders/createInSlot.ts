@@ -53,14 +53,13 @@ export async function createInSlot<Answer extends { id: string }>(
 			timeLeftMs: () => Infinity,
 			signal,
 		});
-	let goOn: (() => void) | undefined;
 	const slotRequest: SlotRequest = {
 		sinceMs: wantedSinceMs(order, slots),
 		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
 		signal: anyOf(signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
-			goOn = sleep?.waitsForSlot(() => slots.isAlone(), timeLeftMs());
+			return sleep?.waitsForSlot(() => slots.isAlone(), timeLeftMs());
 		},
 	};
 	const timeLeftMs = () => slotRequest.sinceMs + slotRequest.timeoutMs - slots.nowMs();
@@ -70,14 +69,14 @@ export async function createInSlot<Answer extends { id: string }>(
 		leave = undefined;
 	};
 	const take = async () => {
-		const slot = await slots.take(slotRequest).finally(() => goOn?.());
+		const slot = await slots.take(slotRequest);
 		notReady();
 		return slot;
 	};
 	try {
 		return await record({
 			ready: async () => {
-				leave ??= await slots.ready(slotRequest).finally(() => goOn?.());
+				leave ??= await slots.ready(slotRequest);
 				return notReady;
 			},
 			create: async () => await createOnceTaken(order, slots, tries, { create, take }),

@@ -87,6 +87,24 @@ describe('a wait for a slot', () => {
 		expect(onWait).toHaveBeenCalledTimes(1);
 	});
 
+	test('the end of a wait for a slot is told in the very moment in which the slot is there, or in which it is given up', async () => {
+		const { run, first } = await full();
+		const over = jest.fn();
+		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), onWait: () => over });
+		expect(over).not.toHaveBeenCalled();
+		first.free();
+		// Another task may decide now whether the execution sleeps.
+		expect(over).toHaveBeenCalledTimes(1);
+		await waiting;
+		const stop = new AbortController();
+		const given = { timeoutMs: HOUR_MS, sinceMs: run.nowMs(), signal: stop.signal, onWait: () => over };
+		const stopped = run.take(given);
+		stop.abort();
+		expect(over).toHaveBeenCalledTimes(2);
+		await expect(stopped).rejects.toMatchObject({ kind: 'stopped' });
+		expect(over).toHaveBeenCalledTimes(2);
+	});
+
 	test('a wait for a slot is not told of where a slot is free, or where no time is left', async () => {
 		const { run, first } = await full();
 		const onWait = jest.fn();
@@ -530,7 +548,10 @@ describe('a creating request', () => {
 		const [goOn, leave] = [jest.fn(), jest.fn()];
 		const run: RunSlots = {
 			...world(() => 1).slots.ofRun(),
-			ready: async ({ onWait }) => (onWait?.(), await near.promise),
+			ready: async ({ onWait }) => {
+				const over = onWait?.();
+				return await near.promise.finally(over);
+			},
 		};
 		const sleep = { signal: new AbortController().signal, waitsForSlot: () => goOn } as never;
 		const record = async ({ ready, create }: PurchaseSteps<{ id: string }>) => {
