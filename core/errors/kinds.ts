@@ -8,6 +8,8 @@ interface Kind {
 	refusesAccess?: true;
 	/** A retry of the execution is the advice of every reason of this kind. */
 	advisesRetry?: true;
+	/** Because of what happened to another item, or of a stop. */
+	isOfOthers?: true;
 	/** A retry of the same item ends in the same way: `permanent` where the error says so. */
 	endsTheSame?: 'always' | 'permanent';
 }
@@ -42,8 +44,8 @@ const KINDS = {
 	noResult: { endsTheSame: 'permanent' },
 	download: { endsTheSame: 'permanent' },
 	/** Held back because of what happened to another item. */
-	notSubmitted: {},
-	stopped: {},
+	notSubmitted: { isOfOthers: true },
+	stopped: { isOfOthers: true },
 	/** Of this package: it ends at once and names itself. */
 	ownMistake: { endsTheSame: 'always' },
 } as const satisfies Record<string, Kind>;
@@ -70,6 +72,9 @@ export const passesByItself = (error: Pick<ErrorOfKind, 'kind'>): boolean => kin
 
 /** True where the advice is a retry, whatever the reason. */
 export const advisesRetry = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).advisesRetry === true;
+
+/** True for an error of the item itself. */
+export const isOwn = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isOfOthers !== true;
 
 /** True where a retry of the same item ends in the same way, so that the others would never get through. */
 export function endsTheSame(error: ErrorOfKind): boolean {

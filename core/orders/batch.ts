@@ -3,6 +3,9 @@ import { LONGEST_MODELS } from '../account/spendingRun';
 import { MOST_REQUESTS_PER_SECOND } from '../http/requestWindow';
 import { runColumns } from '../purchases/purchaseRow';
 
+/** Far more than a run has: a wave is half a second long. */
+export const MOST_WAVES = 1_000_000;
+
 /** The most tasks of a run at once. */
 export const MOST_CONCURRENT_TASKS = 10_000;
 
@@ -25,7 +28,7 @@ export const batchSchema = z.object({
 		})
 		.optional(),
 	/** The number of waves so far: see `waveLog.ts`. */
-	waves: z.number().int().min(0),
+	waves: z.number().int().min(0).max(MOST_WAVES),
 	/** For Report Credits: see `core/account/runCredits.ts`. */
 	credits: z
 		.object({

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { onAbort } from '../abort';
 import { asGatewayError, stoppedError, type GatewayError } from '../errors';
-import { endsSubmitting } from '../errors/kinds';
+import { endsSubmitting, isOwn } from '../errors/kinds';
 import { SubmissionGate, UPLOADS } from './submissionGate';
 
 /**
@@ -219,9 +219,6 @@ class RunningJobs {
 		this.stop();
 	}
 }
-
-/** False where a stop, or another job, is the reason. */
-const isOwn = ({ kind }: GatewayError) => kind !== 'stopped' && kind !== 'notSubmitted';
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => onAbort(signal, () => reject(stoppedError())));

@@ -3,7 +3,8 @@ import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
 import { THINGS, type CreatedThing } from '../errors/entry';
 import { isPlainObject, type JsonObject } from '../json';
 import { MAX_POLLS } from '../polling/planner';
-import { batchSchema } from './batch';
+import { LONGEST_WORD } from '../records/taskRecord';
+import { batchSchema, MOST_WAVES } from './batch';
 
 /**
  * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
@@ -17,8 +18,11 @@ const MAX_TIMEOUT_MS = 30 * 86_400_000;
 /** Characters of the ID of a task or of a model. */
 export const MAX_ID_LENGTH = 1_000;
 export const MAX_OUTPUT_FIELD_LENGTH = 200;
+export const MAX_FILE_NAME_LENGTH = 1_000;
+export const MAX_MIME_TYPE_LENGTH = 200;
 export const MAX_RESULT_PATH_LENGTH = 1_000;
-const MAX_STATUS_LENGTH = 200;
+/** Of a longer one there is the beginning, and a sign for the rest. */
+const MAX_STATUS_LENGTH = LONGEST_WORD + 1;
 
 /** URLs of a request. The uploads for it come on top. */
 export const MAX_REQUEST_URLS = 1_000;
@@ -29,8 +33,8 @@ const unixMs = z.number().min(0).max(8.64e15);
 const fileSchema = z.object({
 	/** n8n's own ID of it. */
 	id: z.string().max(MAX_ID_LENGTH),
-	fileName: z.string().max(MAX_ID_LENGTH),
-	mimeType: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
+	fileName: z.string().max(MAX_FILE_NAME_LENGTH),
+	mimeType: z.string().max(MAX_MIME_TYPE_LENGTH),
 });
 
 /**
@@ -51,7 +55,7 @@ const requestSchema = z.object({
 	/** The URLs of uploaded files, which are in the body by now. */
 	uploads: z.array(z.string()).max(MAX_REQUEST_URLS).optional(),
 	/** The wave in which it is being submitted: see `waveLog.ts`. */
-	wave: z.number().int().min(0).optional(),
+	wave: z.number().int().min(0).max(MOST_WAVES).optional(),
 	/** A dead execution may have sent it again, in the place of a task that had failed: see `waveLog.ts`. */
 	maybeSent: z.boolean().optional(),
 	/** The hash of its Purchase Key: see `core/purchases/purchaseKey.ts`. */

@@ -147,18 +147,30 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
  * false where that would change nothing.
  */
 export function reopenForRetry(order: Order): boolean {
-	const { end, request, task, wait } = order;
-	if (end?.error === undefined || wait === undefined) return false;
-	const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });
-	if (retry === 'continues' && task !== undefined) order.state = 'accepted';
-	else if (retry === 'submits' && request !== undefined) planAgain(order);
-	else return false;
+	const { wait } = order;
+	const retry = retryInPlace(order);
+	if (retry === undefined || wait === undefined) return false;
+	if (retry === 'continues') order.state = 'accepted';
+	else planAgain(order);
 	delete order.end;
 	delete wait.startedAtMs;
 	delete wait.wantedAtMs;
 	delete wait.dueAtMs;
 	delete wait.contradictedSinceMs;
 	return true;
+}
+
+/** True for an order that has ended with an error which Retry On Fail would not change. */
+export function staysFailed(order: Order): boolean {
+	return errorOf(order) !== undefined && retryInPlace(order) === undefined;
+}
+
+/** The effect of Retry On Fail on an order that has ended with an error; undefined where it changes nothing. */
+function retryInPlace({ end, request, task, wait }: Order): 'continues' | 'submits' | undefined {
+	if (end?.error === undefined || wait === undefined) return undefined;
+	const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });
+	if (retry === 'continues' && task !== undefined) return retry;
+	return retry === 'submits' && request !== undefined ? retry : undefined;
 }
 
 /**

@@ -125,7 +125,9 @@ export class WaveLog implements WriteAhead {
 		for (const order of open) {
 			if (!order.request?.maybeSent) continue;
 			delete order.request.maybeSent;
-			endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
+			// It may have got an end above, or its task.
+			if (isOpen(order))
+				endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
 		}
 	}
 

@@ -69,7 +69,7 @@ function unwrap(answer: unknown): JsonObject | undefined {
 }
 
 /** Errors and orders keep these words. */
-const LONGEST_WORD = 200;
+export const LONGEST_WORD = 200;
 
 /** A generation task (contract 2.3). Undefined when the answer has neither an id nor a status. */
 export function parseTaskRecord(answer: unknown): TaskRecord | undefined {

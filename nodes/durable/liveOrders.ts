@@ -6,7 +6,7 @@ import type { PendingFiles } from '../../core/models/images';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
-import { reopenForRetry } from '../../core/orders/states';
+import { reopenForRetry, staysFailed } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { liveOrders } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
@@ -164,8 +164,13 @@ export class LiveOrders {
 	}
 
 	/** Retry On Fail, which n8n does not play with an execution that has slept. */
-	private async retry({ retry }: Pick<Batch, 'retry'> = {}): Promise<boolean> {
+	private async retry({
+		retry,
+		stopsAtError = false,
+	}: Partial<Pick<Batch, 'retry' | 'stopsAtError'>> = {}): Promise<boolean> {
 		if (retry === undefined || retry.tried >= retry.tries) return false;
+		// The workflow ends with this error, whatever is bought.
+		if (stopsAtError && this.orders.some(staysFailed)) return false;
 		if (this.orders.filter(reopenForRetry).length === 0) return false;
 		retry.tried++;
 		await realClock.sleep(retry.pauseMs, this.over.signal);

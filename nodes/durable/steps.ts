@@ -72,7 +72,7 @@ const keepWaiting: Step = async (context) => {
 		(await leftOf(context, memory.parked)).wasStopped ||
 		rounds >= MAX_ROUNDS ||
 		(rounds > 0 && (await new ParentExecutions(context, memory, orders).isGone()));
-	if (isOver) return endAll(context, await resolveInterrupted(context, orders.map(takenOver)), left.why);
+	if (isOver) return endAll(context, await resolveInterrupted(context, orders), left.why);
 	// The very items that came in: n8n stores them once then.
 	const items = rounds === 0 && own === orders ? input : toOrderItems(rounds > 0 ? orders.map(takenOver) : orders);
 	const parentExecution = {

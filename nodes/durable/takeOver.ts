@@ -68,12 +68,20 @@ export function retried(orders: readonly Order[], executionId: string): Order[] 
 	});
 }
 
-/** Finds out which requests the dead execution may have sent, where nobody goes on. */
-export async function resolveInterrupted(context: IExecuteFunctions, orders: Order[]): Promise<Order[]> {
-	const batch = orders.find((order) => order.batch !== undefined)?.batch;
-	if (batch === undefined) return orders;
+/**
+ * Finds out which requests the dead execution may have sent, where nobody goes on. Where that fails, the orders stay as they
+ * are, and all that is unsent is in doubt: an error here would let n8n go round and round.
+ */
+export async function resolveInterrupted(context: IExecuteFunctions, given: Order[]): Promise<Order[]> {
+	const orders = given.map(takenOver);
+	const first = orders.find((order) => order.batch !== undefined)?.batch;
+	if (first === undefined) return given;
+	const batch = { ...first };
 	const known = orders.map((order) => (order.batch === undefined ? order : { ...order, batch }));
 	const store = { save: async () => {}, changed: () => {}, ...waveNames(context, batch) };
-	await new WaveLog(store, realClock, batch).resolveInterrupted(known, continuePurchaseLog(context, batch));
-	return known;
+	const record = continuePurchaseLog(context, batch);
+	return await new WaveLog(store, realClock, batch).resolveInterrupted(known, record).then(
+		() => known,
+		() => orders,
+	);
 }

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
+import { isOwn } from '../../core/errors/kinds';
 import type { Order } from '../../core/orders/order';
 import { errorOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
@@ -8,7 +9,7 @@ import { outcomeOf, toItem, type OnError } from '../run/toItem';
 
 /**
  * The output of the node: one item for each order, in their sequence. Where the workflow is to stop, it throws what the
- * first order that did not succeed has ended with.
+ * first order that has failed by itself has ended with, or else the first that was held back because of another.
  *
  * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
  */
@@ -18,7 +19,8 @@ export function toNodeOutput(
 	onError: OnError,
 	keptIn?: string,
 ): INodeExecutionData[] {
-	const failed = orders.find((order) => errorOf(order) !== undefined);
+	const failures = orders.filter(({ end }) => end?.error !== undefined);
+	const failed = failures.find(({ end }) => end?.error && isOwn(end.error)) ?? failures[0];
 	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders, keptIn);
 	return orders.map((order, index) => toItem(outcomeOf(order), index, onError, { operation: operationOf(order) }));
 }

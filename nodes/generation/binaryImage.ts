@@ -6,6 +6,7 @@ import { gatewayError, stoppedError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
+import { MAX_FILE_NAME_LENGTH, MAX_MIME_TYPE_LENGTH } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
 import { toText } from '../form/fieldReader';
@@ -48,9 +49,18 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 			if (known === undefined) throw gatewayError('notAnImage', { label, name, mimeType });
 			type = known;
 		},
-		stored: () => (data.id === undefined ? undefined : { id: data.id, ...describeFile() }),
+		stored: () => {
+			const { mimeType, fileName } = describeFile();
+			return data.id === undefined ? undefined : { id: data.id, ...cutToFit(mimeType, fileName) };
+		},
 	});
 }
+
+/** An order that keeps the file could not be read with more. n8n makes file names of URLs. */
+const cutToFit = (mimeType: string, fileName: string) => ({
+	mimeType: mimeType.slice(0, MAX_MIME_TYPE_LENGTH),
+	fileName: fileName.slice(0, MAX_FILE_NAME_LENGTH),
+});
 
 interface NamedFile {
 	data: IBinaryData;

@@ -1,6 +1,7 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
 import { GatewayError } from '../../core/errors';
+import { isOwn } from '../../core/errors/kinds';
 import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { Order } from '../../core/orders/order';
@@ -95,7 +96,7 @@ const isMistake = (prepared: Prepared): prepared is Prepared & { work: GatewayEr
 /** The first item that has failed by itself, or else the first that was held back because of another. */
 function firstFailure(worked: Worked[]): { error: GatewayError; itemIndex: number } | undefined {
 	const failures = worked.flatMap(({ error }, itemIndex) => (error === undefined ? [] : [{ error, itemIndex }]));
-	return failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
+	return failures.find(({ error }) => isOwn(error)) ?? failures[0];
 }
 
 /** True where an order is to go on in another execution. */
@@ -107,7 +108,7 @@ export function goesOn({ order, error }: Worked): boolean {
 export async function refuseAll(context: IExecuteFunctions, thrown: unknown, describes?: Described): Promise<Worked[]> {
 	const prepare = async () => await Promise.reject(thrown);
 	const prepared = await prepareAll(context, { prepare, describes });
-	return prepared.filter(isMistake).map(({ work, input }) => ({ error: work, input }));
+	return prepared.filter(isMistake).map(({ work, input, inputFiles }) => ({ error: work, input, inputFiles }));
 }
 
 /** The output items of what has ended, in the sequence of the input. */
@@ -150,15 +151,16 @@ async function prepareItem(
 ): Promise<Prepared> {
 	const { index } = item;
 	let input: IDataObject | undefined;
+	let inputFiles: Prepared['inputFiles'];
 	try {
 		if (item.options.flag(includeInputOption)) input = toPassOn(item.input.json, describes);
+		inputFiles = input !== undefined && describes !== 'task' ? item.input.binary : undefined;
 		const work = await prepare(item);
-		const passesFiles = input !== undefined && describes !== 'task' && !(isOrder(work) && work.request);
-		const inputFiles = passesFiles ? item.input.binary : undefined;
+		if (isOrder(work) && work.request) inputFiles = undefined;
 		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, inputFiles, work };
 		return { index, input, inputFiles, work };
 	} catch (thrown) {
-		return { index, input, work: unreadable(thrown) };
+		return { index, input, inputFiles, work: unreadable(thrown) };
 	}
 }
 

@@ -118,6 +118,13 @@ describe('rules between fields', () => {
 	const reasonOf = (rule: Rule, body: JsonObject, additionalFields: JsonObject) =>
 		reasonsOf(specOf(fields, { rules: [rule] }), body, additionalFields);
 
+	test('a limit of the form is no limit of what Additional Fields have under another name', () => {
+		const rule = maxItems('image_urls', 1, { inForm: true });
+		expect(reasonOf(rule, { image_urls: [A], images: [A] }, { images: [A] })).toEqual([]);
+		expect(reasonOf(rule, { image_urls: [A, A], images: [A] }, { images: [A] })).toEqual([tooMany('image_urls', 2, 1)]);
+		expect(reasonOf(rule, { image_urls: [A, A] }, { image_urls: [A, A] })).toEqual([]);
+	});
+
 	test.each<[string, Rule, JsonObject, Reason | undefined]>([
 		['none of two', atMostOne('a', 'b'), { a: false, b: '' }, undefined],
 		['one of two', atMostOne('a', 'b'), { a: 'x' }, undefined],
@@ -151,6 +158,12 @@ describe('rules between fields', () => {
 		['as many as allowed', maxItems('a', 2), { a: [1, 2] }, undefined],
 		['more than allowed', maxItems('a', 2), { a: [1, 2, 3] }, tooMany('A', 3, 2)],
 		['no list', maxItems('a', 0), { a: 'xyz' }, undefined],
+		[
+			'more than allowed, of which the form has some',
+			maxItems('image_urls', 1),
+			{ image_urls: [A], images: [A] },
+			tooMany('image_urls', 2, 1),
+		],
 		[
 			'images under several names',
 			maxItems('image_urls', 1),

@@ -1,5 +1,6 @@
 /** A person can write an order: everything in it has bounds, and what is within them is stored and read unchanged. */
 import { setPath, type JsonObject } from '../../core/json';
+import { parseTaskRecord } from '../../core/records/taskRecord';
 import { parseOrder } from './support';
 
 const MANY = 1_000_000;
@@ -39,6 +40,7 @@ test.each<[string, unknown, unknown]>([
 	['request.hash', text(64), text(65)],
 	['request.keyHash', text(64), text(65)],
 	['request.wave', 0, -1],
+	['request.wave', 1_000_000, 1_000_001],
 	['request.files', {}, { [text(MANY)]: whole().request.files['file 1'] }],
 	['request.files.file 1.id', text(200), text(MANY)],
 	['request.files.file 1.fileName', text(200), text(MANY)],
@@ -48,6 +50,7 @@ test.each<[string, unknown, unknown]>([
 	['purchase.hash', text(64), text(65)],
 	['purchase.keyHash', text(64), text(65)],
 	['batch.waves', 0, -1],
+	['batch.waves', 1_000_000, 1_000_001],
 	['batch.inDoubt', 0, -1],
 	['batch.lastSeenRow', 0, -1],
 	['batch.outermost', text(100), text(101)],
@@ -59,6 +62,17 @@ test.each<[string, unknown, unknown]>([
 ])('%s is read up to its bound, and not beyond', (path, last, beyond) => {
 	expect(parseOrder(changed(path, last))).toEqual(changed(path, last));
 	expect(parseOrder(changed(path, beyond))).toBeUndefined();
+});
+
+test('a status of any length is kept as far as it is known', () => {
+	const long = parseTaskRecord({ id: 'a', status: text(500) })?.status;
+	const task = { taskId: 'a', elapsedMs: 0, status: long };
+	expect(long).toHaveLength(201);
+	expect(parseOrder({ ...whole(), task })?.task).toEqual(task);
+	expect(parseOrder({ ...whole(), task: { ...task, status: text(202) } })?.task).toEqual({
+		...task,
+		status: undefined,
+	});
 });
 
 test.each(['planned', 'submitting'])('an order that is %s has a request', (state) => {

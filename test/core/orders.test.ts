@@ -16,6 +16,7 @@ import {
 	makeRefused,
 	retryOf,
 	reopenForRetry,
+	staysFailed,
 } from '../../core/orders/states';
 import { MAX_POLLS } from '../../core/polling/planner';
 import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
@@ -292,6 +293,25 @@ describe('Retry On Fail of an order that waits in the database', () => {
 	])('Retry On Fail: a stored order whose outcome is unknown %s', (_, submitAgain, expected) => {
 		const order = neverAccepted({ request: { ...request, submitAgain } });
 		expect(taken(order, new GatewayError('outcomeUnknown', 'x'))).toBe(expected);
+	});
+
+	test.each([
+		['a task that would fail again', waitingFor(), failsAgain, true],
+		['a task that has failed', waitingFor(), taskFailed, false],
+		['a file that could not be downloaded', waitingFor(), download, false],
+		['an order that was held back', neverAccepted(), new GatewayError('notSubmitted', 'x'), false],
+		['an unknown outcome', neverAccepted(), new GatewayError('outcomeUnknown', 'x'), true],
+	])('the error of %s stays, whatever Retry On Fail does', (_, order, error, stays) => {
+		expect(staysFailed(order)).toBe(false);
+		endBadly(order, error);
+		expect(staysFailed(order)).toBe(stays);
+		expect(order.state).toBe('ended');
+	});
+
+	test('the error of an order that has ended well does not stay: there is none', () => {
+		const done = waitingFor();
+		endWell(done, { json: {} });
+		expect(staysFailed(done)).toBe(false);
 	});
 
 	test('Retry On Fail leaves an order alone that was stopped before it was submitted', () => {

@@ -74,6 +74,8 @@ const OF_THE_SERVICE = [
 	['amountNotWhole', 'badInput', ''],
 	['amountNotANumber', 'badInput', ''],
 	['notOneModel', 'badInput', ''],
+	// It is found out when its turn comes.
+	['fileUnreadable', 'badInput', 'created nothing'],
 	['expiryInPast', 'badInput', ''],
 	['notUnixSeconds', 'badInput', ''],
 	['notADate', 'badInput', ''],
@@ -96,7 +98,7 @@ const OF_THE_SERVICE = [
 
 /** Mistakes in a form: known before anything is sent. */
 const OF_THE_FORM =
-	'credentialEmpty credentialNotAnAddress credentialMoreThanAddress credentialIsEndpoint credentialPlainHttp credentialCharacterNotAllowed credentialAbsoluteUrl credentialNotAPath credentialWithoutTaskId credentialNotAFieldName customPathLeadsElsewhere operationUnknown itemUnreadable fieldEmpty expressionGaveNothing notText notAChoice notANumber numberTooLarge tooManyToDownload textTooLong notAnId idRounded notJson notAJsonObject numberInexact notAFieldName noBinaryField binaryFieldEmpty notAFile notAnImage fileUnreadable tooManyItems tooManyUrls modelNotInList modelInAdditionalFields bodyUnchanged valueNotAllowed valueNotInForm valueOfWrongType notAUrl imageEmpty imageNotAUrl imageIsFile assetNotAccepted notAnAssetReference roleMissing roleNotSupported roleNotForModel roleTwice rolesMixed fieldsExcludeEachOther oneFieldRequired tooManyEntries fieldNotForModel operationNotForWorkflows passedDataTooLarge backgroundNotPossible workflowLoops workflowNotPublished workflowWithoutTrigger workflowNotStartable waitingNotPossible';
+	'credentialEmpty credentialNotAnAddress credentialMoreThanAddress credentialIsEndpoint credentialPlainHttp credentialCharacterNotAllowed credentialAbsoluteUrl credentialNotAPath credentialWithoutTaskId credentialNotAFieldName customPathLeadsElsewhere operationUnknown itemUnreadable fieldEmpty expressionGaveNothing notText notAChoice notANumber numberTooLarge tooManyToDownload textTooLong notAnId idRounded notJson notAJsonObject numberInexact notAFieldName noBinaryField binaryFieldEmpty notAFile notAnImage tooManyItems tooManyUrls modelNotInList modelInAdditionalFields bodyUnchanged valueNotAllowed valueNotInForm valueOfWrongType notAUrl imageEmpty imageNotAUrl imageIsFile assetNotAccepted notAnAssetReference roleMissing roleNotSupported roleNotForModel roleTwice rolesMixed fieldsExcludeEachOther oneFieldRequired tooManyEntries fieldNotForModel operationNotForWorkflows passedDataTooLarge backgroundNotPossible workflowLoops workflowNotPublished workflowWithoutTrigger workflowNotStartable waitingNotPossible';
 
 const flagsOf = (reason: Reason) => {
 	const { code, created, permanent, retryContinues, serviceFirst } = REASONS[reason];

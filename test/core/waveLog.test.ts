@@ -348,6 +348,26 @@ test('what a lost execution may have sent again is marked also where nothing is 
 	expect(orders[0]).toMatchObject({ state: 'accepted', request: { maybeSent: true } });
 });
 
+test('what a lost execution may have sent again, and what the next one has sent, is in doubt once', async () => {
+	const world = new World(2);
+	world.names.add(0);
+	const [again, known] = world.saved as [Order, Order];
+	for (const order of [again, known]) {
+		Object.assign(order, { batch: { retry: {} } });
+		Object.assign(order.request as object, { maybeSent: true, wave: 0 });
+	}
+	world.begin();
+	const { orders, log } = world.begin();
+	const recover = async () => {
+		accept(orders[1] as Order, { taskId: 't1', elapsedMs: 0 }, 1);
+		return await Promise.resolve({ inDoubt: new Map(), areAll: true });
+	};
+	await log.resolveInterrupted(orders, recordOf(recover));
+	expect(orders.map(({ state, end }) => end?.as ?? state)).toEqual(['outcomeUnknown', 'accepted']);
+	for (const { request } of orders) expect(request).not.toHaveProperty('maybeSent');
+	expect(orders[1]?.task?.taskId).toBe('t1');
+});
+
 test('what the purchase log knows goes on, and may be sent again, also where the log does not know all', async () => {
 	const world = new World(3);
 	world.failing.save = true;

@@ -238,6 +238,12 @@ describe('what tells one file from another', () => {
 		});
 	});
 
+	test('a stored file has a name and a type that an order can keep', () => {
+		const long = file({ id: 'x', fileName: 'a'.repeat(1_001), mimeType: `image/${'b'.repeat(200)}` });
+		const { fileName, mimeType } = image({ binary: { data: long } }).image.stored() ?? {};
+		expect([fileName, mimeType]).toEqual(['a'.repeat(1_000), `image/${'b'.repeat(194)}`]);
+	});
+
 	test('a stop ends the reading of a stored file, and is forgotten when it has been read', async () => {
 		const stop = new AbortController();
 		const { pending, item } = image({ binary: { data: file({ id: 'a' }) } });

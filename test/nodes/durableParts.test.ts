@@ -85,6 +85,14 @@ describe('the output at the end', () => {
 		);
 	});
 
+	test('the output at the end is the error of an order that has failed by itself, and not of one that was held back before', () => {
+		const heldBack = makeRefused(0, gatewayError('submissionStopped', { thing: 'task' }));
+		const refused = makeRefused(1, gatewayError('balanceTooLow', {}));
+		const { message, item } = output([heldBack, refused, failed(2)], 'stopWorkflow', '7');
+		expect([message, item]).toEqual(['There are not enough credits left for this request', 1]);
+		expect(output([done(0), heldBack], 'stopWorkflow', '7').message).toBe(heldBack.end?.error?.message);
+	});
+
 	test('the output at the end names no place where there are no other results, and no other tasks where there are none', () => {
 		expect(output([failed(0)], 'stopWorkflow', '7').description).toMatch(/\. A retry changes nothing\.$/);
 		expect(output([failed(0), failed(1)], 'stopWorkflow', '7').description).not.toContain('Results');
@@ -111,7 +119,7 @@ describe('the output at the end', () => {
 		expect(output([refused(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
 			/ Other tasks: task-2\.$/,
 		);
-		expect(output([failed(0), refused(1), done(2)], 'stopWorkflow', '7').details).toMatch(
+		expect(output([failed(0), done(2)], 'stopWorkflow', '7').details).toMatch(
 			/All other IDs of this run: task-2 \(in_progress\)$/,
 		);
 	});

@@ -301,6 +301,22 @@ describe('Retry On Fail', () => {
 		expect([over.posts().length, over.orders[0]?.batch?.retry?.tried]).toEqual([1, 3]);
 	});
 
+	test.each([
+		['buys nothing more', true, 1],
+		['buys the others, where the workflow goes on,', false, 3],
+	])('Retry On Fail %s where an error stays which ends the workflow', async (_, stopsAtError, count) => {
+		const refused = { ...failing, error: { code: 'content_policy_violation', message: 'x' } };
+		let polls = 0;
+		const { rest, posts, orders } = world(batched(3, { places: 1, stopsAtError, retry: retry() }), {
+			answer: ({ method }) => (method === 'GET' && polls++ === 0 ? refused : undefined),
+		});
+		await rest();
+		const held = stopsAtError ? 'notSubmitted' : 'done';
+		expect(orders.map(({ end }) => end?.as)).toEqual(['failed', held, held]);
+		expect(posts()).toHaveLength(count);
+		expect(orders[0]?.batch?.retry?.tried).toBe(1);
+	});
+
 	test('Retry On Fail takes up the orders of a run of which others have none', async () => {
 		const { rest, orders } = world([polled(5), ...batched(1, { retry: retry() })], {
 			answer: ({ method, url }, count) =>

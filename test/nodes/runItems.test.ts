@@ -223,6 +223,13 @@ describe('fields of the input item', () => {
 		expect(await filesOf({ works: [waits()], parameters, describes: 'task' })).toBeUndefined();
 	});
 
+	test('files of the input are there for an item whose form has a mistake, also where no item can be read', async () => {
+		const binary = { data: { data: 'YQ==', mimeType: 'image/png' } };
+		const mistaken = { works: [noPrompt()], input: [{ json: { a: 1 }, binary }], parameters, continues: true };
+		expect((await run(mistaken)).worked?.[0]?.inputFiles).toBe(binary);
+		expect((await run({ ...mistaken, describes: 'task' })).worked?.[0]?.inputFiles).toBeUndefined();
+	});
+
 	test('fields of the input are there for an item whose form has a mistake', async () => {
 		const { worked } = await run({ works: [noPrompt()], input, parameters, continues: true });
 		expect(worked?.[0]?.input).toMatchObject({ a: 1 });

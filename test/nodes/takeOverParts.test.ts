@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
 import { beginSubmitting, endWell, errorOf } from '../../core/orders/states';
 import { toOrderItems } from '../../nodes/durable/orderItems';
+import { WaveLog } from '../../core/orders/waveLog';
 import { leftOf, retried, resolveInterrupted, takenOver } from '../../nodes/durable/takeOver';
 import { lightContext, type LightOptions } from '../support/lightContext.mts';
 import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
@@ -146,6 +147,21 @@ describe('before an execution ends in the place of another', () => {
 		const { known } = await settled(orders, { more: { helpers: { checkProcessedAndRecord } } });
 		expect(known).toBe(orders);
 		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
+	});
+
+	test('where that cannot be found out, nothing has changed, and all that is unsent is in doubt', async () => {
+		const batch = batchOf({ isTakenOver: true, waves: 1 });
+		const orders = [inWave(0, batch), plannedOrder(1, { batch }), acceptedOrder(2)];
+		const before = JSON.parse(JSON.stringify(orders)) as Order[];
+		const failing = jest
+			.spyOn(WaveLog.prototype, 'resolveInterrupted')
+			.mockImplementation(async ([first]: readonly Order[]) => {
+				delete first?.batch?.isTakenOver;
+				return await Promise.reject(new Error('a mistake of ours'));
+			});
+		const { known } = await settled(orders);
+		failing.mockRestore();
+		expect(JSON.parse(JSON.stringify(known))).toEqual(before);
 	});
 
 	test('the batch is that of the first order which has one', async () => {
