@@ -42,8 +42,6 @@ export interface CatalogueEntry extends FormEntry {
 	kind: GatewayErrorKind;
 	/** The public code, where it is not the name of the entry. */
 	code?: string;
-	/** Decides over the status, where the service gives this reason for a creating request in the contract's own words. */
-	created?: Created;
 	/** The same request would meet the same end, whatever is done outside the form. */
 	permanent?: true;
 	/** The task exists, and a retry continues it without a change of the form. */
@@ -58,6 +56,11 @@ export interface FormEntry {
 	message: string | ((data: never) => string);
 	/** Says how to continue, which depends on the situation. */
 	advice: string | ((data: never, situation: Situation) => string);
+	/**
+	 * Decides over the status, where the service gives this reason for a creating request in the contract's own words. For
+	 * a mistake in a form, which says by itself that nothing was sent: it is found after others may have been.
+	 */
+	created?: Created;
 }
 
 /** A field of the form, by its label. */

@@ -16,8 +16,10 @@ export function checkRule(
 			return checkAlternatives(rule, body, labelOf);
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
-			const count = countAt(body, of);
-			if (count <= max || !holds(when, body) || (inForm && sourceOf(of) === 'json')) return undefined;
+			if (inForm && sourceOf(of) === 'json') return undefined;
+			// What Additional Fields have under another name is not in the form.
+			const count = inForm ? items(body, of).length : countAt(body, of);
+			if (count <= max || !holds(when, body)) return undefined;
 			return gatewayError('tooManyEntries', { label: labelOf(of), count, max, advice });
 		}
 		case 'uniqueRoles':

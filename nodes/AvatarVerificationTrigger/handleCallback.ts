@@ -176,6 +176,8 @@ interface Lookup {
 	signal: AbortSignal;
 }
 
+const isUnanswered = ({ answer }: Lookup['seen']) => answer === undefined || answer instanceof GatewayError;
+
 /** Fetches the result, and again while there is none yet. */
 async function fetchResult(
 	context: IWebhookFunctions,
@@ -193,7 +195,8 @@ async function fetchResult(
 			resultCodes,
 			async (resultCode) => await avatars.getVerificationResult({ ...keys, resultCode }),
 		);
-		seen.answer = answer;
+		// A check that fails later takes nothing back.
+		if (!(answer instanceof GatewayError) || isUnanswered(seen)) seen.answer = answer;
 		return answer instanceof GatewayError ? hasNoResultYet(answer) : isOpen(answer);
 	};
 	let mayTellMore = await fetchOnce();

@@ -35,7 +35,6 @@ export const customModelIdField: TextField = {
 	type: 'string',
 	default: '',
 	maxLength: MAX_ID_LENGTH,
-	placeholder: 'e.g. alpha-video-2-0',
 	description: 'The identifier of the model',
 };
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { MODELS } from '../../core/errors/reasons/models';
-import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
+import { getPath, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { imageLabel } from '../../core/models/images';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
@@ -77,7 +77,7 @@ function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalF
 	try {
 		return toBody(model, values, additionalFields);
 	} catch (thrown) {
-		throw explain(asGatewayError(thrown), item, model);
+		throw explain(asGatewayError(thrown), { item, model, additionalFields });
 	}
 }
 
@@ -93,13 +93,22 @@ function chosen(item: Item, field: FieldSpec): unknown {
 }
 
 /** Adds what the model does not know: which of its fields hold expressions, and what other models take. */
-function explain(error: GatewayError, item: Item, model: ModelSpec): GatewayError {
+function explain(error: GatewayError, form: Form): GatewayError {
 	const { others = [] } = error.details;
-	const { kind, message, details } = explainOne(error, item, model) ?? error;
-	return new GatewayError(kind, message, { ...details, others: others.map((other) => explain(other, item, model)) });
+	const { kind, message, details } = explainOne(error, form) ?? error;
+	return new GatewayError(kind, message, { ...details, others: others.map((other) => explain(other, form)) });
 }
 
-function explainOne({ details: { reason } }: GatewayError, item: Item, model: ModelSpec): GatewayError | undefined {
+interface Form {
+	item: Item;
+	model: ModelSpec;
+	additionalFields: JsonObject;
+}
+
+function explainOne(
+	{ details: { reason } }: GatewayError,
+	{ item, model, additionalFields }: Form,
+): GatewayError | undefined {
 	switch (reason?.name) {
 		case 'assetNotAccepted':
 			return gatewayError(reason.name, {
@@ -111,8 +120,10 @@ function explainOne({ details: { reason } }: GatewayError, item: Item, model: Mo
 		case 'fieldEmpty': {
 			const { label } = reason.data;
 			const field = allFields(model).find(({ displayName }) => displayName === label);
-			// A field that holds an expression does not look empty.
-			return field && item.isExpression(field.name) ? gatewayError('expressionGaveNothing', { label }) : undefined;
+			// A field that holds an expression does not look empty, unless Additional Fields have emptied it.
+			const isExpression =
+				field && item.isExpression(field.name) && getPath(additionalFields, field.bodyPath) === undefined;
+			return isExpression ? gatewayError('expressionGaveNothing', { label }) : undefined;
 		}
 	}
 	return undefined;

@@ -131,9 +131,11 @@ function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undef
 		({ json, binary }) => json.status === 'completed' && json.url !== undefined && binary === undefined,
 	);
 	if (left.length === 0) return undefined;
-	const times = left.flatMap(({ json }) =>
-		typeof json.expires_at === 'string' ? [Date.parse(json.expires_at) - nowMs] : [],
-	);
+	// An input field that is passed on may have this name.
+	const times = left.flatMap(({ json: { expires_at: time } }) => {
+		const atMs = typeof time === 'string' ? Date.parse(time) : NaN;
+		return Number.isNaN(atMs) ? [] : [atMs - nowMs];
+	});
 	if (times.length === 0) return HINTS.urlsExpire();
 	const leftMs = times.reduce((first, time) => Math.min(first, time));
 	if (leftMs > SOON_MS) return undefined;

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { isDeeperThan, withinLevels, type JsonObject } from '../../core/json';
+import { isDeeperThan, isPlainObject, withinLevels, type JsonObject } from '../../core/json';
 import { pricesIn } from '../../core/records/prices';
 
 /** Removes fields without a value: an empty column in the editor says less than none. */
@@ -89,6 +89,7 @@ const FIELDS_OF: Record<Described, (input: IDataObject) => string[]> = {
 export function toPassOn(input: IDataObject, describes?: Described): IDataObject {
 	const left = new Set([
 		...('error' in input ? OF_AN_ERROR : []),
+		...('error' in input && isPlainObject(input.details) ? ['message'] : []),
 		...(describes === undefined ? [] : FIELDS_OF[describes](input)),
 	]);
 	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.has(name)));

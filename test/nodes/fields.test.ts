@@ -221,6 +221,11 @@ describe('a date', () => {
 		['', refused('fieldEmpty', { label: 'L', enter: expect.stringContaining('Choose a date') as string })],
 		[undefined, refused('fieldEmpty', { label: 'L', enter: expect.stringContaining('2030-01-31') as string })],
 		['soon', refused('notADate', { label: 'L', value: '"soon"' })],
+		// As Unix time: the years 8402 and 2613.
+		['203001311200', refused('notADate', { label: 'L', value: '"203001311200"' })],
+		['20300131120000', refused('notADate', { label: 'L', value: '"20300131120000"' })],
+		[' 20300131120000 ', refused('notADate', { label: 'L', value: '" 20300131120000 "' })],
+		[203001311200, refused('notADate', { label: 'L', value: '203001311200' })],
 		['-1800000000', refused('notADate', { label: 'L', value: '"-1800000000"' })],
 		['1800000000.5', refused('notADate', { label: 'L', value: '"1800000000.5"' })],
 		[['1800000000'], refused('notADate', { label: 'L', value: '["1800000000"]' })],

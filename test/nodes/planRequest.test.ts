@@ -147,6 +147,14 @@ test.each([
 	expect(plan(noPrompt, { models: spec, stored: { prompt: '={{ $json.prompt }}' } }).body).toEqual({ model: 'silent' });
 });
 
+test.each([null, ''])(
+	'a field that Additional Fields have emptied is empty, whatever its expression gives: %p',
+	(prompt) => {
+		const given = { model: 'plain', prompt: 'a', options: { additionalFields: { prompt } } };
+		expect(reasonsOf(given, { stored: { prompt: '={{ $json.prompt }}' } })).toMatchObject([['fieldEmpty', {}]]);
+	},
+);
+
 test('an expression for another field that gives nothing is the default of the field', () => {
 	const stored = { size: '={{ $json.sise }}' };
 	expect(plan({ model: 'plain', prompt: 'a', size: undefined }, { stored }).body).toEqual({

@@ -281,6 +281,18 @@ describe('the fields of an answer', () => {
 		],
 		['of another balance go', { ...own, ...account, ...shown }, 'balance', own],
 		['of another key go', { ...own, ...key, id: 7, model_limits: 'm', expires_at: 'e' }, 'token', own],
+		[
+			'of an error of an earlier try go, with its message',
+			{ ...own, error: 'e', message: 'm', details: { a: 1 } },
+			'task',
+			own,
+		],
+		[
+			'that are called message stay beside another error',
+			{ ...own, error: 'e', message: 'm' },
+			'task',
+			{ ...own, message: 'm' },
+		],
 		['that say when something else expires stay', { id: 7, expires_at: 'e' }, 'token', { id: 7, expires_at: 'e' }],
 	])('fields of the input %s', (_, given, describes, expected) => {
 		expect(toPassOn(given, describes)).toStrictEqual(expected);

@@ -264,6 +264,13 @@ describe('the hints of an output', () => {
 	const url = { status: 'completed', url: 'https://a.example/1' };
 	const expiring = (ms: number) => ({ ...url, expires_at: new Date(Date.now() + ms).toISOString() });
 
+	test('take a field of the input for no time, where it is none', () => {
+		for (const time of ['never', '', 5, null])
+			expect(hintsFor(items({ ...url, expires_at: time }), 'getTask', 'task')).toEqual([HINTS.urlsExpire()]);
+		const both = items({ ...url, expires_at: 'never' }, expiring(HOUR_MS));
+		expect(hintsFor(both, 'getTask', 'task')).toEqual([HINTS.urlsExpireSoon()]);
+	});
+
 	test('count what goes on', () => {
 		const running = { status: 'in_progress' };
 		const ended = ['completed', 'failed'].map((status) => ({ status }));

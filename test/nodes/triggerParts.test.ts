@@ -53,7 +53,13 @@ describe('a poll of the balance', () => {
 			],
 		]);
 		expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/user/balance']);
-		expect(kept).toStrictEqual({ of: 'others', firedBelowCredits: 1000, usedCredits: 5, grantedCredits: 1004 });
+		expect(kept).toStrictEqual({
+			of: 'others',
+			firedBelowCredits: 1000,
+			usedCredits: 5,
+			grantedCredits: 1004,
+			account: 'c',
+		});
 		expect((await poll(balance, { kept })).items).toBeNull();
 	});
 
@@ -63,7 +69,7 @@ describe('a poll of the balance', () => {
 			{ kept: { of: 'others', firedBelowCredits: 1000, usedCredits: 5, grantedCredits: 1004 } },
 		);
 		expect(items).toBeNull();
-		expect(kept).toStrictEqual({ of: 'others' });
+		expect(kept).toStrictEqual({ of: 'others', account: 'c' });
 	});
 
 	test.each<[IDataObject, number, boolean]>([
@@ -79,9 +85,22 @@ describe('a poll of the balance', () => {
 			const kept = { firedBelowCredits: 1000, usedCredits: 0, grantedCredits: left };
 			const { items, ...after } = await poll({ remain_credits: left, used_credits: 0 }, { kept, parameters });
 			expect(items).toBeNull();
-			expect(after.kept).toStrictEqual(fallen ? kept : { usedCredits: 0, grantedCredits: left });
+			const account = 'c';
+			expect(after.kept).toStrictEqual({ ...(fallen ? kept : { usedCredits: 0, grantedCredits: left }), account });
 		},
 	);
+
+	test('a poll of the balance of another account fires, although it has fired for the first one', async () => {
+		const kept = { firedBelowCredits: 1000, usedCredits: 5000, grantedCredits: 5500, account: 'c' };
+		const balance = { remain_credits: 500, used_credits: 100 };
+		const fired = { firedBelowCredits: 1000, usedCredits: 100, grantedCredits: 600 };
+		expect(await poll(balance, { kept })).toMatchObject({ items: null, kept: { account: 'c' } });
+		const node = { ...NODE, credentials: { generationGatewayApi: { id: 'd', name: 'Other' } } };
+		const { items, ...after } = await poll(balance, { kept, node });
+		expect([items?.length, after.kept]).toEqual([1, { ...fired, account: 'd' }]);
+		const none = await poll(balance, { node: { ...NODE, credentials: undefined } });
+		expect(none.kept).toEqual({ ...fired, account: '' });
+	});
 
 	test('a poll of the balance by hand shows it, and changes nothing', async () => {
 		const kept = { firedBelowCredits: 1000 };
@@ -232,6 +251,12 @@ describe('the callback of a browser', () => {
 		expect(await call()).toMatchObject({ title: NOT_VERIFIED, item: undefined });
 		expect(await call()).toMatchObject({ title: VERIFIED, item: { verified: true } });
 		expect(recallVerification(memory, 'vt_1', person.atMs)).toMatchObject({ ...person, told: true });
+	});
+
+	test('what the service has said of a person counts, also where it cannot be asked again', async () => {
+		const { call, queries } = trigger([{ verify_status: 'pending' }, 400]);
+		expect((await call()).item).toMatchObject({ confirmed: true, verified: false, verify_status: 'pending' });
+		expect(queries.length).toBeGreaterThan(1);
 	});
 
 	test.each<[string, object | number, string]>([

@@ -16,10 +16,14 @@ import {
 	type Sandbox,
 } from '../support/nodes.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
+import { runTool } from '../support/agent.mts';
+import { runHandingOver } from '../support/handingOver.mts';
 import { startHostile, text, type Hostile } from '../support/hostile.mts';
+import { fieldsIn, fieldsOf } from './support/fields.mts';
 import { FILES, readStored, readSums, sumOf } from './support/files.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 import { OrderLedger } from '../../core/orders/ledger';
+import { orderSchema } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
 import { COLUMNS, parseRows, TABLE_NAME, type RunColumns } from '../../core/purchases/purchaseRow';
@@ -115,8 +119,10 @@ const tablesBeside = (name: string) =>
 const ORDERS = FILES.filter((name) => name.includes('/orders/'));
 const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
 	[/accepted|video-with-retry|wait-for-task/, ['done'], 0],
+	[/contradicted/, ['done'], 0],
 	[/done-with-file/, ['done'], 0],
 	[/failed/, ['failed'], 0],
+	[/of-a-newer-version/, ['refused', 'refused'], 0],
 	[/planned|in-a-wave-not-sent/, ['done'], 1],
 	// Nobody knows whether it was sent.
 	[/in-a-wave-sent|in-doubt/, ['outcomeUnknown'], 0],
@@ -178,6 +184,57 @@ describe.each(ORDERS)('%s', (name) => {
 			expect(task?.taskId).toBe(orderOf(row).task?.taskId);
 		}
 	});
+});
+
+test('each field that an order can have is in one of the files', () => {
+	const stored = fieldsIn(ORDERS.map(readStored));
+	expect([...fieldsOf(orderSchema)].filter((name) => !stored.has(name))).toEqual([]);
+});
+
+test.each(each('orders/contradicted'))(
+	'%s: the time since which all answers contradict the acceptance counts on, and what is known of the credits stays',
+	async (_, kept) => {
+		service.answers.poll = text('{"error":{"message":"There is no such task"}}', {}, 404);
+		const [ended] = await takeUp(structuredClone(kept) as INodeExecutionData[], 'image');
+		const [before, after] = [(kept as INodeExecutionData[])[0], ended].map((row) => orderOf(row as INodeExecutionData));
+		// The time is over long ago: the first answer counts.
+		expect(service.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
+		expect([after?.end?.as, after?.task?.taskId]).toEqual(['failed', 'task_1']);
+		expect(after?.batch?.credits).toEqual(before?.batch?.credits);
+	},
+);
+
+describe('what Keep Waiting remembers while it sleeps', () => {
+	const ofPerson = { reason: 'manual' };
+	const own = { resultData: { runData: {} }, parentExecution: { executionId: '40', shouldResume: true } };
+
+	test.each(each('keep-waiting'))(
+		'%s: it goes on, unless the execution that was to poll was stopped, or those that wait are gone for long',
+		async (version, kept) => {
+			const rows = readStored(`${version}/orders/accepted.json`) as INodeExecutionData[];
+			const goOn = async (stored: Record<string, object>) => {
+				const { handed, items } = await runHandingOver(sandbox, { operation: 'durableKeepWaiting' }, rows, {
+					stored: { dead: { resultData: { runData: {} } }, second: { resultData: { runData: {} } }, ...stored },
+					kept: { executionId: '41', contextData: structuredClone(kept) as Record<string, IDataObject> },
+				});
+				return [handed.length, ...items.map((item) => orderOf(item).end?.error?.details.reason?.name)];
+			};
+			expect(await goOn({ 41: own, 40: { resultData: { runData: {} } } })).toEqual([1]);
+			expect(await goOn({ 41: own })).toEqual([0, 'waitingInterrupted']);
+			const second = { resultData: { runData: {}, error: ofPerson } };
+			expect(await goOn({ 41: own, 40: { resultData: { runData: {} } }, second })).toEqual([0, 'waitingInterrupted']);
+		},
+	);
+});
+
+test.each(each('agent-calls'))('%s: the calls of an agent are counted on', async (_, kept) => {
+	const names = new ProcessedData();
+	useProcessedData(names);
+	const form = { operation: 'generate', prompt: 'a', downloadResult: false, options: quick };
+	await runTool('image', sandbox, form, [{}], undefined, {
+		kept: { executionId: '1', establishedAt: 1, contextData: structuredClone(kept) as Record<string, IDataObject> },
+	});
+	expect(names.all().map((name) => /run \d+/.exec(String(name))?.[0])).toEqual(['run 2', 'run 2']);
 });
 
 test.each(each('names-of-waves'))('%s: a wave whose name was stored may have been sent', async (version, kept) => {
@@ -447,6 +504,19 @@ describe('static data of a workflow', () => {
 			};
 			expect(await look(950, 5150)).toBeNull();
 			expect(await look(951, 5150)).toHaveLength(1);
+		},
+	);
+
+	test.each(each('static-data-balance-account'))(
+		'%s: a trigger that has fired for one account fires for another one',
+		async (_, kept) => {
+			const look = async (id: string) => {
+				const staticData = structuredClone(kept) as StaticData;
+				const settings = { credentials: { generationGatewayApi: { id, name: 'Any' } } };
+				return await poll('balanceTrigger', sandbox, { threshold: 1e9, unit: 'credits' }, { staticData, settings });
+			};
+			expect(await look('generationGatewayApi')).toBeNull();
+			expect(await look('another')).toHaveLength(1);
 		},
 	);
 

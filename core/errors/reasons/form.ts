@@ -98,7 +98,9 @@ export const FORM = {
 		message: ({ label, name }: Partial<Field> & { name: string }) =>
 			`${label === undefined ? 'The' : `${label}: the`} file "${name}" could not be read`,
 		advice: ({ words }: { words: string }) =>
-			`n8n says: "${words}". n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning. You then pay again for items that were bought without a Purchase Key.`,
+			`n8n says: "${words}". Nothing was sent for this item. n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning. You then pay again for items that were bought without a Purchase Key.`,
+		// Others may have been bought before n8n was asked for it.
+		created: 'nothing',
 	},
 	tooManyItems: {
 		message: ({ count, max }: { count: number; max: number }) =>
