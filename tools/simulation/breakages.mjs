@@ -37,6 +37,23 @@ export const breakages = [
 		becomes: 'true',
 	},
 	{
+		promise: 'JSON of a proxy leaves the outcome open',
+		file: 'core/http/retry.ts',
+		find: 'refusesOutright(body) ||',
+		becomes: 'body !== undefined ||',
+		unfound: 'The service of the simulation stands behind no proxy that writes JSON.',
+		noticedBy: 'test/core/retry.test.ts',
+	},
+	{
+		promise: 'a run that ends with an error that stays buys nothing more',
+		file: 'nodes/durable/liveOrders.ts',
+		find: 'if (stopsAtError && this.orders.some(staysFailed)) return false;',
+		becomes: '',
+		unfound:
+			'The simulation does not ask what a run that ends with an error has bought, as long as that was bought once.',
+		noticedBy: 'test/nodes/liveOrdersParts.test.ts',
+	},
+	{
 		promise: 'a request that never reached the service is sent again',
 		file: 'core/http/retry.ts',
 		find: "if (NEVER_CONNECTED.has(code)) return 'tryAgain';",
