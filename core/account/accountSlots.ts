@@ -123,8 +123,7 @@ export class AccountSlots {
 			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
 			const leftMs = sinceMs + timeoutMs - this.clock.now();
 			if (leftMs <= 0) return tooLate();
-			const waited = onWait?.();
-			if (waited !== undefined) onAbort(over.signal, waited);
+			onAbort(over.signal, onWait?.() ?? (() => {}));
 			void this.clock.sleep(leftMs, over.signal).then(() => over.signal.aborted || tooLate());
 		});
 	}

@@ -1,4 +1,5 @@
 import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../errors';
+import { endsTheSame } from '../errors/kinds';
 import { urlsOfRequest } from '../records/locateResult';
 import type { Output } from './product';
 import {
@@ -145,11 +146,13 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
 /**
  * Takes an order that has ended with an error up again, as Retry On Fail does with a node that waits in memory. Returns
  * false where that would change nothing.
+ *
+ * @param options.submits false: only what costs nothing, because the task exists
  */
-export function reopenForRetry(order: Order): boolean {
+export function reopenForRetry(order: Order, { submits = true } = {}): boolean {
 	const { wait } = order;
 	const retry = retryInPlace(order);
-	if (retry === undefined || wait === undefined) return false;
+	if (wait === undefined || retry === undefined || (retry === 'submits' && !submits)) return false;
 	if (retry === 'continues') order.state = 'accepted';
 	else planAgain(order);
 	delete order.end;
@@ -160,14 +163,15 @@ export function reopenForRetry(order: Order): boolean {
 	return true;
 }
 
-/** True for an order that has ended with an error which Retry On Fail would not change. */
+/** True for an order that has ended with an error which Retry On Fail would not change, or only repeat. */
 export function staysFailed(order: Order): boolean {
-	return errorOf(order) !== undefined && retryInPlace(order) === undefined;
+	const error = errorOf(order);
+	return error !== undefined && (order.wait === undefined || retryInPlace(order) === undefined || endsTheSame(error));
 }
 
-/** The effect of Retry On Fail on an order that has ended with an error; undefined where it changes nothing. */
-function retryInPlace({ end, request, task, wait }: Order): 'continues' | 'submits' | undefined {
-	if (end?.error === undefined || wait === undefined) return undefined;
+/** The effect of Retry On Fail on an order that is waited for; undefined where it changes nothing. */
+function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | undefined {
+	if (end?.error === undefined) return undefined;
 	const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });
 	if (retry === 'continues' && task !== undefined) return retry;
 	return retry === 'submits' && request !== undefined ? retry : undefined;

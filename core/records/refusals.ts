@@ -53,12 +53,16 @@ export function saysNoSuccess(body: unknown): boolean {
 	return isPlainObject(body) && body.success === false;
 }
 
-/** True for the answer of a service that says no. Proxies write JSON, too, such as `{message}`. */
+/** True for the answer of a service that says no. Proxies write JSON, too, such as `{message}`, or the name of a status. */
 export function refusesOutright(body: unknown): boolean {
 	if (!isPlainObject(body)) return false;
 	const { error } = body;
-	return isPlainObject(error) || (typeof error === 'string' && error !== '') || saysNoSuccess(body);
+	const isSaid = typeof error === 'string' && !STATUS_NAME.test(error);
+	return isPlainObject(error) || isSaid || saysNoSuccess(body);
 }
+
+/** The name of HTTP 503, as proxies put it into a field, or nothing. */
+const STATUS_NAME = /^(service (temporarily )?unavailable)?$/i;
 
 function toText(value: string | number = ''): string {
 	return beginningOf(String(value).trim(), LONGEST_CODE);

@@ -169,9 +169,9 @@ export class LiveOrders {
 		stopsAtError = false,
 	}: Partial<Pick<Batch, 'retry' | 'stopsAtError'>> = {}): Promise<boolean> {
 		if (retry === undefined || retry.tried >= retry.tries) return false;
-		// The workflow ends with this error, whatever is bought.
-		if (stopsAtError && this.orders.some(staysFailed)) return false;
-		if (this.orders.filter(reopenForRetry).length === 0) return false;
+		// With such an error the workflow ends, whatever is bought.
+		const submits = !(stopsAtError && this.orders.some(staysFailed));
+		if (this.orders.filter((order) => reopenForRetry(order, { submits })).length === 0) return false;
 		retry.tried++;
 		await realClock.sleep(retry.pauseMs, this.over.signal);
 		return !this.over.signal.aborted;

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { MODELS } from '../../core/errors/reasons/models';
-import { getPath, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
+import { isPlainObject, isUnset, mergeDeep, type JsonObject } from '../../core/json';
 import { imageLabel } from '../../core/models/images';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
@@ -77,7 +77,7 @@ function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalF
 	try {
 		return toBody(model, values, additionalFields);
 	} catch (thrown) {
-		throw explain(asGatewayError(thrown), { item, model, additionalFields });
+		throw explain(asGatewayError(thrown), { item, model, values });
 	}
 }
 
@@ -102,13 +102,10 @@ function explain(error: GatewayError, form: Form): GatewayError {
 interface Form {
 	item: Item;
 	model: ModelSpec;
-	additionalFields: JsonObject;
+	values: FormValues;
 }
 
-function explainOne(
-	{ details: { reason } }: GatewayError,
-	{ item, model, additionalFields }: Form,
-): GatewayError | undefined {
+function explainOne({ details: { reason } }: GatewayError, { item, model, values }: Form): GatewayError | undefined {
 	switch (reason?.name) {
 		case 'assetNotAccepted':
 			return gatewayError(reason.name, {
@@ -120,14 +117,15 @@ function explainOne(
 		case 'fieldEmpty': {
 			const { label } = reason.data;
 			const field = allFields(model).find(({ displayName }) => displayName === label);
-			// A field that holds an expression does not look empty, unless Additional Fields have emptied it.
-			const isExpression =
-				field && item.isExpression(field.name) && getPath(additionalFields, field.bodyPath) === undefined;
+			// A field that holds an expression does not look empty. With a value, Additional Fields have emptied it.
+			const isExpression = field && item.isExpression(field.name) && isBlank(values[field.name]);
 			return isExpression ? gatewayError('expressionGaveNothing', { label }) : undefined;
 		}
 	}
 	return undefined;
 }
+
+const isBlank = (value: unknown) => isUnset(typeof value === 'string' ? value.trim() : value);
 
 /** The body of a model that the node does not know: nothing in it is checked. */
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {

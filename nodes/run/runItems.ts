@@ -38,7 +38,10 @@ interface Prepared {
 	 * must not cost a result.
 	 */
 	input?: IDataObject;
-	/** Its files, where the work creates nothing and reads no task: nothing of its own could be taken for them. */
+	/**
+	 * Its files, where the work creates nothing and reads no task: nothing of its own could be taken for them. Where the form
+	 * has a mistake, nothing was created either.
+	 */
 	inputFiles?: IBinaryKeyData;
 }
 

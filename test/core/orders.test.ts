@@ -298,14 +298,28 @@ describe('Retry On Fail of an order that waits in the database', () => {
 	test.each([
 		['a task that would fail again', waitingFor(), failsAgain, true],
 		['a task that has failed', waitingFor(), taskFailed, false],
-		['a file that could not be downloaded', waitingFor(), download, false],
+		['a file that could not be downloaded', waitingFor(), new GatewayError('download', 'x'), false],
 		['an order that was held back', neverAccepted(), new GatewayError('notSubmitted', 'x'), false],
 		['an unknown outcome', neverAccepted(), new GatewayError('outcomeUnknown', 'x'), true],
+		['a request that would be refused again', neverAccepted(), new GatewayError('rejected', 'x'), true],
+		['a request that may not be refused again', neverAccepted(), new GatewayError('unavailable', 'x'), false],
+		['a file that can never be downloaded', waitingFor(), new GatewayError('download', 'x', { permanent: true }), true],
+		['a task that nobody waits for', waitingFor({ wait: undefined }), download, true],
 	])('the error of %s stays, whatever Retry On Fail does', (_, order, error, stays) => {
 		expect(staysFailed(order)).toBe(false);
 		endBadly(order, error);
 		expect(staysFailed(order)).toBe(stays);
 		expect(order.state).toBe('ended');
+	});
+
+	test('Retry On Fail continues what exists also where nothing is to be submitted', () => {
+		const [late, failed, heldBack] = [waitingFor(), waitingFor(), neverAccepted()];
+		endBadly(late, new GatewayError('taskTimedOut', 'x'));
+		endBadly(failed, taskFailed);
+		endBadly(heldBack, new GatewayError('notSubmitted', 'x'));
+		const only = { submits: false };
+		expect([late, failed, heldBack].map((order) => reopenForRetry(order, only))).toEqual([true, false, false]);
+		expect([late, failed, heldBack].map(({ state }) => state)).toEqual(['accepted', 'ended', 'ended']);
 	});
 
 	test('the error of an order that has ended well does not stay: there is none', () => {

@@ -92,6 +92,10 @@ describe('an answer to a creating request', () => {
 		['JSON that a proxy writes when it gives up waiting', 'unknown', json(503, { message: 'Service Unavailable' })],
 		['a code, as proxies write it', 'unknown', json(503, { message: 'upstream connect error', code: 503 })],
 		['an empty error', 'unknown', json(503, { error: '' })],
+		['the name of the status', 'unknown', json(503, { status: 503, error: 'Service Unavailable', path: '/v1' })],
+		['another name of it', 'unknown', json(503, { error: 'Service Temporarily Unavailable' })],
+		['words with the name of it', 'tryAgain', json(503, { error: 'Service unavailable: no worker is free' })],
+		['more words with it', 'tryAgain', json(503, { error: 'The service unavailable' })],
 		['no object', 'unknown', json(503, 'null')],
 		['JSON and Retry-After', 'tryAgain', json(503, { message: 'busy' }, { 'retry-after': '2' })],
 	])('a creating request that is answered by 503 with %s ends as %s', (_, outcome, answer) => {

@@ -5,6 +5,7 @@ import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, errorOf, makeOrder } from '../../core/orders/states';
 import type { SentRecord } from '../../core/orders/sentRecord';
+import { WaveDoubts } from '../../core/orders/waveDoubts';
 import { WaveLog, type WaveStore } from '../../core/orders/waveLog';
 import { namesKept } from '../../core/orders/waveNames';
 import { INTERRUPTED, UNREADABLE } from '../../core/orders/writeAheadLog';
@@ -366,6 +367,21 @@ test('what a lost execution may have sent again, and what the next one has sent,
 	expect(orders.map(({ state, end }) => end?.as ?? state)).toEqual(['outcomeUnknown', 'accepted']);
 	for (const { request } of orders) expect(request).not.toHaveProperty('maybeSent');
 	expect(orders[1]?.task?.taskId).toBe('t1');
+});
+
+test('what has been accepted meanwhile is in no doubt of open ones, nor what has ended', () => {
+	const doubts = new WaveDoubts(3, 3);
+	const orders = [plan(0), plan(1), plan(2)];
+	doubts.know({ open: orders, others: [] });
+	accept(orders[0] as Order, { taskId: 't0', elapsedMs: 0 }, 1);
+	doubts.mark(1);
+	expect(orders.map(({ request }) => request?.maybeSent)).toEqual([undefined, true, true]);
+	const retried = [plan(0), plan(1)];
+	for (const order of retried) Object.assign(order, { batch: { retry: {} } });
+	doubts.know({ open: retried, others: [] });
+	accept(retried[0] as Order, { taskId: 't0', elapsedMs: 0 }, 1);
+	doubts.mark(1);
+	expect(retried.map(({ request }) => request?.maybeSent)).toEqual([undefined, true]);
 });
 
 test('what the purchase log knows goes on, and may be sent again, also where the log does not know all', async () => {

@@ -317,6 +317,41 @@ describe('Retry On Fail', () => {
 		expect(orders[0]?.batch?.retry?.tried).toBe(1);
 	});
 
+	test('Retry On Fail sends nothing beside a request that would be refused again, where the workflow ends with that', async () => {
+		const { rest, posts, orders } = world(batched(6, { places: 2, stopsAtError: true, retry: retry() }), {
+			answer: ({ method, body }) => (method === 'POST' && JSON.stringify(body).includes('prompt 2') ? 422 : undefined),
+		});
+		await rest();
+		expect(orders.map(({ end }) => end?.as).slice(2)).toEqual([
+			'refused',
+			expect.anything(),
+			'notSubmitted',
+			'notSubmitted',
+		]);
+		expect(posts().filter(({ body }) => JSON.stringify(body).includes('prompt 2'))).toHaveLength(1);
+		expect(posts().length).toBeLessThanOrEqual(4);
+	});
+
+	test('Retry On Fail gets the result of what exists, also where the workflow ends with the error of another', async () => {
+		const refused = { ...failing, error: { code: 'content_policy_violation', message: 'x' } };
+		const [late, broken] = [polled(0), polled(1)];
+		const batch = batchOf({ places: 2, stopsAtError: true, retry: retry({ pauseMs: 0 }) });
+		for (const order of [late, broken]) Object.assign(order, { batch });
+		Object.assign(late.wait as object, { timeoutMs: 20_000 });
+		let polls = 0;
+		const { rest, posts, orders } = world([late, broken], {
+			answer: ({ method, url }, index) => {
+				if (method !== 'GET') return undefined;
+				if (url.endsWith('known-1')) return refused;
+				return polls++ < 5 ? running(index) : undefined;
+			},
+		});
+		await rest();
+		expect(orders.map(({ end }) => end?.as)).toEqual(['done', 'failed']);
+		expect(posts()).toEqual([]);
+		expect(orders[0]?.batch?.retry?.tried).toBe(2);
+	});
+
 	test('Retry On Fail takes up the orders of a run of which others have none', async () => {
 		const { rest, orders } = world([polled(5), ...batched(1, { retry: retry() })], {
 			answer: ({ method, url }, count) =>

@@ -1,27 +1,36 @@
-/** The names of the fields that a schema knows, and of those that stored data have. */
+/** The fields of a schema that no stored data have. */
 import type { z } from 'zod';
 
 interface Definition {
+	/** Of an object. */
 	shape?: () => Record<string, z.ZodTypeAny>;
-	/** Of a wrapper, a list or a choice: the schemas within. */
+	/** Of a wrapper, a list, a choice or a record: the schemas within. */
 	innerType?: z.ZodTypeAny;
 	schema?: z.ZodTypeAny;
 	type?: z.ZodTypeAny;
+	valueType?: z.ZodTypeAny;
 	options?: Iterable<z.ZodTypeAny>;
 }
 
-export function fieldsOf(schema: z.ZodTypeAny): Set<string> {
-	const { shape, innerType, schema: inner, type, options = [] } = schema._def as Definition;
-	const fields = Object.entries(shape?.() ?? {});
-	const within = [innerType, inner, type, ...options, ...fields.map(([, field]) => field)];
-	return new Set([
-		...fields.map(([name]) => name),
-		...within.flatMap((each) => (typeof each === 'object' ? [...fieldsOf(each)] : [])),
-	]);
+/**
+ * @param values what is stored in this place, in all files
+ * @returns paths of fields that none of them has
+ */
+export function missingFields(schema: z.ZodTypeAny, values: unknown[], path = ''): string[] {
+	const { shape, innerType, schema: inner, type, valueType, options = [] } = schema._def as Definition;
+	if (typeof type === 'object' || valueType !== undefined)
+		return missingFields((valueType ?? type) as z.ZodTypeAny, values.flatMap(entriesOf), `${path}.*`);
+	const within = [innerType, inner, ...options].flatMap((each) => each ?? []);
+	return [
+		...within.flatMap((each) => missingFields(each, values, path)),
+		...Object.entries(shape?.() ?? {}).flatMap(([name, field]) => {
+			const stored = values
+				.map((value) => (value as Record<string, unknown>)[name])
+				.filter((value) => value !== undefined);
+			const place = `${path}.${name}`;
+			return stored.length === 0 ? [place] : missingFields(field, stored, place);
+		}),
+	];
 }
 
-export function fieldsIn(value: unknown): Set<string> {
-	if (value === null || typeof value !== 'object') return new Set();
-	const names = Array.isArray(value) ? [] : Object.keys(value);
-	return new Set([...names, ...Object.values(value).flatMap((inner) => [...fieldsIn(inner)])]);
-}
+const entriesOf = (value: unknown) => Object.values(value as object);
