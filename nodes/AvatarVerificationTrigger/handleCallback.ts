@@ -154,15 +154,14 @@ async function lookUp(
 		return { reason: `The result could not be fetched: ${words}.` };
 	};
 	const over = new AbortController();
-	const seen: { answer?: VerificationResult | GatewayError } = {};
+	const seen: Lookup['seen'] = {};
 	try {
 		const tooLate = realClock.sleep(LONGEST_LOOKUP_MS, over.signal).then(() => undefined);
 		const fetching = fetchResult(context, { taskId, vendorToken }, resultCodes, { seen, signal: over.signal });
 		await Promise.race([fetching, tooLate]);
-		if (seen.answer instanceof GatewayError) throw seen.answer;
-		return seen.answer
-			? { result: seen.answer }
-			: withoutResult(`no answer within ${LONGEST_LOOKUP_MS / 1000} seconds`);
+		// A check that fails later takes nothing back.
+		if (seen.result) return { result: seen.result };
+		return withoutResult(seen.error?.message ?? `no answer within ${LONGEST_LOOKUP_MS / 1000} seconds`);
 	} catch (thrown) {
 		return withoutResult(asGatewayError(thrown).message);
 	} finally {
@@ -171,12 +170,10 @@ async function lookUp(
 }
 
 interface Lookup {
-	/** The latest answer. */
-	seen: { answer?: VerificationResult | GatewayError };
+	/** The latest of each. */
+	seen: { result?: VerificationResult; error?: GatewayError };
 	signal: AbortSignal;
 }
-
-const isUnanswered = ({ answer }: Lookup['seen']) => answer === undefined || answer instanceof GatewayError;
 
 /** Fetches the result, and again while there is none yet. */
 async function fetchResult(
@@ -195,8 +192,8 @@ async function fetchResult(
 			resultCodes,
 			async (resultCode) => await avatars.getVerificationResult({ ...keys, resultCode }),
 		);
-		// A check that fails later takes nothing back.
-		if (!(answer instanceof GatewayError) || isUnanswered(seen)) seen.answer = answer;
+		if (answer instanceof GatewayError) seen.error = answer;
+		else seen.result = answer;
 		return answer instanceof GatewayError ? hasNoResultYet(answer) : isOpen(answer);
 	};
 	let mayTellMore = await fetchOnce();

@@ -164,10 +164,7 @@ export class LiveOrders {
 	}
 
 	/** Retry On Fail, which n8n does not play with an execution that has slept. */
-	private async retry({
-		retry,
-		stopsAtError = false,
-	}: Partial<Pick<Batch, 'retry' | 'stopsAtError'>> = {}): Promise<boolean> {
+	private async retry({ retry, stopsAtError }: Partial<Pick<Batch, 'retry' | 'stopsAtError'>> = {}): Promise<boolean> {
 		if (retry === undefined || retry.tried >= retry.tries) return false;
 		// With such an error the workflow ends, whatever is bought.
 		const submits = !(stopsAtError && this.orders.some(staysFailed));

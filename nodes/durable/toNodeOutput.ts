@@ -19,8 +19,11 @@ export function toNodeOutput(
 	onError: OnError,
 	keptIn?: string,
 ): INodeExecutionData[] {
-	const failures = orders.filter(({ end }) => end?.error !== undefined);
-	const failed = failures.find(({ end }) => end?.error && isOwn(end.error)) ?? failures[0];
+	const failures = orders.flatMap((order) => {
+		const error = errorOf(order);
+		return error === undefined ? [] : [{ order, error }];
+	});
+	const { order: failed } = failures.find(({ error }) => isOwn(error)) ?? failures[0] ?? {};
 	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders, keptIn);
 	return orders.map((order, index) => toItem(outcomeOf(order), index, onError, { operation: operationOf(order) }));
 }

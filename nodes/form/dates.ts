@@ -27,7 +27,7 @@ function toUnixTime(value: unknown, label: string, timeZone: string): number {
 			label,
 			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or set Expiry to Never.',
 		});
-	const atMs = COMPACT_DATE.test(asText(value)?.trim() ?? '')
+	const atMs = COMPACT_DATE.test(String(asText(value)).trim())
 		? NaN
 		: typeof value === 'string'
 			? readText(value.trim(), timeZone)

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { MODELS } from '../../core/errors/reasons/models';
-import { isPlainObject, isUnset, mergeDeep, type JsonObject } from '../../core/json';
+import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { imageLabel } from '../../core/models/images';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
@@ -125,7 +125,7 @@ function explainOne({ details: { reason } }: GatewayError, { item, model, values
 	return undefined;
 }
 
-const isBlank = (value: unknown) => isUnset(typeof value === 'string' ? value.trim() : value);
+const isBlank = (value: unknown) => String(value ?? '').trim() === '';
 
 /** The body of a model that the node does not know: nothing in it is checked. */
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {

@@ -13,7 +13,14 @@ import {
 	type GatewayErrorKind,
 } from '../../core/errors';
 import { entryOf, toCode } from '../../core/errors/catalogue';
-import { advisesRetry, endsSubmitting, endsTheSame, passesByItself, refusesAccess } from '../../core/errors/kinds';
+import {
+	advisesRetry,
+	endsSubmitting,
+	endsTheSame,
+	isOwn,
+	passesByItself,
+	refusesAccess,
+} from '../../core/errors/kinds';
 
 const CONSEQUENCES: Record<GatewayErrorKind, string> = {
 	badInput: '',
@@ -32,8 +39,8 @@ const CONSEQUENCES: Record<GatewayErrorKind, string> = {
 	taskTimedOut: '',
 	noResult: 'ends the same if permanent',
 	download: 'ends the same if permanent',
-	notSubmitted: '',
-	stopped: '',
+	notSubmitted: 'of others',
+	stopped: 'of others',
 	ownMistake: 'ends the same',
 };
 
@@ -47,6 +54,7 @@ test.each([...Object.entries(CONSEQUENCES), ['ofAnotherVersion', '']])(
 			'advises retry': advisesRetry(error),
 			'ends submitting': endsSubmitting(error),
 			'refuses access': refusesAccess(error),
+			'of others': !isOwn(error),
 			'ends the same': ends[0],
 			'ends the same if permanent': !ends[0] && ends[2],
 		};

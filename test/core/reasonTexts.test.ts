@@ -213,7 +213,7 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 		`n8n says: "${words}". Nothing was bought for this item. Retry …`,
 	],
 	['waitingNotStarted', { words, id }, alone, '… task task-7', `n8n says: "${words}". Fix this in n8n. Then retry …`],
-	['waitingInterrupted', { id }, alone, '…', 'It was stopped, … Retry …'],
+	['waitingInterrupted', { id }, alone, '… was interrupted', 'It was stopped, … Retry …'],
 	['waitingInterrupted', { id, why: 'No key' }, alone, '… was interrupted: No key', 'Retry …'],
 
 	['noResultUrl', { id, record }, alone, '…', 'If …, enter its path as Result Path …'],

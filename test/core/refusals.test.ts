@@ -1,5 +1,5 @@
 /** The meaning of the service's words: codes, messages and statuses of refusals. */
-import { parseRefusal, reasonOf, saysNoSuccess, whatWasCreated } from '../../core/records/refusals';
+import { parseRefusal, reasonOf, refusesOutright, saysNoSuccess, whatWasCreated } from '../../core/records/refusals';
 
 test.each([
 	['unauthorized', 'keyRefused'],
@@ -111,6 +111,26 @@ test('an answer says that it is no success only by a field of its own', () => {
 	expect([{ success: false }, { success: true }, { success: 'false' }, {}, [], null].map(saysNoSuccess)).toEqual([
 		...[true, false, false, false, false, false],
 	]);
+});
+
+test.each([
+	[{ error: {} }, true],
+	[{ error: 'busy' }, true],
+	[{ success: false }, true],
+	[{ error: 'Service Unavailable', success: false }, true],
+	[{ error: 'Service Unavailable' }, false],
+	[{ error: 'service temporarily unavailable' }, false],
+	[{ error: 'service not unavailable' }, true],
+	[{ error: 'Service Unavailable.' }, true],
+	[{ error: 'A service unavailable' }, true],
+	[{ error: '' }, false],
+	[{ error: 503 }, false],
+	[{ message: 'busy' }, false],
+	[[{ error: {} }], false],
+	['error', false],
+	[null, false],
+])('a refusal has an error of its own, or says that it is no success: %j is one: %s', (body, is) => {
+	expect(refusesOutright(body)).toBe(is);
 });
 
 const NAME_TOO_LONG = '令牌名称过长';

@@ -119,7 +119,8 @@ describe('the output at the end', () => {
 		expect(output([refused(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
 			/ Other tasks: task-2\.$/,
 		);
-		expect(output([failed(0), done(2)], 'stopWorkflow', '7').details).toMatch(
+		const heldBack = makeRefused(1, gatewayError('submissionStopped', { thing: 'task' }));
+		expect(output([failed(0), heldBack, done(2)], 'stopWorkflow', '7').details).toMatch(
 			/All other IDs of this run: task-2 \(in_progress\)$/,
 		);
 	});

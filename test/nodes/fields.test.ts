@@ -225,6 +225,12 @@ describe('a date', () => {
 		['203001311200', refused('notADate', { label: 'L', value: '"203001311200"' })],
 		['20300131120000', refused('notADate', { label: 'L', value: '"20300131120000"' })],
 		[' 20300131120000 ', refused('notADate', { label: 'L', value: '" 20300131120000 "' })],
+		['203012311200', refused('notADate', { label: 'L', value: '"203012311200"' })],
+		['203010051200', refused('notADate', { label: 'L', value: '"203010051200"' })],
+		['203011251200', refused('notADate', { label: 'L', value: '"203011251200"' })],
+		// Unix time all the same.
+		['2030013112000', 2_030_013_112],
+		['120300131120000', 120_300_131_120],
 		[203001311200, refused('notADate', { label: 'L', value: '203001311200' })],
 		['-1800000000', refused('notADate', { label: 'L', value: '"-1800000000"' })],
 		['1800000000.5', refused('notADate', { label: 'L', value: '"1800000000.5"' })],

@@ -155,6 +155,14 @@ test.each([null, ''])(
 	},
 );
 
+test.each(['', '  '])('an expression that gives %j has given nothing, also where the model is one', (prompt) => {
+	const stored = { prompt: '={{ $json.prompt }}', model: '={{ $json.model }}' };
+	expect(reasonsOf({ model: 'plain', prompt }, { stored })).toMatchObject([['expressionGaveNothing', {}]]);
+	expect(reasonsOf({ model: 'plain', prompt }, { stored: { prompt: stored.prompt } })).toMatchObject([
+		['expressionGaveNothing', {}],
+	]);
+});
+
 test('an expression for another field that gives nothing is the default of the field', () => {
 	const stored = { size: '={{ $json.sise }}' };
 	expect(plan({ model: 'plain', prompt: 'a', size: undefined }, { stored }).body).toEqual({

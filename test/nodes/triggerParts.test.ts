@@ -98,8 +98,10 @@ describe('a poll of the balance', () => {
 		const node = { ...NODE, credentials: { generationGatewayApi: { id: 'd', name: 'Other' } } };
 		const { items, ...after } = await poll(balance, { kept, node });
 		expect([items?.length, after.kept]).toEqual([1, { ...fired, account: 'd' }]);
-		const none = await poll(balance, { node: { ...NODE, credentials: undefined } });
-		expect(none.kept).toEqual({ ...fired, account: '' });
+		for (const credentials of [undefined, {}]) {
+			const none = await poll(balance, { node: { ...NODE, credentials } });
+			expect(none.kept).toEqual({ ...fired, account: '' });
+		}
 	});
 
 	test('a poll of the balance by hand shows it, and changes nothing', async () => {

@@ -47,6 +47,11 @@ export const inOthers = {
 	],
 	'nodes/run/output.ts': [
 		{
+			line: "...('error' in input && isPlainObject(input.details) ? ['message'] : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
 			line: "...('error' in input ? OF_AN_ERROR : []),",
 			becomes: '["Stryker was here"]',
 			why: 'no field is called so',

@@ -483,7 +483,7 @@ export const inPurchases = {
 	],
 	'nodes/run/runItems.ts': [
 		{
-			line: 'return prepared.filter(isMistake).map(({ work, input }) => ({ error: work, input }));',
+			line: 'return prepared.filter(isMistake).map(({ work, input, inputFiles }) => ({ error: work, input, inputFiles }));',
 			becomes: 'prepared',
 			why: 'nothing could be prepared; only the compiler asks',
 		},
