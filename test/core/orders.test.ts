@@ -304,7 +304,7 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		['a request that would be refused again', neverAccepted(), new GatewayError('rejected', 'x'), true],
 		['a request that may not be refused again', neverAccepted(), new GatewayError('unavailable', 'x'), false],
 		['a file that can never be downloaded', waitingFor(), new GatewayError('download', 'x', { permanent: true }), true],
-		['a task that nobody waits for', waitingFor({ wait: undefined }), download, true],
+		['a task that nobody waits for', waitingFor({ wait: undefined }), new GatewayError('download', 'x'), true],
 	])('the error of %s stays, whatever Retry On Fail does', (_, order, error, stays) => {
 		expect(staysFailed(order)).toBe(false);
 		endBadly(order, error);
