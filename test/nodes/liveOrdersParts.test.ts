@@ -317,6 +317,19 @@ describe('Retry On Fail', () => {
 		expect(orders[0]?.batch?.retry?.tried).toBe(1);
 	});
 
+	test('Retry On Fail submits again what has failed, also where the workflow is to stop, and whatever else stays', async () => {
+		const stops = world(batched(1, { stopsAtError: true, retry: retry() }), { answer: fails(1) });
+		await stops.rest();
+		expect([stops.posts().length, stops.orders[0]?.end?.as]).toEqual([2, 'done']);
+		const refused = { ...failing, error: { code: 'content_policy_violation', message: 'x' } };
+		let polls = 0;
+		const goesOn = world(batched(2, { places: 1, retry: retry() }), {
+			answer: ({ method }) => (method === 'GET' ? [refused, failing][polls++] : undefined),
+		});
+		await goesOn.rest();
+		expect([goesOn.posts().length, ...goesOn.orders.map(({ end }) => end?.as)]).toEqual([3, 'failed', 'done']);
+	});
+
 	test('Retry On Fail sends nothing beside a request that would be refused again, where the workflow ends with that', async () => {
 		const { rest, posts, orders } = world(batched(6, { places: 2, stopsAtError: true, retry: retry() }), {
 			answer: ({ method, body }) => (method === 'POST' && JSON.stringify(body).includes('prompt 2') ? 422 : undefined),
