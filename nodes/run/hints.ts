@@ -29,7 +29,7 @@ export const HINTS = {
 	assetsProcessed: ({ count }: { count: number }) =>
 		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Wait for Asset and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
-		`Execution ${id} is waiting for the tasks, even if n8n restarts. Its first node lists the task IDs.`,
+		`Execution ${id} is waiting for the tasks, even if n8n restarts. Its first node lists the IDs of the tasks that are submitted already.`,
 	inBackground: ({ name }: { name: string }) =>
 		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>
