@@ -26,11 +26,12 @@ const suites = {
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },
-	soak: { needs: [() => installN8n(), installDatabases], switches: /^(write|\d+)$/ },
+	// It lasts as long as it is told to: no limit for a file.
+	soak: { needs: [() => installN8n(), installDatabases], inOneProcess: true, switches: /^(write|\d+)$/ },
 	versions: { needs: [installVersions], atOnce: 4 },
 };
 
-/** A file that takes longer hangs. */
+/** A file that takes longer hangs. Not for those in one process. */
 const FILE_WITHIN_MS = 2_400_000;
 
 const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';
