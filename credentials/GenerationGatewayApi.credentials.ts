@@ -62,7 +62,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. After a crash, a retry then continues the tasks that are there. In queue mode, turn on Survive Restarts, too.',
+				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. There you find the task IDs also after a crash.',
 		},
 		{
 			displayName: 'Requests per Second',

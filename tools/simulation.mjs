@@ -18,6 +18,8 @@ const BREAKING = join(projectDir, 'tools', 'simulation', 'breakingTransformer.cj
 const FOUND = join(devDir, 'simulation');
 /** A breakage that is not noticed by so many cases counts as unnoticed. */
 const MOST = { SIMULATION_CASES: '15000', SIMULATION_REGRESSIONS: 'yes', SIMULATION_SHRINKS: 'no' };
+/** For the tests of one file. */
+const TESTS_WITHIN_MS = 600_000;
 /** New seeds are played in pieces. */
 const PIECE_SECONDS = 300;
 const LARGEST_SEED = 2 ** 31;
@@ -122,7 +124,8 @@ async function runTests(testFile, breakage) {
 	const { output } = await attempt(
 		'jest',
 		['--ci', '--no-cache', '--runTestsByPath', testFile, '--config', JSON.stringify(config)],
-		{ env: breakage },
+		// A broken product may keep a test busy for ever.
+		{ env: breakage, timeout: TESTS_WITHIN_MS },
 	);
 	const counts = /^Tests: .*$/m.exec(output)?.[0] ?? '';
 	const count = (/** @type {RegExp} */ what) => Number(what.exec(counts)?.[1] ?? 0);

@@ -229,7 +229,8 @@ test('after a crash before the first request of a wave, all of it is submitted',
 			await begin();
 			await new Promise(() => {});
 		});
-	while (world.saved[0]?.request?.wave === undefined) await flushPromises();
+	for (let round = 0; world.saved[0]?.request?.wave === undefined && round < 100; round++) await flushPromises();
+	expect(world.saved[0]?.request?.wave).toBeDefined();
 	expect(world.saved.map(({ request }) => request?.wave)).toEqual([0, 0]);
 	const { orders, log, submit } = world.begin();
 	await log.resolveInterrupted(orders);

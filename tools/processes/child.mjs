@@ -115,7 +115,7 @@ export async function askFor(url, headers) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, extendEnv?: boolean, show?: boolean }} [options] `env` is added to our
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, extendEnv?: boolean, show?: boolean, timeout?: number }} [options] `env` is added to our
  *   own unless `extendEnv` is false; `show` passes the output on to the terminal instead of keeping it
  */
 export async function attempt(command, args, { show = false, ...options } = {}) {

@@ -337,9 +337,6 @@ export const breakages = [
 		file: 'nodes/durable/orderItems.ts',
 		find: '...(request && { request: { ...request } }),',
 		becomes: '',
-		unfound:
-			'A request would have to change in the few milliseconds in which n8n saves, and the process die before the next saving.',
-		noticedBy: 'test/nodes/orderItems.test.ts',
 	},
 	{
 		promise: 'n8n saves the number of waves as it was with the orders',
