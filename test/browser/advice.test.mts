@@ -171,6 +171,8 @@ describe('advice that is followed', () => {
 		await addOption(page, 'Options', 'Purchase Key');
 		await typeText(page, 'Purchase Key', 'A lighthouse');
 		for (const times of [1, 2, 3]) {
+			// On a busy machine, the editor may still show the run before as running: a click would start nothing.
+			await page.getByTestId('node-execute-button').filter({ hasText: 'Execute step' }).waitFor();
 			await executeStep(page);
 			// The panel may still show the run before.
 			await until('this one has ended', async () => {
