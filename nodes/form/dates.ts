@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { INodeProperties } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
-import { asText, show } from '../../core/text';
+import { show } from '../../core/text';
 
 /** The end of the year 9999. What is later is counted in milliseconds, most likely. */
 const LATEST_SECONDS = 253_402_300_799;
@@ -27,11 +27,7 @@ function toUnixTime(value: unknown, label: string, timeZone: string): number {
 			label,
 			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or set Expiry to Never.',
 		});
-	const atMs = COMPACT_DATE.test(String(asText(value)).trim())
-		? NaN
-		: typeof value === 'string'
-			? readText(value.trim(), timeZone)
-			: readObject(value);
+	const atMs = typeof value === 'string' ? readText(value.trim(), timeZone) : readObject(value);
 	if (Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
 	throw gatewayError('notADate', { label, value: show(value) });
 }
@@ -45,7 +41,10 @@ function readObject(value: unknown): number {
 /** As `yyyyMMddHHmm` and `yyyyMMddHHmmss` write it: as Unix time, it would be a moment centuries away. */
 const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{4}(\d\d)?$/;
 
-const toMs = (seconds: number) => (seconds > LATEST_SECONDS ? seconds : seconds * 1000);
+function toMs(unixTime: number): number {
+	if (COMPACT_DATE.test(String(unixTime))) return NaN;
+	return unixTime > LATEST_SECONDS ? unixTime : unixTime * 1000;
+}
 
 /** A year and at least a month or week: a time alone, or a number of days, must not become some date. */
 const BEGINS_WITH_DATE = /^([+-]\d\d)?\d{4}(-|(W\d{2,3}|\d{4})(T|$))/;
