@@ -18,9 +18,15 @@ export async function saveWorkflow({ rest, credential }: Signed, workflow: Workf
 }
 
 /** Makes the workflow active and waits until its triggers are. Throws what n8n shows when one of them is not. */
-export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
+export async function activate(signed: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
+	const { rest } = signed;
 	const { versionId } = await rest.request('GET', `/rest/workflows/${workflowId}`);
 	await rest.request('POST', `/rest/workflows/${workflowId}/activate`, { versionId, name: '', description: '' });
+	await untilActive(signed, workflowId);
+}
+
+/** n8n answers that a workflow is published before its triggers are active. */
+export async function untilActive({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
 	let answer: { status: string; triggers: Array<{ errorMessage: string | null }> } | undefined;
 	await until('the triggers are active', async () => {
 		answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
@@ -34,6 +40,9 @@ export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: strin
 export async function deactivate({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
 	await rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
 }
+
+/** A schedule that runs nothing during a test. */
+export const LEAP_DAYS = { interval: [{ field: 'cronExpression', expression: '0 0 29 2 *' }] };
 
 /** As n8n lists an execution. */
 export interface Listed {
