@@ -27,10 +27,7 @@ describe('a change of the model', () => {
 		return Object.fromEntries(await Promise.all(labels.map(async (label) => [label, await valueOf(page, label)])));
 	}
 
-	async function change(model: string) {
-		await chooseOption(page, 'Model', model);
-		await page.waitForTimeout(500); // the form follows a moment later
-	}
+	const change = async (model: string) => await chooseOption(page, 'Model', model);
 
 	test('a change of the model keeps what was entered in fields that both models have', async () => {
 		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);

@@ -35,7 +35,7 @@ type Played = Awaited<ReturnType<typeof play>>;
 function assertShared({ refused, mostPerSecond, ms, limitMs, tasks, slowdown }: Played, wanted: { tasks: number }) {
 	assert.deepEqual(refused, []);
 	assert.equal(tasks, wanted.tasks);
-	assert.ok(mostPerSecond <= MOST_PER_SECOND, `${mostPerSecond} requests in a second`);
+	assert.ok(mostPerSecond <= MOST_PER_SECOND * slowdown, `${mostPerSecond} requests in a second`);
 	const times = ms / limitMs / slowdown;
 	assert.ok(
 		times <= MOST_TIMES,
@@ -53,7 +53,8 @@ test('with Tasks at Once there is no 429 at all; without it, that is learned, no
 	// Other suites may have begun between the two.
 	const again = await play({ ...account, credential: { tasksAtOnce: 20 } }, [crowd]);
 	const knownMs = Math.max(known.ms, again.ms);
-	assert.ok(learned.ms <= knownMs * MOST_TIMES_OF_KNOWN, `${learned.ms} ms, ${knownMs} ms where it is known`);
+	const busier = Math.max(1, learned.slowdown / Math.max(known.slowdown, again.slowdown));
+	assert.ok(learned.ms <= knownMs * MOST_TIMES_OF_KNOWN * busier, `${learned.ms} ms, ${knownMs} ms where it is known`);
 });
 
 test('fifty executions of one item get through five places', async () => {

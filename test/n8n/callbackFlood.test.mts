@@ -64,7 +64,8 @@ async function countExecutions(status?: string): Promise<number> {
 /** As a browser does: a connection that was kept may be closed by the time that a slow machine uses it again. */
 async function get(url: string): Promise<Response> {
 	return await fetch(url).catch(async (thrown: Error) => {
-		if ((thrown.cause as { code?: string } | undefined)?.code !== 'UND_ERR_SOCKET') throw thrown;
+		const { code = '' } = (thrown.cause ?? {}) as { code?: string };
+		if (!['UND_ERR_SOCKET', 'ECONNRESET'].includes(code)) throw thrown;
 		return await fetch(url);
 	});
 }

@@ -63,8 +63,7 @@ test('a stop in the middle of a download leaves no part of the file', async () =
 	const workflowId = await createRun(['slow [[sandbox bytes=50 bytes_per_second=200000]]'], { retryOnFail: true });
 	const executionId = await startExecution(instance.rest, workflowId, 'Start');
 	while (instance.sandbox.fileRequests.length < 2) await pause(100);
-	await pause(1_500);
-	assert.ok(keptFiles().length > before.length, 'the file is being written');
+	await until('the file is being written', () => keptFiles().length > before.length);
 	await stopExecution(instance.rest, executionId);
 	assert.equal((await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 })).status, 'canceled');
 	await until('its part is gone', () => keptFiles().length === before.length, { withinMs: 10_000 });
@@ -80,9 +79,9 @@ test('a stop during a submission: the answer that comes late is in the log with 
 	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 });
 	assert.equal(execution.status, 'canceled');
 	await pause(4_000);
-	const [task] = instance.sandbox.tasks;
-	assert.ok(task, 'the service accepted the task');
-	assert.match(log(), new RegExp(`task ${task.id} .*was accepted after the execution was stopped`));
+	await until('the service has accepted the task', () => instance.sandbox.tasks.length > 0);
+	const late = new RegExp(`task ${instance.sandbox.tasks[0]?.id} .*was accepted after the execution was stopped`);
+	await until('its ID is logged', () => late.test(log()));
 	assert.equal(instance.sandbox.requests.length, 1, 'nothing else was sent');
 });
 

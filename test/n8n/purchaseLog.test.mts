@@ -197,12 +197,12 @@ test('after a stop, the ID that came in is in the log', async () => {
 });
 
 test("after n8n's own timeout, the IDs that came in are in the log", async () => {
-	const prompts = ['before [[sandbox duration=90s]]', 'after [[sandbox create=slow:9s duration=90s]]'];
+	const prompts = ['before [[sandbox duration=90s]]', 'after [[sandbox create=slow:20s duration=90s]]'];
 	const workflowId = await createWorkflow(
 		{ rest: instance.rest, credential },
 		prompts.map((prompt) => ({ prompt })),
 		oneStep,
-		{ executionTimeout: 5 },
+		{ executionTimeout: 10 },
 	);
 	const executionId = await start(workflowId);
 	const accepted = async () => (await rows([executionId])).filter(({ state }) => state === 'accepted');
@@ -230,7 +230,7 @@ test('the ID of a task is in the log a second after its acceptance', async () =>
 });
 
 test('the table is removed in the middle of a run: the ID is in the new one', async () => {
-	const executionId = await start(await createRun(['a [[sandbox create=slow:3s]]']));
+	const executionId = await start(await createRun(['a [[sandbox create=slow:12s]]']));
 	await until('the row is there', async () => (await rows([executionId])).length === 1);
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
 	await instance.rest.request('DELETE', `${path()}/${table?.id}`);

@@ -173,12 +173,12 @@ before(async () => {
 		parameters: { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId } },
 	});
 	batches.waves = await start(
-		// The first two hold the places until the higher version is there.
-		[0, 1, 2, 3].map((index) => `waves ${index} [[sandbox duration=${index < 2 ? '60s' : '1s'}]]`),
+		// The first two hold the places until n8n has stopped.
+		[0, 1, 2, 3].map((index) => `waves ${index} [[sandbox duration=${index < 2 ? 'never' : '1s'}]]`),
 		{ surviveRestarts: true, concurrentTasks: 2, pollIntervalSeconds: 1 },
 	);
 	batches.awake = await start(
-		['awake [[sandbox duration=30s]]'],
+		['awake [[sandbox duration=never]]'],
 		{ surviveRestarts: true, pollIntervalSeconds: 1 },
 		{ onError: 'continueRegularOutput' },
 	);
@@ -195,6 +195,7 @@ before(async () => {
 	await exchange(async () => {
 		raiseVersion();
 		for (const [index, name] of names.entries()) await insertExecutions(instance, name, ids[index] ?? {});
+		instance.sandbox.release();
 	});
 	const longer = { ...sleeping, pollIntervalSeconds: NEWER_ASLEEP_SECONDS };
 	// The third one waits for the end of the others.

@@ -47,7 +47,7 @@ async function start(prompt: string, more: Record<string, unknown> = {}) {
 	};
 	const hints = async () =>
 		JSON.stringify((await readExecution(instance.rest, executionId)).runData.Generate?.[0]?.hints ?? []);
-	return { address, innermost, finish, hints };
+	return { executionId, address, innermost, finish, hints };
 }
 
 test('where n8n cannot call itself, the result comes a minute late; the log and the next run say why and what to set', async () => {
@@ -78,11 +78,12 @@ test('where n8n cannot call itself, the result comes a minute late; the log and 
 const MEGABYTES = 6;
 
 test('after a kill when an execution has just been woken, the result comes all the same', async () => {
-	const { innermost, address, finish } = await start('woken [[sandbox duration=20s]]', {
+	const { executionId, innermost, address, finish } = await start('woken [[sandbox duration=20s]]', {
 		large: 'x'.repeat(MEGABYTES * 2 ** 20),
 	});
 	const id = String(await innermost());
-	await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
+	// n8n saves it first, and those around it then.
+	await until('all are saved', async () => (await readExecution(instance.rest, executionId)).status === 'waiting');
 	const url = await address();
 	await killWhenRunning(instance, id, async () => await fetch(url));
 	await instance.restart();

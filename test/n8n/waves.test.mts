@@ -110,12 +110,12 @@ test('after a stop nothing more is submitted', async () => {
 });
 
 test('after a waiting execution was deleted, nothing more is submitted, by those who go on neither', async () => {
-	const { workflowId, executionId } = await start('deleted', {}, () => 'duration=12s');
+	const { workflowId, executionId } = await start('deleted', {}, () => 'duration=20s');
 	await until('the first wave is submitted', () => tasksOf('deleted').length >= PLACES);
 	await until('it waits', async () => (await readExecution(instance.rest, executionId)).status === 'waiting');
 	await until('all are asleep or at work', async () => (await executionsOf(instance, workflowId)).length === 3);
 	// It asks every half second who waits for it, and where n8n is slow to answer every ten seconds.
-	await pause(2_000);
+	await pause(8_000);
 	await instance.rest.request('POST', '/rest/executions/delete', { ids: [executionId] });
 	const before = tasksOf('deleted').length;
 	assert.ok(before < ITEMS);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import type { N8n } from '../../tools/n8n/launch.mjs';
+import { retry } from '../crash/support/batch.mts';
 import { killN8n, sandboxKey } from '../n8n/support/instance.mts';
 import { activate, executionsOf } from '../n8n/support/production.mts';
 import { pause, until } from '../n8n/support/until.mts';
@@ -27,8 +28,11 @@ function workerOf(executionId: string): N8n {
 }
 
 async function untilAccepted(count: number) {
-	await until(`${count} tasks are accepted`, () => cluster.sandbox.tasks.length >= count);
-	await pause(500);
+	await until(`${count} tasks are accepted, and their IDs are logged`, () => {
+		const { sandbox, workers } = cluster;
+		const all = workers.map(log).join('\n');
+		return sandbox.tasks.length >= count && sandbox.tasks.every(({ id }) => all.includes(id));
+	});
 }
 
 test('40 tasks in 10 executions: both workers take their part, and every item gets its own result and file', async () => {
@@ -166,10 +170,7 @@ test('a killed worker: its execution ends without data, its log names the tasks,
 	const killed = await untilFinished(rest, executionId);
 	assert.equal(killed.status, 'error');
 	assert.deepEqual(killed.runData, {}, 'n8n throws away what it had saved of the execution');
-	const { id: retryId } = await rest.request('POST', `/rest/executions/${executionId}/retry`, {
-		loadWorkflow: false,
-	});
-	assert.deepEqual((await untilFinished(rest, String(retryId))).runData, {}, 'so there is nothing to retry');
+	assert.deepEqual((await retry(cluster, executionId, false))?.runData, {}, 'so there is nothing to retry');
 	assert.equal(sandbox.tasks.length, 4, 'and nothing is bought again');
 
 	const inLog = new RegExp(`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionId}$`, 'gm');

@@ -84,6 +84,7 @@ export async function chooseOption(page: Page, label: string, option: string): P
 	const name = page.locator(`.option-headline:text-is("${option}")`).or(page.locator(`span:text-is("${option}")`));
 	await list.filter({ has: name }).click();
 	await list.first().waitFor({ state: 'hidden' });
+	await page.waitForTimeout(500); // the form follows a moment later
 }
 
 /** The entries of "Add Field" or "Add option". A single field has no list: n8n adds it at once. */

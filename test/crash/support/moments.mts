@@ -2,6 +2,7 @@
  * The moments at which n8n ends, and how an execution is brought to each and held there: tasks, polls and files that never
  * end are released when n8n has ended, however long a busy machine takes until then.
  */
+import { readPurchases } from '../../n8n/support/purchaseLog.mts';
 import { isAsleep, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
 import type { Target, Victim } from './target.mts';
 
@@ -52,10 +53,17 @@ const isKnown = (target: Target, batch: Batch) => {
 	return tasksOf(target, batch).every(({ id }) => log.includes(id));
 };
 const areLogged = (target: Target, batch: Batch) => areAccepted(target, batch) && isKnown(target, batch);
-/** An execution that survives sleeps by then, but not where five n8n share two processors: so it is asked for, too. */
+/** By then an execution that survives sleeps, and IDs are in the log, but not where five n8n share two processors: so both are asked for. */
 const areOld = async (target: Target, batch: Batch) =>
 	tasksOf(target, batch).every(({ acceptedAt }) => acceptedAt < Date.now() - 3_000) &&
-	(!batch.survives || (await isAsleep(target, batch)));
+	(!batch.survives || (await isAsleep(target, batch))) &&
+	(!batch.logs || (await areInLog(target, batch)));
+
+/** The IDs of all that n8n has been told of. */
+async function areInLog(target: Target, batch: Batch): Promise<boolean> {
+	const logged = new Set((await readPurchases(target)).map(({ task_id: id }) => id));
+	return tasksOf(target, batch).every(({ id, body }) => logged.has(id) || String(body.prompt).includes('!after'));
+}
 
 const all: Moment[] = [
 	{
