@@ -47,7 +47,7 @@ export function writePage({ minutes, span, events, figures, processes }: Measure
 	const text = [
 		`Measured on ${new Date(span.endMs).toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores, in ${minutes} minutes: ${happened('restart')} restarts, ${happened('kill')} kills, ${sum('executions ended')} executions with ${ITEMS} items each, of which ${number('executions ended: success')} succeeded.${others} Of ${number('requests')} requests to the service, ${number('requests that went wrong')} were answered with an error or not at all.`,
 		`The service accepted ${sum('tasks: ')} tasks. No Purchase Key was bought twice, except ${number('bought again after a failure')} whose tasks had failed before they were bought again. Of ${number('tasks: lostAnswer')} tasks the service lost the answer, so nobody knows the ID: the items say that the service may or may not have accepted the task. Answers that were on their way when a worker ended: ${number('tasks: onItsWay')}.`,
-		`The acceptance of the other ${answered.toLocaleString('en-US')} was answered. For ${byHand === 0 ? 'all' : number('tasks: arrived')} of them, the workflow went on by itself: ${number('arrived: result')} with the result, the others with an item that names the task and says why there is none: ${number('arrived: failed')} had failed, ${number('arrived: late')} had not finished within their timeout, and of ${number('arrived: noFile')} the file could not be downloaded. ${byHand === 0 ? 'None needs a human; the test allows 2 %.' : `Tasks that need a human: ${byHand.toLocaleString('en-US')} (${share}; the test allows 2 %).`}`,
+		`The acceptance of the other ${answered.toLocaleString('en-US')} was answered. For ${byHand === 0 ? 'all' : number('tasks: arrived')} of them, the workflow went on by itself: ${number('arrived: result')} with the result, the others with an item that names the task and says why there is none: ${number('arrived: failed')} had failed, ${number('arrived: late')} had not finished within their timeout, and of ${number('arrived: noFile')} the file could not be downloaded. ${byHand === 0 ? 'None needs a human; the test allows 2 %.' : `Tasks that need a human: ${byHand.toLocaleString('en-US')} (${share}; the test allows 2 %):`}`,
 		...(byHand === 0 ? [] : placesOf(figures)),
 		`${memory(processes, span)} ${timers(processes, span)}`,
 	].join('\n\n');
@@ -61,7 +61,7 @@ function placesOf(figures: Measured['figures']): string[] {
 	const places = BY_HAND.filter((place) => figures[`tasks: ${place}`]);
 	return [
 		places.map((place) => `- ${number(`tasks: ${place}`)}: ${PLACES[place]}`).join('\n'),
-		`Those of them that had finished with a result, all of which Wait for Task got with their IDs: ${number('results that Wait for Task got')}.`,
+		`Results among them, all of which Wait for Task got by their IDs: ${number('results that Wait for Task got')}.`,
 	];
 }
 
