@@ -2,11 +2,11 @@ import type { RunSlots } from './account/runSlots';
 import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
-import { gatewayError, type GatewayErrorDetails } from './errors';
+import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
-import { mapError } from './http/serviceErrors';
+import { mapError, refusalError } from './http/serviceErrors';
 import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
@@ -16,7 +16,8 @@ import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { salvageId } from './records/ids';
-import { NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
+import { outlineOf, parseRefusal } from './records/refusals';
+import { knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
 export type MediaKind = 'image' | 'video';
 
@@ -29,7 +30,16 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 /** The timeout of an upload: a large image over a slow line. */
 const UPLOAD_TIMEOUT_MS = 900_000;
 
-const noBalanceHere = (details: GatewayErrorDetails) => gatewayError('balanceNotFound', {}, details);
+const noBalance = (details: GatewayErrorDetails) => gatewayError('balanceNotFound', {}, details);
+const NO_BALANCE_HERE = { notFound: noBalance, noSuchPage: noBalance };
+const noUpload = (details: GatewayErrorDetails) => gatewayError('uploadEndpointNotFound', {}, details);
+
+/** The error of an answer that is no record of a task: with the service's words, where it has any. */
+function noTask(response: HttpResponse, body: unknown): GatewayError {
+	const { message, code } = parseRefusal(body);
+	if (message !== undefined || code !== undefined) return refusalError(response);
+	return gatewayError('noTaskStatus', {}, { httpStatus: response.status, serviceAnswer: outlineOf(body, '') });
+}
 
 /** The client of the service: one method per endpoint. Every answer is checked here; callers can rely on its result. */
 export class GatewayClient {
@@ -117,18 +127,22 @@ export class GatewayClient {
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
 		const response = await this.requests.get(path, undefined, inline);
 		const body = parseJson(response.text);
-		const record = parseTaskRecord(body);
-		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
-		const hasFailed = record?.state === 'failed' && record.id === taskId;
-		if (!hasFailed) parseBody(response, body); // throws the error of a refusal
-		// Without a status word there is nothing to go by, not even that it is still running.
-		if (!record || record.status === '') throw gatewayError('noTaskStatus', {}, { httpStatus: response.status });
+		const record = parseTaskRecord(body, taskId);
+		// `success: false` next to the task's own ID, and nothing that goes on: the task did not succeed, the reading did.
+		const isNamed = record?.ids.includes(taskId) === true;
+		const saysHowItEnded = isNamed && (knownState(record.status) ?? 'failed') === 'failed';
+		if (!saysHowItEnded) parseBody(response, body); // throws the error of a refusal
+		if (record === undefined) throw noTask(response, body);
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };
 	}
 
-	/** Reads a task, again while the trouble may pass. An unknown ID fails at once. */
-	async getTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
-		return await this.requests.withRetries(async () => await this.fetchTask(kind, taskId));
+	/**
+	 * Reads a task, again while the trouble may pass. An unknown ID fails at once.
+	 *
+	 * @param judge throws where the answer is not believed
+	 */
+	async getTask(kind: MediaKind, taskId: string, judge = (record: TaskRecord) => record): Promise<TaskRecord> {
+		return await this.requests.withRetries(async () => judge(await this.fetchTask(kind, taskId)));
 	}
 
 	/**
@@ -144,7 +158,8 @@ export class GatewayClient {
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
 			const response = await mapError(request, {
-				notFound: (details) => gatewayError('uploadEndpointNotFound', {}, details),
+				notFound: noUpload,
+				noSuchPage: noUpload,
 				rejected: (details) => (details.httpStatus === 413 ? gatewayError('uploadTooLarge', {}, details) : undefined),
 			});
 			const url = parseUploadUrl(parseBody(response));
@@ -157,7 +172,7 @@ export class GatewayClient {
 	/** The balance of the account (contract 4.1), every field as it came. */
 	async getUserBalance(): Promise<JsonObject> {
 		return await this.requests.withRetries(async () => {
-			const response = await mapError(this.requests.get('/v1/user/balance'), { notFound: noBalanceHere });
+			const response = await mapError(this.requests.get('/v1/user/balance'), NO_BALANCE_HERE);
 			const balance = parseUserBalance(parseBody(response));
 			if (balance === undefined) throw gatewayError('notAnAccountBalance', {});
 			return balance;
@@ -166,7 +181,7 @@ export class GatewayClient {
 
 	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on. */
 	async getTokenBalance(): Promise<JsonObject> {
-		const body = await mapError(this.requests.getJson('/v1/balance'), { notFound: noBalanceHere });
+		const body = await mapError(this.requests.getJson('/v1/balance'), NO_BALANCE_HERE);
 		return isPlainObject(body) ? body : { balance: body };
 	}
 

@@ -78,13 +78,15 @@ export function formatDuration(ms: number): string {
 	return [`${Math.floor(seconds / 60)} min`, ...(seconds % 60 === 0 ? [] : [`${seconds % 60} s`])].join(' ');
 }
 
-/** "7 s", "40 s", "9 min", "3 h": as exact as an estimate is. */
+/** "7 s", "40 s", "9 min", "3 h", "4 days": as exact as an estimate is. */
 export function roughDuration(ms: number): string {
 	const seconds = Math.max(1, Math.round(ms / 1000));
 	if (seconds < 10) return `${seconds} s`;
 	if (seconds < 95) return `${5 * Math.round(seconds / 5)} s`;
 	const minutes = Math.round(seconds / 60);
-	return minutes < 95 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+	const hours = Math.round(minutes / 60);
+	if (minutes < 95) return `${minutes} min`;
+	return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
 /** "3, 5 to 40, 42": of numbers in ascending order. */

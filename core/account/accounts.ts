@@ -3,6 +3,7 @@ import { RequestLimiter } from '../http/requestLimiter';
 import { accounts } from '../processMemory';
 import { AccountSlots } from './accountSlots';
 import { SharedReads } from './sharedReads';
+import { SubmissionLog } from './submissionLog';
 
 /** The limits of an account, which all its runs in this process share. */
 export interface AccountLimits {
@@ -18,6 +19,8 @@ class Account {
 	readonly slots: AccountSlots;
 
 	readonly reads = new SharedReads();
+
+	readonly submissions = new SubmissionLog();
 
 	constructor(requestsPerSecond: number, clock: Clock) {
 		this.limiter = new RequestLimiter(requestsPerSecond, clock);
@@ -43,7 +46,7 @@ export function accountOf(
 	name: string,
 	limits: AccountLimits,
 	clock: Clock,
-): Pick<Account, 'limiter' | 'slots' | 'reads'> {
+): Pick<Account, 'limiter' | 'slots' | 'reads' | 'submissions'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

@@ -53,7 +53,7 @@ function adviceOf(reason: ErrorReason | undefined, situation: Situation): string
  */
 export function quoteService(
 	kind: GatewayError['kind'],
-	{ serviceMessage, serviceCode, httpStatus }: GatewayErrorDetails,
+	{ serviceMessage, serviceCode, serviceAnswer, httpStatus }: GatewayErrorDetails,
 	length = QUOTE_LENGTH,
 ): string {
 	// The advice has said it; and a file comes from another host.
@@ -62,6 +62,7 @@ export function quoteService(
 	const code = serviceCode === undefined ? '' : `, code ${serviceCode}`;
 	if (serviceMessage) return `The service says: "${shorten(serviceMessage, length)}"${code}${status}.`;
 	if (serviceCode !== undefined) return `The service returned the code ${serviceCode}${status}.`;
+	if (serviceAnswer) return `The answer was: ${shorten(serviceAnswer, length)}${status}.`;
 	return status === '' ? '' : `The server answered ${httpStatus}.`;
 }
 

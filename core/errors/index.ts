@@ -25,6 +25,8 @@ export interface GatewayErrorDetails {
 	httpStatus?: number;
 	/** The service's own words, untranslated. They are quoted below the message, never in it. */
 	serviceMessage?: string;
+	/** A short view of an answer that has no words. */
+	serviceAnswer?: string;
 	/** The service's error code, such as `content_policy_violation`. */
 	serviceCode?: string;
 	task?: TaskReference;
@@ -129,5 +131,5 @@ export function isTransient(error: GatewayError): boolean {
 
 /** True where a read (which costs nothing and changes nothing) may get a better answer later. */
 export function isTransientStatus(status: number): boolean {
-	return status === 408 || status === 425 || status === 429 || status >= 500 || (status >= 300 && status < 400);
+	return status === 408 || status === 429 || status >= 500 || (status >= 300 && status < 400);
 }

@@ -10,6 +10,8 @@ interface Kind {
 	advisesRetry?: true;
 	/** Because of what happened to another item, or of a stop. */
 	isOfOthers?: true;
+	/** The other items of a run go on, also where the node stops at errors: nothing has failed. */
+	sparesBatch?: true;
 	/** A retry of the same item ends in the same way: `permanent` where the error says so. */
 	endsTheSame?: 'always' | 'permanent';
 }
@@ -38,6 +40,8 @@ const KINDS = {
 	unexpectedAnswer: {},
 	/** A creating request may or may not have been accepted. */
 	outcomeUnknown: { advisesRetry: true },
+	/** The task exists, and the service does not say how it is. */
+	notShown: { sparesBatch: true, advisesRetry: true },
 	taskFailed: { endsTheSame: 'permanent' },
 	taskTimedOut: {},
 	/** Completed, but without a result URL. */
@@ -75,6 +79,9 @@ export const advisesRetry = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindO
 
 /** True for an error of the item itself. */
 export const isOwn = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isOfOthers !== true;
+
+/** True where the other items go on, also where the node stops at errors. */
+export const sparesBatch = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).sparesBatch === true;
 
 /** True where a retry of the same item ends in the same way, so that the others would never get through. */
 export function endsTheSame(error: ErrorOfKind): boolean {

@@ -154,6 +154,20 @@ export const waitOn = (situation: Situation) => {
 	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}. If n8n offers no retry, ${inNewWorkflow(situation, RESULT)}`;
 };
 
+/** For a task of one item that may never give a result: another look, or another task. */
+export const lookAgain = (situation: Situation) => {
+	const look = `${upperFirst(retryExecution(situation))}: ${situation.operation === 'generate' ? 'it continues the task and costs' : 'that costs'} nothing.`;
+	return [look, buyAgain(situation)].filter(Boolean).join(' ');
+};
+
+/** For a task that exists, and may never give a result: Submit Again buys another one in a retry by a person. */
+export const buyAgain = (situation: Situation, aim = 'To buy it again') =>
+	situation.operation !== 'generate' || situation.recovery === 'callAgain'
+		? ''
+		: situation.recovery === 'retry'
+			? `${aim}, turn on Submit Again, ${retryWithChanges(situation)}.`
+			: `${aim}, ${tryAgain(situation)}.`;
+
 const FILE = {
 	aim: 'To get only the file',
 	operation: 'Get Task',

@@ -25,6 +25,7 @@ import {
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
 import type { RunSlots } from '../account/runSlots';
+import type { SubmissionLog } from '../account/submissionLog';
 import type { SharedReads } from '../account/sharedReads';
 import type { Pace } from './requestLimiter';
 import { backoffMs, retryAfterMs } from './retry';
@@ -51,6 +52,8 @@ export interface RequestContext {
 	limiter: Pace;
 	/** The slots of the account. Absent where nothing is bought. */
 	slots?: RunSlots;
+	/** The latest submissions of the account. Absent where nothing is bought. */
+	submissions?: SubmissionLog;
 	/** Reads of the same account. Absent where nobody else reads. */
 	reads?: SharedReads;
 	settings: GatewaySettings;
@@ -140,9 +143,14 @@ export class GatewayRequests {
 			if (answer instanceof ConnectionError) connectionTries++;
 			const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
 			if (isUsable(answer) && verdict.outcome !== 'tryAgain') limiter.recover();
-			if (verdict.outcome === 'answered') return verdict.response;
+			const { submissions } = this.context;
+			if (verdict.outcome === 'answered') {
+				submissions?.accepted();
+				return verdict.response;
+			}
 			const { outcome, error, askedMs } = verdict;
-			if (outcome === 'unknown' || outcome === 'refused') throw error;
+			if (outcome === 'refused') throw submissions?.refused(error) ?? error;
+			if (outcome === 'unknown') throw error;
 			if (connectionTries >= CONNECTION_TRIES) throw error;
 			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
 			const isRefused = error.details.httpStatus === 429;

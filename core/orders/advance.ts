@@ -6,7 +6,7 @@ import { waitForTask } from '../polling/waitForTask';
 import type { WaitWatcher } from '../polling/waitWatcher';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
-import { endBadly, endWell, errorOf, hasEnded, isReplacedByRetry } from './states';
+import { endBadly, endWell, errorOf, hasEnded, isGivenUp, isReplacedByRetry } from './states';
 import { submit, type SubmitPorts } from './submit';
 
 /** The ports of the engine: it knows no n8n. */
@@ -58,6 +58,7 @@ export function endWithError(
 	if (error.kind === 'taskFailed') events.finished(order);
 	const ended = endBadly(order, product.explain?.(order, error) ?? error, hints);
 	if (isReplacedByRetry(order)) ledger.forget(order.item);
+	else if (isGivenUp(order)) ledger.givenUp(order.item);
 	return ended;
 }
 

@@ -1,8 +1,10 @@
 import type { GatewayClient, MediaKind } from '../client';
-import { gatewayError, type GatewayError } from '../errors';
+import { gatewayError, type GatewayError, type TaskReference } from '../errors';
 import { entryOf } from '../errors/catalogue';
+import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order } from './order';
 import type { Product } from './product';
 import { reasonOf } from '../records/refusals';
+import { judgeTask, type AskedFor } from '../polling/taskEnd';
 import type { TaskRecord } from '../records/taskRecord';
 import { MOST_FIELDS, toOutline } from '../text';
 import type { PollStatus } from '../polling/pollTarget';
@@ -14,19 +16,35 @@ export function generationTasks(
 	return {
 		status: 'queued',
 		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
-		read: async ({ kind }, { taskId }) => await client.getTask(kind as MediaKind, taskId),
-		target: ({ kind, model: asked, result }, task) => ({
+		read: async (order, { taskId }) =>
+			await client.getTask(order.kind as MediaKind, taskId, (record) => judgeTask(record, askedFor(order, taskId))),
+		target: (order, task) => ({
 			thing: 'task',
 			task,
 			fetch: async () => {
+				const { kind, result, wait } = order;
 				const inline = result?.urlExpected === false ? 'asked' : 'possible';
-				return await client.fetchTask(kind as MediaKind, task.taskId, inline);
+				const record = await client.fetchTask(kind as MediaKind, task.taskId, inline);
+				const judged = judgeTask(record, askedFor(order, task.taskId));
+				if (wait !== undefined && isUnfinished(judged) && judged.ids.length > 0)
+					wait.otherIds = otherIdsOf(judged, task);
+				return judged;
 			},
 			statusOf: toPollStatus,
 			toFailure: (record) => failedTask(task.taskId, record),
-			survivalTable: (model) => client.survivalTable(kind as MediaKind, asked ?? model),
+			survivalTable: (model) => client.survivalTable(order.kind as MediaKind, order.model ?? model),
 		}),
 	};
+}
+
+const isUnfinished = ({ state }: TaskRecord) => state === 'queued' || state === 'in_progress';
+
+/** IDs by which the end of the task is known, too. Those of the last unfinished record: a stray one is soon forgotten. */
+const otherIdsOf = ({ ids }: TaskRecord, { taskId }: TaskReference) =>
+	ids.filter((id) => id !== taskId && id.length <= MAX_ID_LENGTH).slice(0, MAX_OTHER_IDS);
+
+function askedFor({ wait, result }: Order, taskId: string): AskedFor {
+	return { taskId, otherIds: wait?.otherIds, resultPath: result?.resultPath, requestUrls: result?.requestUrls };
 }
 
 function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs }: TaskRecord): PollStatus {
@@ -43,16 +61,19 @@ function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs 
 /** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const reason = reasonOf(refusal);
+	const { message: serviceMessage, code: serviceCode } = refusal;
+	if (reason === 'contentDeclined')
+		return gatewayError('taskDeclined', { id: taskId }, { serviceMessage, serviceCode });
 	const { permanent, kind } = entryOf(reason) ?? {};
 	// The reasons that somebody has to act on. Credits can be added, so a retry may go well then.
 	const needsPerson = permanent || kind === 'balance';
 	return gatewayError(
 		'taskFailed',
-		{ id: taskId, status },
+		{ id: taskId, status: status === '' ? 'failed' : status },
 		{
 			serviceReason: needsPerson && reason ? gatewayError(reason, {}).details.reason : undefined,
-			serviceMessage: refusal.message,
-			serviceCode: refusal.code,
+			serviceMessage,
+			serviceCode,
 			permanent,
 		},
 	);

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { onAbort } from '../abort';
 import { asGatewayError, stoppedError, type GatewayError } from '../errors';
-import { endsSubmitting, isOwn } from '../errors/kinds';
+import { endsSubmitting, isOwn, sparesBatch } from '../errors/kinds';
 import { SubmissionGate, UPLOADS } from './submissionGate';
 
 /**
@@ -148,7 +148,7 @@ class RunningJobs {
 			return { ok: true, value: await Promise.race([running, this.ended]) };
 		} catch (thrown) {
 			const error = this.holdBack(thrown, scope);
-			if (!this.options.continueOnError && isOwn(error)) await this.endOnceAnswered();
+			if (!this.options.continueOnError && endsBatch(error)) await this.endOnceAnswered();
 			return { ok: false, error };
 		}
 	}
@@ -196,7 +196,7 @@ class RunningJobs {
 	private holdBack(thrown: unknown, scope?: string): GatewayError {
 		const error = this.notice(thrown, scope);
 		const { continueOnError, stopsSubmitting } = this.options;
-		if (isOwn(error) && (!continueOnError || stopsSubmitting)) this.gate.close(error);
+		if (endsBatch(error) && (!continueOnError || stopsSubmitting)) this.gate.close(error);
 		return error;
 	}
 
@@ -219,6 +219,8 @@ class RunningJobs {
 		this.stop();
 	}
 }
+
+const endsBatch = (error: GatewayError) => isOwn(error) && !sparesBatch(error);
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => onAbort(signal, () => reject(stoppedError())));

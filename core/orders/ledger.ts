@@ -27,6 +27,8 @@ const ledgerEntry = z.object({
 	reusedKey: z.string().optional(),
 	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
 	lost: z.boolean().optional(),
+	/** The execution in which it was given up, though it may still give a result: Submit Again replaces it in a later one. */
+	givenUpIn: z.string().optional(),
 	/** The execution that submitted it. */
 	executionId: z.string(),
 	/** Unix milliseconds. */
@@ -83,6 +85,17 @@ export class OrderLedger {
 	/** Notes what a try before a crash has left: a thing of another request, or a request of which nobody knows the outcome. */
 	lost(itemIndex: number, entry: Omit<LedgerEntry, 'executionId'>): void {
 		this.write(itemIndex, { ...entry, executionId: this.scope.executionId, lost: true });
+	}
+
+	/** Notes that a task may never give a result. */
+	givenUp(itemIndex: number): void {
+		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
+		if (known !== undefined) this.write(itemIndex, { ...known, givenUpIn: this.scope.executionId });
+	}
+
+	/** True where a person has retried since a task was given up. n8n's own retry, in the same execution, does not count. */
+	isReplaceable({ givenUpIn }: LedgerEntry): boolean {
+		return givenUpIn !== undefined && givenUpIn !== this.scope.executionId;
 	}
 
 	/** The ID that the last orderly try of an item has left, whatever its request was. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
 import { THINGS, type CreatedThing } from '../errors/entry';
 import { isPlainObject, type JsonObject } from '../json';
+import { MAX_SIGNATURE_LENGTH } from '../polling/gracePeriod';
 import { MAX_POLLS } from '../polling/planner';
 import { LONGEST_WORD } from '../records/taskRecord';
 import { batchSchema, MOST_WAVES } from './batch';
@@ -17,6 +18,8 @@ const MAX_TIMEOUT_MS = 30 * 86_400_000;
 
 /** Characters of the ID of a task or of a model. */
 export const MAX_ID_LENGTH = 1_000;
+/** IDs of a record and of its wrapper. */
+export const MAX_OTHER_IDS = 3;
 export const MAX_OUTPUT_FIELD_LENGTH = 200;
 export const MAX_FILE_NAME_LENGTH = 1_000;
 export const MAX_MIME_TYPE_LENGTH = 200;
@@ -84,6 +87,15 @@ const waitSchema = z.object({
 	notBeforeMs: unixMs.optional().catch(undefined),
 	/** All answers since then contradict the acceptance. */
 	contradictedSinceMs: unixMs.optional().catch(undefined),
+	/** The wait goes on for so long since then. */
+	graceMs: z.number().min(0).max(MAX_TIMEOUT_MS).optional().catch(undefined),
+	/** The same answer, which cannot get better, has come since then. */
+	sameAnswer: z
+		.object({ sinceMs: unixMs, polls: z.number().int().min(0), words: z.string().max(MAX_SIGNATURE_LENGTH) })
+		.optional()
+		.catch(undefined),
+	/** Other IDs that the last unfinished record of the task had. */
+	otherIds: z.array(z.string().max(MAX_ID_LENGTH)).max(MAX_OTHER_IDS).optional().catch(undefined),
 	/** The time of a poll that was due while the execution slept. */
 	dueAtMs: unixMs.optional().catch(undefined),
 });

@@ -55,8 +55,8 @@ const RETRIES: Record<End, Retry> = {
 	taskFailed: 'submits',
 	// The same request would fail again: the form has to change, and then it is another one.
 	taskFailedForGood: 'endsAgain',
-	// It was accepted, and may be found later: Submit Again is for what may not have been accepted.
-	taskNotFound: 'endsAgain',
+	// It was accepted, and may be found later.
+	taskNotFound: 'continues',
 	timedOut: 'continues',
 	stopped: 'continues',
 };
@@ -73,6 +73,15 @@ export function retryOf(end: EndToRetry, { submitAgain }: Partial<SubmitAgain> =
 /** True when a retry submits again in the place of what the service has accepted. */
 export function isReplacedByRetry({ acceptedAtMs, end }: Order): boolean {
 	return acceptedAtMs !== undefined && end !== undefined && retryOf(end) === 'submits';
+}
+
+/**
+ * True for an order whose task exists, as far as anybody knows, and may never give a result. A retry costs nothing and looks
+ * again; with Submit Again, one by a person buys another task.
+ */
+export function isGivenUp({ acceptedAtMs, end }: Order): boolean {
+	if (acceptedAtMs === undefined || end?.as !== 'failed') return false;
+	return end.error?.kind === 'notFound' || end.error?.kind === 'notShown' || toEnd(end) === 'taskFailedForGood';
 }
 
 function toEnd({ as, error }: EndToRetry): End {
@@ -159,7 +168,7 @@ export function reopenForRetry(order: Order, { submits = true } = {}): boolean {
 	delete wait.startedAtMs;
 	delete wait.wantedAtMs;
 	delete wait.dueAtMs;
-	delete wait.contradictedSinceMs;
+	forgetTrouble(wait);
 	return true;
 }
 
@@ -202,7 +211,14 @@ function planAgain(order: Order): void {
 	delete order.purchase;
 	delete wait?.polls;
 	delete wait?.notBeforeMs;
+	delete wait?.otherIds;
+	forgetTrouble(wait);
+}
+
+function forgetTrouble(wait: Order['wait']): void {
 	delete wait?.contradictedSinceMs;
+	delete wait?.graceMs;
+	delete wait?.sameAnswer;
 }
 
 /** True where nothing is known to have been created for it. */

@@ -100,6 +100,10 @@ function createdBefore<Answer extends { id: string }>(
 	if (doubt !== undefined || !isCreated(known)) return undefined;
 	// Nothing was bought for this item. Another key is the way to buy it.
 	if (known.reusedKey !== undefined && known.reusedKey !== request.keyHash) return undefined;
+	if (request.submitAgain && ledger.isReplaceable(known)) {
+		order.earlierTaskIds = [known.taskId];
+		return undefined;
+	}
 	return (isReusable?.(order, known) ?? true) ? known : undefined;
 }
 

@@ -1,19 +1,46 @@
-import type { GatewayError } from '../errors';
-import { refusesAccess } from '../errors/kinds';
+import { isTransient, type GatewayError } from '../errors';
 import type { KeptWait } from './planner';
 
-const GRACE_PERIOD_MS = 30_000;
+/** The time for which refusals are ridden out of a task that nothing was seen of: it may be new. Milliseconds. */
+const NEW_TASK_GRACE_MS = 30_000;
+/** The same once its status was seen: a share of its age within these bounds. */
+const SEEN_TASK_GRACE_MS = [120_000, 600_000] as const;
+const SEEN_TASK_GRACE_OF_AGE = 0.25;
+
+/** The same answer ends a wait after this time, and so many polls. */
+const SAME_ANSWER_MS = 180_000;
+const SAME_ANSWER_POLLS = 5;
+
+/** Characters of what tells one answer from another. */
+export const MAX_SIGNATURE_LENGTH = 300;
 
 /**
- * True for an answer that contradicts the acceptance of a task, and that may pass: the task is new (field notes), one server does
- * not know it yet, or a proxy refuses one request.
+ * The meaning of the error of a poll for the wait:
  *
- * @param isAccepted the task is known from an earlier answer: otherwise a refusal is told at once
+ * - `passes`: the service, or what is in front of it, cannot answer now. It ends with the deadline only.
+ * - `refusal`: an answer of the service that contradicts the acceptance of the task. It may be new, one server may not know it
+ *   yet, or another part of the service refuses one request.
+ * - `same`: an answer that cannot get better, such as a redirect or a page. It passes only where another one comes.
+ * - `final`: it does not pass.
  */
-export const contradictsAcceptance = (error: GatewayError, isAccepted: boolean): boolean =>
-	error.kind === 'notFound' || (isAccepted && refusesAccess(error));
+export type Trouble = 'passes' | 'refusal' | 'same' | 'final';
 
-/** For so long a wait goes on while all answers contradict the acceptance, also where it sleeps meanwhile. Milliseconds. */
+/** Statuses of a task that is there, and just being changed. */
+const OF_A_TASK_THAT_IS_THERE = new Set([409, 423, 425]);
+
+/** @param isAccepted the task is known from an earlier answer: otherwise a refusal is told at once */
+export function troubleOf(error: GatewayError, isAccepted: boolean): Trouble {
+	const { httpStatus } = error.details;
+	if (isTransient(error))
+		return httpStatus !== undefined && httpStatus < 400 && MAY_STAY.has(error.kind) ? 'same' : 'passes';
+	if (error.kind === 'notFound') return 'refusal';
+	if (httpStatus === undefined) return 'final';
+	return isAccepted || OF_A_TASK_THAT_IS_THERE.has(httpStatus) ? 'refusal' : 'final';
+}
+
+const MAY_STAY = new Set<GatewayError['kind']>(['unavailable', 'unexpectedAnswer', 'rejected']);
+
+/** Answers that a wait rides out for a while, also where it sleeps meanwhile. Milliseconds. */
 export class GracePeriod {
 	/** @param wallAheadMs Unix milliseconds minus those of the clock of the wait */
 	constructor(
@@ -23,18 +50,55 @@ export class GracePeriod {
 
 	/** Infinity where the last answer was another one. */
 	get endsAtMs(): number {
-		return (this.kept.contradictedSinceMs ?? Infinity) - this.wallAheadMs + GRACE_PERIOD_MS;
+		const { contradictedSinceMs = Infinity, graceMs = NEW_TASK_GRACE_MS, sameAnswer } = this.kept;
+		const hasEnough = sameAnswer !== undefined && sameAnswer.polls >= SAME_ANSWER_POLLS - 1;
+		const sameUntilMs = hasEnough ? sameAnswer.sinceMs + SAME_ANSWER_MS : Infinity;
+		return Math.min(contradictedSinceMs + graceMs, sameUntilMs) - this.wallAheadMs;
 	}
 
 	/** Starts it where it has not started, and where the clock was set back since. True until it is over. */
-	covers(atMs: number): boolean {
-		const { contradictedSinceMs = Infinity } = this.kept;
-		this.kept.contradictedSinceMs = Math.min(contradictedSinceMs, atMs + this.wallAheadMs);
-		return atMs < this.endsAtMs;
+	covers(error: GatewayError, trouble: Trouble, atMs: number, ageMs: number): boolean {
+		const { kept } = this;
+		const nowMs = atMs + this.wallAheadMs;
+		if (trouble === 'refusal') {
+			delete kept.sameAnswer;
+			if (kept.contradictedSinceMs === undefined) kept.graceMs = this.graceMs(ageMs);
+			kept.contradictedSinceMs = Math.min(kept.contradictedSinceMs ?? Infinity, nowMs);
+			return atMs < this.endsAtMs;
+		}
+		const words = signatureOf(error);
+		const before = kept.sameAnswer?.words === words ? kept.sameAnswer : { sinceMs: nowMs, polls: 0, words };
+		this.reset();
+		kept.sameAnswer = { ...before, sinceMs: Math.min(before.sinceMs, nowMs), polls: before.polls + 1 };
+		return kept.sameAnswer.polls < SAME_ANSWER_POLLS || atMs < this.endsAtMs;
 	}
 
 	/** There was another answer. */
 	reset(): void {
 		delete this.kept.contradictedSinceMs;
+		delete this.kept.graceMs;
+		delete this.kept.sameAnswer;
 	}
+
+	private graceMs(ageMs: number): number {
+		const [shortestMs, longestMs] = SEEN_TASK_GRACE_MS;
+		if (!this.kept.polls?.some(({ failed }) => !failed)) return NEW_TASK_GRACE_MS;
+		return Math.min(longestMs, Math.max(shortestMs, ageMs * SEEN_TASK_GRACE_OF_AGE));
+	}
+}
+
+/** The answer in short, without what differs each time: numbers, times, IDs of requests. */
+function signatureOf({
+	details: { httpStatus, reason, serviceCode, serviceMessage, serviceAnswer },
+}: GatewayError): string {
+	const said = [
+		httpStatus,
+		reason?.name,
+		serviceCode,
+		(serviceMessage ?? serviceAnswer)?.slice(0, MAX_SIGNATURE_LENGTH),
+	];
+	return said
+		.join(' ')
+		.replace(/[\da-f-]{8,}|\d+/gi, '#')
+		.slice(0, MAX_SIGNATURE_LENGTH);
 }

@@ -42,6 +42,10 @@ export interface KeptWait {
 	notBeforeMs?: number;
 	/** All answers since then contradict the acceptance. Unix milliseconds. */
 	contradictedSinceMs?: number;
+	/** The wait goes on for so long since then. */
+	graceMs?: number;
+	/** The same answer, which cannot get better, has come since then. Unix milliseconds. */
+	sameAnswer?: { sinceMs: number; polls: number; words: string };
 }
 
 /**

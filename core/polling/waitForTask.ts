@@ -1,7 +1,7 @@
-import { asGatewayError, GatewayError, isTransient, stoppedError } from '../errors';
+import { asGatewayError, GatewayError, stoppedError } from '../errors';
 import { refusesAccess } from '../errors/kinds';
 import { steady, type Clock } from '../clock';
-import { contradictsAcceptance, GracePeriod } from './gracePeriod';
+import { GracePeriod, troubleOf } from './gracePeriod';
 import { timedOut, toldToWait } from './timeouts';
 import type { SurvivalTable } from './survivalTable';
 import { keepPoll, type KeptWait, type Poll } from './planner';
@@ -191,10 +191,10 @@ class Wait<R> {
 		}
 		// There is a status where the service has accepted it here, or has answered before.
 		const isAccepted = this.options.acceptedAtMs !== undefined || task.status !== undefined;
-		const isDoubtful = verdict !== 'passing' && !isTransient(error) && contradictsAcceptance(error, isAccepted);
-		if (!isDoubtful) this.gracePeriod.reset();
-		const mayPass = isDoubtful && this.gracePeriod.covers(atMs);
-		if (verdict !== 'passing' && !mayPass && !isTransient(error)) throw error.withTask(task);
+		const trouble = verdict === 'passing' ? 'passes' : troubleOf(error, isAccepted);
+		if (trouble === 'passes') this.gracePeriod.reset();
+		else if (trouble === 'final' || !this.gracePeriod.covers(error, trouble, atMs, atMs - this.acceptedAtMs))
+			throw error.withTask(task);
 		this.trouble = error;
 		const { retryAfterMs } = error.details;
 		const graceMs = this.gracePeriod.endsAtMs - atMs;
@@ -206,7 +206,7 @@ class Wait<R> {
 		// `passing` is an answer, too: it has not finished.
 		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, failed: verdict !== 'passing' });
 		// A task that has just been accepted is often not known yet: that is no news.
-		const isNews = !mayPass || error.kind !== 'notFound';
+		const isNews = error.kind !== 'notFound';
 		if (verdict !== 'passing' && isNews) this.options.watcher?.retrying(error, this.dueInMs());
 	}
 

@@ -1,8 +1,8 @@
-import { z } from 'zod';
-import { isPlainObject } from '../json';
+import { isPlainObject, type JsonObject } from '../json';
 import { entryOf, type PlainReason } from '../errors/catalogue';
 import type { Created } from '../errors/entry';
-import { beginningOf } from '../text';
+import { beginningOf, toOutline } from '../text';
+import { looseText } from './loose';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
 export interface ServiceRefusal {
@@ -10,43 +10,89 @@ export interface ServiceRefusal {
 	message?: string;
 }
 
-/** A value of another type counts as absent: the other words of the same body stay. */
-const words = z.string().optional().catch(undefined);
-const code = z.union([z.string(), z.number()]).optional().catch(undefined);
+/** Names of a reason in words. The first that has any counts. */
+const WORDS = [
+	'message',
+	'msg',
+	'error_message',
+	'error_msg',
+	'fail_reason',
+	'reason',
+	'detail',
+	'errors',
+	'description',
+];
+/** An outer `message` is often that of the request, such as "ok", so the reasons of a task come before it. */
+const OUTER_WORDS = ['error', 'fail_reason', 'error_message', 'error_msg', ...WORDS];
+/** `type` says more than a numeric code such as 401. */
+const CODES = ['code', 'error_code', 'type'];
+/** Refusals stand in one another at most so deep: `{errors: [{detail: {msg}}]}`. */
+const MOST_LEVELS = 4;
 
-const errorObject = z.object({ code, message: words, type: words });
-
-const refusalBody = z.object({
-	message: words,
-	code,
-	fail_reason: words,
-	error: z.preprocess(
-		(error) => (typeof error === 'string' ? { message: error } : error),
-		errorObject.optional().catch(undefined),
-	),
-});
-
-/** The service's words in an answer: `{message}`, `{error: "…"}` or `{error: {code, message, type}}`. */
+/** The service's words in an answer: `{message}`, `{error: "…"}`, `{error: {code, message, type}}`, `{detail: [{msg}]}` and the like. */
 export function parseRefusal(body: unknown): ServiceRefusal {
-	const { error, message, code: outerCode, fail_reason: failReason } = refusalBody.safeParse(body).data ?? {};
-	const said = [error?.message, failReason, message].find((text) => text && !SUCCESS.test(text));
-	const codes = [error?.code, error?.type, outerCode].map(toText).filter((text) => text !== '' && !SUCCESS.test(text));
+	const said = isPlainObject(body) ? wordsIn(body, OUTER_WORDS) : undefined;
+	const codes = codesIn(body).filter((text) => !SUCCESS.test(text));
 	return {
-		// `type` says more than a numeric code such as 401
 		code: codes.find((text) => !/^\d+$/.test(text)) ?? codes[0],
-		message: said && beginningOf(said.replace(API_KEY, 'sk-…'), LONGEST_MESSAGE),
+		message: said && beginningOf(withoutKeys(said), LONGEST_MESSAGE),
 	};
 }
 
+/** A short view of an answer that has no words of its own; undefined where there is nothing to show, or a page. */
+export function outlineOf(body: unknown, text: string): string | undefined {
+	if (body === undefined)
+		return /^\s*(<|$)/.test(text) ? undefined : withoutKeys(beginningOf(text.trim(), LONGEST_OUTLINE));
+	const isEmpty = typeof body !== 'object' || body === null || Object.keys(body).length === 0;
+	return isEmpty ? undefined : withoutKeys(toOutline(body));
+}
+
+/** The error that a record has beside its status: an object or a text that says something. Empty ones and the code 0 are none. */
+export function errorBeside({ error, errors, fail_reason, error_message }: JsonObject): ServiceRefusal | undefined {
+	const refusal = parseRefusal({ error, errors, fail_reason, error_message });
+	return refusal.message === undefined && refusal.code === undefined ? undefined : refusal;
+}
+
+/** A value of another type counts as absent: the other words of the same body stay. */
+function wordsIn(value: unknown, names: readonly string[], levels = MOST_LEVELS): string | undefined {
+	if (typeof value === 'string') return value.trim() === '' || SUCCESS.test(value.trim()) ? undefined : value;
+	if (typeof value !== 'object' || value === null || levels === 0) return undefined;
+	const inner = Array.isArray(value)
+		? value.slice(0, MOST_ENTRIES)
+		: names.map((name) => (value as Record<string, unknown>)[name]);
+	for (const each of inner) {
+		const words = wordsIn(each, WORDS, levels - 1);
+		if (words !== undefined) return words;
+	}
+	return undefined;
+}
+
+/** The codes of an answer, the innermost error first. */
+function codesIn(body: unknown): string[] {
+	if (!isPlainObject(body)) return [];
+	const { errors, error, detail } = body;
+	const inner = [error, Array.isArray(errors) ? errors[0] : errors, Array.isArray(detail) ? detail[0] : detail];
+	// The `type` of the answer itself is the kind of its result.
+	const outer = [body.code, body.error_code];
+	return [...inner.filter(isPlainObject).flatMap((each) => CODES.map((name) => each[name])), ...outer]
+		.map((value) => beginningOf(looseText(value) ?? '', LONGEST_CODE))
+		.filter((text) => text !== '');
+}
+
+const MOST_ENTRIES = 3;
+
 /** The words of an envelope around a failure: the request itself has succeeded. */
-const SUCCESS = /^(success|succeeded|ok|0|200)$/i;
+const SUCCESS = /^(success|succeeded|succeed|ok|0|200)$/i;
 
 /** Errors and orders keep these words: an answer may have megabytes of them. */
 const LONGEST_MESSAGE = 2000;
 const LONGEST_CODE = 100;
+const LONGEST_OUTLINE = 400;
 
 /** Services quote the key they refuse (`sk-` and 48 characters, contract 5); it must not be shown or logged. */
 const API_KEY = /\bsk-[\w-]{8,}/g;
+
+const withoutKeys = (text: string) => text.replace(API_KEY, 'sk-…');
 
 /** True for a 2xx answer whose body says that the request did not succeed. */
 export function saysNoSuccess(body: unknown): boolean {
@@ -61,18 +107,31 @@ export function refusesOutright(body: unknown): boolean {
 	return isPlainObject(error) || isSaid || saysNoSuccess(body);
 }
 
-/** The name of HTTP 503, as proxies put it into a field, or nothing. */
-const STATUS_NAME = /^(service (temporarily )?unavailable)?$/i;
-
-function toText(value: string | number = ''): string {
-	return beginningOf(String(value).trim(), LONGEST_CODE);
+/**
+ * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has a `message`
+ * that is more than the name of a status, or a known code. Anything else may come from a proxy, which says nothing about the key,
+ * the model or the task.
+ */
+export function isOfService(body: unknown): boolean {
+	if (refusesOutright(body)) return true;
+	if (!isPlainObject(body)) return false;
+	const { message } = body;
+	const isSaid = typeof message === 'string' && !STATUS_NAME.test(message.trim());
+	return isSaid || codesIn(body).some((code) => reasonOf({ code }) !== undefined);
 }
+
+/** Names of HTTP statuses, as proxies put them into a field, or nothing. */
+const STATUS_NAME =
+	/^(bad request|unauthorized|forbidden|access denied|not found|method not allowed|(internal )?server error|bad gateway|service (temporarily )?unavailable|gateway time-?out|no route matched.*)?$/i;
 
 interface Meaning {
 	reason: PlainReason;
+	/** Of a code in the notation `of_words`. */
 	code?: RegExp;
 	/** A message of the contract (5.3, 5.4, 7). */
 	words?: string;
+	/** Decides about words where there is no code, or one that says nothing. */
+	isSaidBy?: (refusal: ServiceRefusal) => boolean;
 	status?: number;
 	/** With this status the code means something else. */
 	notWith?: number;
@@ -85,39 +144,89 @@ const MEANINGS: Meaning[] = [
 	{ words: 'No Authorization header', reason: 'noKeySent' },
 	{
 		words: 'Authentication failed',
-		code: /^(unauthorized|authentication_error|invalid_api_key)$/i,
+		code: /^(unauthorized|unauthenticated|authentication_(error|failed)|(invalid|incorrect|expired)_(api_)?key|(api_)?key_(invalid|expired))$/,
 		status: 401,
 		reason: 'keyRefused',
 	},
 	{
-		code: /insufficient_(user_)?(quota|balance|credits)|pre_consume_token_quota_failed/i,
+		code: /(insufficient|not_enough)_(user_)?(quota|balance|credits?|funds)|(quota|balance|credits?|funds)_(is_|are_)?(not_enough|insufficient|exhausted|used_up)|pre_consume_token_quota_failed/,
 		status: 402,
 		reason: 'balanceTooLow',
 	},
 	// With a 429 it is the quota of a minute.
-	{ code: /quota_exceeded/i, notWith: 429, reason: 'balanceTooLow' },
-	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined' },
+	{ code: /quota_exceeded/, notWith: 429, reason: 'balanceTooLow' },
+	{
+		code: /(^|_)model_(is_)?(not_(found|exists?|supported)|does_not_exist|unknown)(_|$)|(^|_)(unknown|unsupported|no_such)_model(_|$)|no_available_channel/,
+		reason: 'modelNotFound',
+	},
+	{ isSaidBy: declinesContent, reason: 'contentDeclined' },
 	{ words: '令牌名称过长', reason: 'tokenNameRefused' },
 	{ words: '生成令牌失败', reason: 'tokenNotCreated' },
 	{ words: 'Failed to get user quota', reason: 'userUnknown' },
 	{ words: 'Failed to get used quota', reason: 'usedBalanceUnknown' },
-	{ code: /task_not_(found|exist)/i, status: 404, reason: 'notFound' },
-	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
+	{ code: /task_(is_)?not_(found|exists?)/, status: 404, reason: 'notFound' },
+	{ code: /rate_limit|too_many_requests/, status: 429, reason: 'rateLimited' },
 	{ status: 403, reason: 'keyNotAllowed' },
 	{ status: 413, reason: 'requestTooLarge' },
-	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected', isGeneric: true },
-	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed', isGeneric: true },
+	{ code: /^invalid_request/, status: 400, reason: 'requestRejected', isGeneric: true },
+	{ code: /internal_error|generation_failed/, reason: 'requestNotProcessed', isGeneric: true },
 ];
+
+/** Words of codes that decline the content of a request. */
+const OF_CONTENT =
+	/^(sensitive|moderat(ion|ed)|safety|polic(y|ies)|inspection|filter(s|ed|ing)?|nsfw|prohibited|inappropriate|harmful|censor(ed|ship)?|flagged)$/;
+/** Words that decline it beside `content`. */
+const DECLINED = /^(blocked|declined|violat(ion|ions|es|ed)|rejected|refused|illegal|restricted|unsafe|risk)$/;
+/** Beside them, the code is about the check or about access, and the same request may go well later. */
+const NOT_OF_CONTENT =
+	/^(timeout|timed|unavailable|busy|overload(ed)?|internal|server|service|rate|limit(s|ed)?|quota|retry|access|auth|authentication|key|network|ip|cors)$/;
+/** The same in words. */
+const DECLINED_IN_WORDS =
+	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?)\b|\bsafety system\b|\bsensitive (words?|content|information)\b|\binappropriate content\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|审核(不|未)通过/i;
+const PASSES_IN_WORDS = /\b(time(d )?-?out|unavailable|busy|overloaded|try again|retry)\b/i;
+
+/** True where the service has declined the content: the same request is declined again, and each try may cost. */
+function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
+	const words = inWords(code).split('_');
+	const isOfContent = words.includes('content') && words.some((word) => DECLINED.test(word));
+	if (isOfContent || words.some((word) => OF_CONTENT.test(word)))
+		return !words.some((word) => NOT_OF_CONTENT.test(word));
+	return SAYS_NOTHING.test(inWords(code)) && DECLINED_IN_WORDS.test(message) && !PASSES_IN_WORDS.test(message);
+}
+
+/** Codes that leave the reason to the words. */
+const SAYS_NOTHING =
+	/^(\d*|(task_|generation_|request_)?(failed|failure|error)|invalid_request(_error)?|internal_error|unknown)$/;
+
+/** A code in one notation: `DataInspectionFailed`, `data-inspection.failed` and `DATA_INSPECTION_FAILED` mean the same. */
+const inWords = (code: string) =>
+	code
+		.replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3_$2')
+		.replace(/[^\p{L}\p{N}]+/gu, '_')
+		.toLowerCase();
 
 /** The reason that a refusal gives; the same for answers and for a task's own error (contract 3.1 `failed`). */
 export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason | undefined {
 	const said = refusal.message?.trim().toLowerCase();
-	const fits = ({ code, words, notWith = NaN }: Meaning) =>
-		(code !== undefined && refusal.code !== undefined && code.test(refusal.code) && status !== notWith) ||
-		(words !== undefined && words.toLowerCase() === said);
+	const code = refusal.code === undefined ? undefined : inWords(refusal.code);
+	const fits = ({ code: codes, words, isSaidBy, notWith = NaN }: Meaning) =>
+		(codes !== undefined && code !== undefined && codes.test(code) && status !== notWith) ||
+		(words !== undefined && words.toLowerCase() === said) ||
+		isSaidBy?.(refusal) === true;
 	const isOfStatus = (meaning: Meaning) => status !== undefined && meaning.status === status;
 	const exact = MEANINGS.filter((row) => !row.isGeneric);
 	return (exact.find(fits) ?? exact.find(isOfStatus) ?? MEANINGS.find(fits) ?? MEANINGS.find(isOfStatus))?.reason;
+}
+
+/** The reason of the contract's own words, where an answer consists of them: they count in any body, also in plain text. */
+export function reasonOfText(text: string): PlainReason | undefined {
+	if (text.length > LONGEST_MESSAGE) return undefined;
+	const said = text
+		.replace(/<[^>]*>/g, ' ')
+		.trim()
+		.replace(/[.!]$/, '')
+		.toLowerCase();
+	return MEANINGS.find(({ words }) => words?.toLowerCase() === said)?.reason;
 }
 
 /**

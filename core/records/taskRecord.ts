@@ -11,6 +11,10 @@ export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 export interface TaskRecord {
 	id?: string;
+	/** The IDs in the record and in its wrapper, as text: an answer counts for the task that it names. */
+	ids: string[];
+	/** False: the record itself has no ID, whatever its wrapper has. */
+	hasOwnId: boolean;
 	/** The contract's word for the status, also where the service used another one. */
 	state: TaskState;
 	/** The status word as it came; empty when none came. */
@@ -24,6 +28,10 @@ export interface TaskRecord {
 	expiresAt?: number;
 	/** The service asks for a pause before the next poll. Milliseconds. */
 	retryAfterMs?: number;
+	/** Present where the word was unknown or missing, and the record has ended the task: see `core/polling/taskEnd.ts`. */
+	endedBy?: 'record';
+	/** The words of an error that a completed record has beside its result. */
+	errorBeside?: ServiceRefusal;
 	/** The reason of a failed task, in the service's words. */
 	refusal: ServiceRefusal;
 	/** The record as it came, unwrapped. */
@@ -31,57 +39,124 @@ export interface TaskRecord {
 }
 
 /** A task that was accepted and has not been polled yet (contract 3.1). */
-export const NEW_TASK: TaskRecord = { state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} };
+export const NEW_TASK: TaskRecord = {
+	ids: [],
+	hasOwnId: false,
+	state: 'queued',
+	status: 'queued',
+	progress: 0,
+	refusal: {},
+	raw: {},
+};
 
-/** Status words seen beyond the contract's four (3.1). An unknown word is not final. */
+/** The contract's four status words (3.1), and those of the field notes. Under any other word the record decides: `core/polling/taskEnd.ts`. */
 const STATES = new Map<string, TaskState>(
 	Object.entries<TaskState>({
 		queued: 'queued',
 		submitted: 'queued',
 		pending: 'queued',
+		waiting: 'queued',
+		in_queue: 'queued',
+		created: 'queued',
+		scheduled: 'queued',
 		in_progress: 'in_progress',
 		processing: 'in_progress',
 		running: 'in_progress',
+		generating: 'in_progress',
+		rendering: 'in_progress',
+		starting: 'in_progress',
+		started: 'in_progress',
+		preparing: 'in_progress',
+		uploading: 'in_progress',
 		completed: 'completed',
+		complete: 'completed',
 		succeeded: 'completed',
+		succeed: 'completed',
 		success: 'completed',
+		done: 'completed',
+		finished: 'completed',
 		failed: 'failed',
+		fail: 'failed',
 		failure: 'failed',
 		cancelled: 'failed',
 		canceled: 'failed',
 		error: 'failed',
 		expired: 'failed',
+		timeout: 'failed',
+		rejected: 'failed',
 	}),
 );
 
-/** The contract's word for a status word. */
-export const stateOf = (status: string): TaskState => STATES.get(status.toLowerCase()) ?? 'in_progress';
+/** The contract's word for a status word that is known, in any case of letters. */
+export const knownState = (status: string): TaskState | undefined =>
+	STATES.get(status.toLowerCase().replace(/[\s-]+/g, '_'));
+
+/** The contract's word for a status word. An unknown one is not final. */
+export const stateOf = (status: string): TaskState => knownState(status) ?? 'in_progress';
+
+/** The record of an answer, and what is around it. */
+interface Unwrapped {
+	raw: JsonObject;
+	wrapper?: JsonObject;
+}
 
 /**
- * The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. The status of an
- * answer without an ID is that of the request, such as `success`, where its data has one of its own.
+ * The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. Where both have
+ * a status, the record is the one that has the ID: that of the other is the status or the ID of the request.
+ *
+ * @param taskId where it is known
  */
-function unwrap(answer: unknown): JsonObject | undefined {
+function unwrap(answer: unknown, taskId?: string): Unwrapped | undefined {
 	if (!isPlainObject(answer)) return undefined;
 	const { data } = answer;
-	if (!isPlainObject(data) || 'id' in answer || 'task_id' in answer) return answer;
-	return 'status' in answer && !('status' in data) ? answer : data;
+	if (!isPlainObject(data)) return { raw: answer };
+	return isRecordItself(answer, data, taskId) ? { raw: answer } : { raw: data, wrapper: answer };
 }
+
+/** True where `data` belongs to the record, and is not the record. */
+function isRecordItself(answer: JsonObject, data: JsonObject, taskId: string | undefined): boolean {
+	const [outer, inner] = [answer, data].map((object) => ({
+		hasStatus: looseText(object.status) !== undefined,
+		hasId: idsOf(object).length > 0,
+		isNamed: taskId !== undefined && idsOf(object).includes(taskId),
+	})) as [Level, Level];
+	if (inner.isNamed && !outer.isNamed) return false;
+	if (outer.hasStatus !== inner.hasStatus) return outer.hasStatus;
+	const isKnown = outer.hasStatus && taskId !== undefined;
+	return isKnown ? outer.isNamed && !inner.isNamed : outer.hasId && !inner.hasId;
+}
+
+interface Level {
+	hasStatus: boolean;
+	hasId: boolean;
+	/** It has the ID of the task that was asked for. */
+	isNamed: boolean;
+}
+
+const idsOf = ({ id, task_id: taskId }: JsonObject) =>
+	[looseText(id), looseText(taskId)].filter((each) => each !== undefined);
 
 /** Errors and orders keep these words. */
 export const LONGEST_WORD = 200;
 
-/** A generation task (contract 2.3). Undefined when the answer has neither an id nor a status. */
-export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
-	const raw = unwrap(answer);
+/**
+ * A generation task (contract 2.3). Undefined when the answer has neither an id nor a status.
+ *
+ * @param taskId the task that was asked for
+ */
+export function parseTaskRecord(answer: unknown, taskId?: string): TaskRecord | undefined {
+	const { raw, wrapper = {} } = unwrap(answer, taskId) ?? {};
 	if (!raw) return undefined;
-	const id = looseText(raw.id) ?? looseText(raw.task_id);
+	const own = idsOf(raw);
+	const [id] = own;
 	const status = beginningOf(looseText(raw.status) ?? '', LONGEST_WORD);
 	if (id === undefined && status === '') return undefined;
 	const model = looseText(raw.model);
 	const state = stateOf(status);
 	return {
 		id,
+		ids: [...new Set([...own, ...idsOf(wrapper)])],
+		hasOwnId: own.length > 0,
 		state,
 		status,
 		model: model && beginningOf(model, LONGEST_WORD),

@@ -21,13 +21,14 @@ export async function createClient(
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
-	const { limiter, slots, reads } = accountOf(account, readLimits(credential), realClock);
+	const { limiter, slots, reads, submissions } = accountOf(account, readLimits(credential), realClock);
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
 		limiter: limiter.lane(requestsPerSecond, run),
 		slots: slots.ofRun(),
 		reads,
+		submissions,
 		settings,
 		...options,
 	});

@@ -165,7 +165,7 @@ export const submitAgainOption: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether a retry submits a request again that the service may or may not have accepted. You may then pay twice.',
+		'Whether a retry submits a request again that the service may or may not have accepted, or whose task it does not show or has declined. You may then pay twice.',
 };
 
 export const surviveRestartsOption: INodeProperties = {

@@ -5,6 +5,7 @@ import { missingResult } from '../../core/orders/generationTasks';
 import { locateResult } from '../../core/records/locateResult';
 import { pricesIn } from '../../core/records/prices';
 import type { TaskRecord } from '../../core/records/taskRecord';
+import { printable, shorten } from '../../core/text';
 import { HINTS } from '../run/hints';
 import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/output';
 
@@ -28,6 +29,11 @@ export function toTaskOutput(delivery: Delivery, hints: Set<string>): { urls: st
 		hints,
 	};
 	const { urls, needsRecord } = readResult(record, taskId, search, waitedMs);
+	if (record.endedBy !== undefined) hints.add(HINTS.endedByRecord({ status: printable(record.status) }));
+	if (record.errorBeside !== undefined && (urls.length > 0 || needsRecord)) {
+		const { message, code = '' } = record.errorBeside;
+		hints.add(HINTS.errorBesideResult({ words: printable(shorten(message ?? code, 200)) }));
+	}
 	const simplify = result.simplify && !needsRecord;
 	return {
 		urls,

@@ -7,7 +7,7 @@ import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
-import { printable } from '../../core/text';
+import { printable, roughDuration } from '../../core/text';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
@@ -65,16 +65,27 @@ export function taskProduct({
 			if (reused && isGone && isOld) return gatewayError('purchaseKeyExpired', { id }, error.details);
 			// It was accepted, so it is not the ID that is wrong, and nothing has to be bought again.
 			if (acceptedAtMs === undefined) return error;
-			if (error.kind === 'notFound')
-				return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
-			if (!refusesAccess(error)) return error;
+			if (error.kind === 'notFound') {
+				const age = roughDuration(Date.now() - acceptedAtMs);
+				return gatewayError('createdTaskNotFound', { id, age, mediaKind: kind as MediaKind }, error.details);
+			}
 			const why = error.message.replace(` (task ${id})`, '');
+			if (isAnswerToPoll(error)) return gatewayError('createdTaskNotShown', { id, why }, withoutPermanence(error));
+			if (!refusesAccess(error)) return error;
 			const { message, details } = gatewayError('createdTaskRefused', { id, why }, error.details);
 			// What follows for the other items stays the same.
 			return new GatewayError(error.kind, message, details);
 		},
 	};
 }
+
+/** True for an answer of the service that is no status, after which a wait does not go on. */
+const isAnswerToPoll = ({ kind, details }: GatewayError) => details.httpStatus !== undefined && NO_STATUS.has(kind);
+
+const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'unexpectedAnswer', 'unavailable']);
+
+/** The refusal was one of the question, not of the request that has bought the task. */
+const withoutPermanence = ({ details }: GatewayError) => ({ ...details, permanent: undefined });
 
 /** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
 function wordsForAgent({ acceptedAtMs, then }: Order, seen: TaskRecord | undefined): string {

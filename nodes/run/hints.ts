@@ -62,6 +62,10 @@ export const HINTS = {
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
 	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, ${GET_FILES}.`,
+	endedByRecord: ({ status }: { status: string }) =>
+		`The service ended a task with ${status === '' ? 'no status' : `the status "${status}"`}, which this node does not know. Its result, and a progress of 100 or none, say that it is complete. Check that the result is the finished one.`,
+	errorBesideResult: ({ words }: { words: string }) =>
+		`The service gave a result, and said beside it: "${words}". Check the result.`,
 	resultFound: ({ place }: { place: string }) =>
 		`The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
 	resultUnclear: ({ places }: { places: string }) =>

@@ -185,5 +185,6 @@ function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input, inp
 		const isLater = order?.state === 'planned' && outcome.error.kind === 'stopped';
 		return isLater ? { order, input } : { order, input, inputFiles, task, error: outcome.error };
 	}
-	return { order, input, inputFiles, task, output: order === undefined ? outcome.value : order.end?.output };
+	const output = order === undefined ? outcome.value : order.end?.output;
+	return { order, input, inputFiles, task, output, earlierTaskIds: order?.earlierTaskIds };
 }

@@ -40,6 +40,12 @@ export type FailureShape = (typeof FAILURE_SHAPES)[number];
 const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
 export type CreatedShape = (typeof CREATED_SHAPES)[number];
 
+/** The IDs in status records: its own, none, or that of the service behind, in every record or in the last one only. */
+export const STATUS_IDS = ['own', 'none', 'behind', 'behind_end', 'both'] as const;
+
+/** Errors that a completed record has beside its result. */
+export const ERRORS_BESIDE = ['none', 'words', 'code', 'null', 'empty', 'zero'] as const;
+
 /** The places where a completed record repeats the URLs of its request. */
 export const ECHOES = ['none', 'input', 'sources'] as const;
 
@@ -70,6 +76,10 @@ export interface Directives {
 	/** An id that must be URL-encoded. */
 	oddId: boolean;
 	created: CreatedShape;
+	ids: (typeof STATUS_IDS)[number];
+	beside: (typeof ERRORS_BESIDE)[number];
+	/** An unfinished record has the URL of a preview where a result would stand. */
+	preview: boolean;
 	/** Answers of the creation, of status reads and of result files; used up in order. */
 	create: PlannedAnswer[];
 	poll: PlannedAnswer[];
@@ -100,6 +110,9 @@ export function defaults(): Directives {
 		letterCase: 'plain',
 		oddId: false,
 		created: 'plain',
+		ids: 'own',
+		beside: 'none',
+		preview: false,
 		create: [],
 		poll: [],
 		file: [],
@@ -167,6 +180,15 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	created: (into, value) => {
 		into.created = oneOf(CREATED_SHAPES, value);
+	},
+	ids: (into, value) => {
+		into.ids = oneOf(STATUS_IDS, value);
+	},
+	beside: (into, value) => {
+		into.beside = oneOf(ERRORS_BESIDE, value);
+	},
+	preview: (into, value) => {
+		into.preview = oneOf(['none', 'url'], value) === 'url';
 	},
 	create: (into, value) => {
 		into.create = parseAnswers(value);

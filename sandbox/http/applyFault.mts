@@ -29,7 +29,8 @@ function withoutExtras(action: FaultAction, status: number, defaultShape: ErrorS
 	const { message, code } = wordsFor(status);
 	if (action.html) return htmlPage(status, status === 200 ? 'Welcome' : message);
 	if (typeof action.body === 'string') {
-		const type = action.body.startsWith('<') ? 'text/html' : 'application/json';
+		const isText = /^\w/.test(action.body);
+		const type = isText ? 'text/plain' : action.body.startsWith('<') ? 'text/html' : 'application/json';
 		return textAnswer(action.body, status, { 'content-type': type });
 	}
 	if (action.body !== undefined) return jsonAnswer(action.body, status);

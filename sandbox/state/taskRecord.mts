@@ -34,13 +34,16 @@ export function createdRecord(task: SandboxTask): Record_ {
 export async function statusRecord(task: SandboxTask, filesUrl: string): Promise<Record_> {
 	const { phase, progress } = task.state();
 	const record: Record_ = {
-		...head(task),
+		...idsOf(task, phase === 'completed' || phase === 'failed'),
 		status: statusWord(phase, task.directives),
 		...(progress === undefined ? {} : { progress }),
 		created_at: seconds(task.acceptedAt),
 		metadata: {},
 		...(phase === 'completed' ? await completedFields(task, filesUrl) : {}),
 		...(phase === 'failed' ? failedFields(task.directives) : {}),
+		...(phase === 'in_progress' && task.directives.preview
+			? { url: `${filesUrl}/thumbnails/${encodeURIComponent(task.id)}.png` }
+			: {}),
 	};
 	return task.directives.wrapped ? { success: true, data: record } : record;
 }
@@ -63,6 +66,32 @@ export function taskImage(task: SandboxTask, index: number): Promise<Buffer> {
 	return imageFile(width, height, `${prompt}#${index}`, index === 0 ? words : `${words} (${index + 1})`);
 }
 
+/** Gateways pass on the record of the service behind them, with its ID (field notes). */
+function idsOf(task: SandboxTask, hasEnded: boolean): Record_ {
+	const { id, ...rest } = head(task);
+	switch (task.directives.ids) {
+		case 'own':
+			return { id, ...rest };
+		case 'none':
+			return rest;
+		case 'both':
+			return { id: `row_${id}`, task_id: id, ...rest };
+		case 'behind':
+			return { id: `behind_${id}`, ...rest };
+		case 'behind_end':
+			return { id: hasEnded ? `behind_${id}` : id, ...rest };
+	}
+}
+
+const BESIDE: Record<Directives['beside'], Record_> = {
+	none: {},
+	words: { error: { code: 'upscale_failed', message: 'The result was not upscaled' } },
+	code: { error: { code: 'upscale_failed' } },
+	null: { error: null },
+	empty: { error: {}, fail_reason: '' },
+	zero: { error: { code: 0, message: '' } },
+};
+
 function head({ id, model }: SandboxTask): Record_ & { id: string } {
 	return { id, object: 'generation.task', model };
 }
@@ -83,6 +112,7 @@ async function completedFields(task: SandboxTask, filesUrl: string): Promise<Rec
 		completed_at: completedAt,
 		expires_at: completedAt + Math.floor(task.directives.expiresMs / 1_000),
 		...echoOf(task),
+		...BESIDE[task.directives.beside],
 		...resultFields(shape, task.kind, files, {
 			place: shape === 'none' || shape === 'b64_json' ? 'none' : task.directives.thumbnail,
 			url: `${filesUrl}/thumbnails/${encodeURIComponent(task.id)}.png`,

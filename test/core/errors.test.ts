@@ -20,6 +20,7 @@ import {
 	isOwn,
 	passesByItself,
 	refusesAccess,
+	sparesBatch,
 } from '../../core/errors/kinds';
 
 const CONSEQUENCES: Record<GatewayErrorKind, string> = {
@@ -35,6 +36,7 @@ const CONSEQUENCES: Record<GatewayErrorKind, string> = {
 	unreachable: 'passes, advises retry',
 	unexpectedAnswer: '',
 	outcomeUnknown: 'advises retry',
+	notShown: 'advises retry, spares batch',
 	taskFailed: 'ends the same if permanent',
 	taskTimedOut: '',
 	noResult: 'ends the same if permanent',
@@ -55,6 +57,7 @@ test.each([...Object.entries(CONSEQUENCES), ['ofAnotherVersion', '']])(
 			'ends submitting': endsSubmitting(error),
 			'refuses access': refusesAccess(error),
 			'of others': !isOwn(error),
+			'spares batch': sparesBatch(error),
 			'ends the same': ends[0],
 			'ends the same if permanent': !ends[0] && ends[2],
 		};
@@ -67,7 +70,7 @@ test.each([...Object.entries(CONSEQUENCES), ['ofAnotherVersion', '']])(
 test('a read may get a better answer later after a redirect, a timeout, too many requests or a fault of the service', () => {
 	const all = Array.from({ length: 500 }, (_, index) => index + 100);
 	const transient = all.filter(isTransientStatus);
-	expect(transient).toEqual(all.filter((status) => /^(3..|408|425|429|5..)$/.test(String(status))));
+	expect(transient).toEqual(all.filter((status) => /^(3..|408|429|5..)$/.test(String(status))));
 });
 
 test.each<[GatewayErrorKind, GatewayErrorDetails, boolean]>([

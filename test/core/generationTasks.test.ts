@@ -1,4 +1,5 @@
 /** A generation task as a poll target, and the errors of one that has failed or has no result. */
+import { codeOf } from '../../core/errors';
 import { describe as explainIn } from '../../core/errors/describe';
 import { type OrderDraft } from '../../core/orders/order';
 import { makeOrder, retryOf } from '../../core/orders/states';
@@ -33,6 +34,7 @@ test('a generation task is waited for under its ID', async () => {
 
 test('a task whose result may come inside its record is polled as such', async () => {
 	const result = { ...resultOptions, urlExpected: false };
+	client.fetchTask.mockResolvedValue(record({ status: 'queued' }));
 	await tasks.target!(orderOf({ kind: 'image', result }), reference).fetch();
 	await tasks.target!(orderOf({ kind: 'image', result: resultOptions }), reference).fetch();
 	expect(client.fetchTask.mock.calls).toEqual([
@@ -48,7 +50,7 @@ test('a task is created by the request of its kind, and read once by its ID', as
 	expect(await tasks.create(orderOf({ kind: 'image' }), { prompt: 'x' }, tries)).toEqual({ id: 'task-2' });
 	expect(client.createTask).toHaveBeenCalledWith('image', { prompt: 'x' }, tries);
 	expect(await tasks.read!(orderOf(), reference)).toMatchObject({ id: 'task-1' });
-	expect(client.getTask).toHaveBeenCalledWith('video', 'task-1');
+	expect(client.getTask).toHaveBeenCalledWith('video', 'task-1', expect.any(Function));
 	expect(tasks.status).toBe('queued');
 });
 
@@ -103,14 +105,41 @@ describe('a task that has failed', () => {
 		expect([details.permanent, details.serviceReason]).toEqual([undefined, undefined]);
 	});
 
+	test('a task that has failed with invalid_request says why, and that the same request would fail again', () => {
+		const error = failedTask('task-1', record({ status: 'failed', error: { code: 'invalid_request', message: 'w' } }));
+		expect(error.details).toMatchObject({ permanent: true, serviceReason: { name: 'requestRejected' } });
+	});
+
 	test.each([
-		['content_policy_violation', 'contentDeclined'],
-		['invalid_request', 'requestRejected'],
-	])('a task that has failed with %s says why, and that the same request would fail again: %s', (code, reason) => {
-		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({
-			permanent: true,
-			serviceReason: { name: reason },
-		});
+		['sensitive_words_detected', 'w'],
+		['DataInspectionFailed', 'w'],
+		['InputImageSensitiveContentDetected', 'w'],
+		['content_policy_violation', 'w'],
+		['output.moderation', 'w'],
+		['content-blocked', 'w'],
+		['SAFETY', 'w'],
+		['content_filter', 'w'],
+		[undefined, 'Your request was rejected by our safety system.'],
+		[undefined, 'The prompt violates our content policy'],
+		['400', '内容包含敏感信息'],
+		['generation_failed', 'Sensitive content in the image'],
+	])('a task that was declined for its content (code %s, "%s") would be declined again', (code, message) => {
+		const error = failedTask('task-1', record({ status: 'failed', error: { code, message } }));
+		expect([codeOf(error), error.kind, error.details.permanent]).toEqual(['content_declined', 'taskFailed', true]);
+	});
+
+	test.each([
+		['moderation_timeout', 'w'],
+		['safety_service_unavailable', 'w'],
+		['rate_limit_policy', 'w'],
+		['insensitive', 'w'],
+		['policyholder', 'w'],
+		['out_of_paint', 'The prompt violates our content policy'],
+		[undefined, 'The moderation timed out, try again'],
+		[undefined, 'out of paint'],
+	])('a task that has failed with code %s and "%s" may go well later', (code, message) => {
+		const error = failedTask('task-1', record({ status: 'failed', error: { code, message } }));
+		expect([codeOf(error), error.details.permanent]).toEqual(['task_failed', undefined]);
 	});
 
 	test('a task that has failed for want of credits says so, and a retry creates it again once there are some', () => {

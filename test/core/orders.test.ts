@@ -201,7 +201,13 @@ test.each<[string, Parameters<typeof retryOf>[0], string, string]>([
 	['an unknown outcome', ended('outcomeUnknown'), 'refuses', 'submits'],
 	['a task that has failed', ended('failed', taskFailed), 'submits', 'submits'],
 	['a task that would fail again', ended('failed', failsAgain), 'endsAgain', 'endsAgain'],
-	['a task that is not known any more', ended('failed', notFound), 'endsAgain', 'endsAgain'],
+	['a task that is not known any more', ended('failed', notFound), 'continues', 'continues'],
+	[
+		'a task that the service does not show',
+		ended('failed', new GatewayError('notShown', 'x')),
+		'continues',
+		'continues',
+	],
 	['a file that could not be downloaded', ended('failed', download), 'continues', 'continues'],
 	['a failure without an error', ended('failed'), 'continues', 'continues'],
 	['a timeout', ended('timedOut'), 'continues', 'continues'],
@@ -241,6 +247,7 @@ describe('Retry On Fail of an order that waits in the database', () => {
 
 	test.each([
 		['a file that could not be downloaded', download],
+		['a task that is not known any more', notFound],
 		['a timeout', new GatewayError('taskTimedOut', 'x')],
 	])('Retry On Fail continues a stored order with the same ID and the whole timeout after %s', (_, error) => {
 		const order = waitingFor();
@@ -274,12 +281,9 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		expect(order).toEqual(neverAccepted());
 	});
 
-	test.each([
-		['a task that would fail again', failsAgain],
-		['a task that is not known any more', notFound],
-	])('Retry On Fail does nothing about a stored order after %s', (_, error) => {
+	test('Retry On Fail does nothing about a stored order after a task that would fail again', () => {
 		const order = waitingFor();
-		expect(taken(order, error)).toBe(false);
+		expect(taken(order, failsAgain)).toBe(false);
 		expect(order.state).toBe('ended');
 	});
 

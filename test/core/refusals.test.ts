@@ -23,6 +23,16 @@ test.each([
 	['not_invalid_request', undefined],
 	['internal_error', 'requestNotProcessed'],
 	['generation_failed', 'requestNotProcessed'],
+	['InsufficientBalance', 'balanceTooLow'],
+	['quota_not_enough', 'balanceTooLow'],
+	['user_quota_is_not_enough', 'balanceTooLow'],
+	['credits-exhausted', 'balanceTooLow'],
+	['model_not_found', 'modelNotFound'],
+	['ModelNotExist', 'modelNotFound'],
+	['unknown_model', 'modelNotFound'],
+	['model_unavailable', undefined],
+	['submodel_not_found', undefined],
+	['DataInspectionFailed', 'contentDeclined'],
 	['out_of_paint', undefined],
 ])('without a status, the code %s of the service means %s', (code, reason) => {
 	expect(reasonOf({ code })).toBe(reason);
@@ -88,6 +98,18 @@ test.each<[string, unknown, unknown]>([
 		{ code: 200, message: 'w', error: { code: 'c', message: 'ok' } },
 		{ code: 'c', message: 'w' },
 	],
+	['msg', { code: 500, msg: 'w' }, { code: '500', message: 'w' }],
+	['error_message', { error_message: 'w' }, { message: 'w' }],
+	['reason', { reason: 'w' }, { message: 'w' }],
+	['detail as a text', { detail: 'w' }, { message: 'w' }],
+	[
+		'detail as a list',
+		{ detail: [{ loc: ['body', 'prompt'], msg: 'w', type: 'missing' }] },
+		{ code: 'missing', message: 'w' },
+	],
+	['errors as a list of texts', { errors: ['w', 'x'] }, { message: 'w' }],
+	['errors as a list of objects', { errors: [{ code: 'c', message: 'w' }] }, { code: 'c', message: 'w' }],
+	['errors as an object', { errors: { prompt: ['x'], message: 'w' } }, { message: 'w' }],
 	['empty words', { error: { message: '' }, fail_reason: '', message: '' }, {}],
 ])('the words of a refusal are found: %s', (_, body, refusal) => {
 	expect(parseRefusal(body)).toEqual(refusal);

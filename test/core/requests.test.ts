@@ -386,7 +386,7 @@ describe('a read that is repeated', () => {
 	});
 
 	test('a read does not repeat what is final', async () => {
-		const { outcome, sent } = await read([json(401, {}), json(200, {})]);
+		const { outcome, sent } = await read([json(401, { message: 'w' }), json(200, {})]);
 		expect([outcome, sent.length]).toEqual(['authentication', 1]);
 	});
 

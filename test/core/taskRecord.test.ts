@@ -24,13 +24,29 @@ describe('a record', () => {
 	test.each<[string, Record<string, unknown>]>([
 		['flat', { id: 'a', status: 'queued' }],
 		['under its other name', { task_id: 'a', status: 'queued' }],
-		['with data of its own, known by its ID', { id: 'a', data: { id: 'b', status: 'completed' } }],
-		['known by its other ID', { task_id: 'a', data: { id: 'b', status: 'completed' } }],
+		['with data of its own', { id: 'a', data: { url: 'https://files.example/r.mp4' } }],
 		['with data that is a list', { id: 'a', data: [{ url: 'https://files.example/r.mp4' }] }],
 	])('a record is taken as it came: %s', (_, answer) => {
 		const record = parseTaskRecord(answer);
 		expect(record?.raw).toBe(answer);
 		expect(record?.id).toBe('a');
+	});
+
+	test.each<[string, unknown, string, string[]]>([
+		['around it', { id: 'req', success: true, data: { id: 'b', status: 'completed' } }, 'b', ['b', 'req']],
+		['that is the ID', { id: 'b', success: true, data: { status: 'completed' } }, 'b', ['b']],
+		[
+			'and a status of the request',
+			{ id: 'req', status: 'success', data: { id: 'b', status: 'running' } },
+			'b',
+			['b', 'req'],
+		],
+		['and a status, and no ID of its own', { id: 'req', status: 'success', data: { status: 'running' } }, 'b', ['req']],
+		['but it names the task itself', { id: 'b', status: 'running', data: { id: 'file', status: 'ready' } }, 'b', ['b']],
+		['and no status', { id: 'req', status: 'success', data: { task_id: 'b' } }, 'b', ['b', 'req']],
+		['of another name', { task_id: 7, data: { id: 'b', status: 'running' } }, 'b', ['b', '7']],
+	])('a wrapper may have an ID: one %s', (_, answer, asked, ids) => {
+		expect(parseTaskRecord(answer, asked)?.ids).toEqual(ids);
 	});
 
 	test('a record is also recognized by its status alone', () => {
@@ -73,10 +89,10 @@ describe('a record', () => {
 	);
 
 	test.each([
-		['queued', ['queued', 'submitted', 'pending']],
+		['queued', ['queued', 'submitted', 'pending', 'Waiting']],
 		['in_progress', ['in_progress', 'processing', 'running', 'hibernating']],
-		['completed', ['completed', 'succeeded', 'success']],
-		['failed', ['failed', 'FAILURE', 'cancelled', 'canceled', 'error', 'expired']],
+		['completed', ['completed', 'succeeded', 'success', 'Succeed', 'DONE']],
+		['failed', ['failed', 'FAILURE', 'cancelled', 'canceled', 'error', 'expired', 'Fail', 'TIMEOUT', 'rejected']],
 	])('the status of a task is %s for %j', (state, words) => {
 		expect(words.map((status) => parseTaskRecord({ status })?.state)).toEqual(words.map(() => state));
 	});
@@ -149,7 +165,7 @@ describe('a record', () => {
 	});
 
 	test('a new task has a record before it was polled', () => {
-		expect(NEW_TASK).toEqual({ state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} });
+		expect(NEW_TASK).toMatchObject({ ids: [], state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} });
 	});
 });
 

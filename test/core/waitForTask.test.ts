@@ -82,17 +82,14 @@ describe('waitForTask', () => {
 		},
 	);
 
-	test('a poll that is rejected is final and names the task', async () => {
-		const { error } = await wait([{ progress: 30 }, trouble('rejected', { httpStatus: 400 })]).ended;
-		expect(error?.kind).toBe('rejected');
-		expect(error?.message).toContain('task-1');
-		expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 20_000 });
-	});
-
 	describe.each([
+		[400, 'rejected'],
 		[401, 'authentication'],
 		[402, 'balance'],
 		[403, 'permission'],
+		[405, 'rejected'],
+		[410, 'rejected'],
+		[422, 'contentPolicy'],
 	] as const)('%i for a poll', (httpStatus, kind) => {
 		const refused = trouble(kind, { httpStatus });
 
@@ -102,13 +99,13 @@ describe('waitForTask', () => {
 			expect(passing.retries()).toEqual([kind, kind, kind]);
 		});
 
-		test('is final after 30 s without another answer, and names the task', async () => {
+		test('is final after two minutes without another answer of a task that was seen, and names it', async () => {
 			const lasting = wait([{ progress: 30 }, refused]);
 			const { error } = await lasting.ended;
 			expect(error?.kind).toBe(kind);
 			expect(error?.message).toContain('task-1');
-			expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 50_000 });
-			expect(lasting.polls()).toBe(5);
+			expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 140_000 });
+			expect(lasting.polls()).toBe(14);
 		});
 
 		test('is ridden out where only the time of the acceptance is known', async () => {
@@ -131,6 +128,59 @@ describe('waitForTask', () => {
 		});
 	});
 
+	test.each([409, 423, 425])(
+		'%i for a poll means that the task is there, also where nothing is known of it',
+		async (httpStatus) => {
+			const locked = trouble('rejected', { httpStatus });
+			const waiting = wait([locked, { state: 'done' }], { acceptedAtMs: undefined, status: null });
+			expect((await waiting.ended).record?.state).toBe('done');
+		},
+	);
+
+	test('the grace for a refusal grows with the age of a task that was seen', async () => {
+		const refused = trouble('permission', { httpStatus: 403 });
+		const seen = Array.from({ length: 90 }, () => ({}));
+		const lasting = wait([...seen, refused], { timeoutMs: 7_200_000 });
+		expect((await lasting.ended).error?.kind).toBe('permission');
+		// It was 910 s old then.
+		expect(lasting.clock.at - lasting.startedAtMs).toBe(910_000 * 1.25);
+	});
+
+	describe.each([
+		['a redirect', trouble('unexpectedAnswer', { httpStatus: 301 })],
+		['a page', trouble('unexpectedAnswer', { httpStatus: 200 })],
+		['a no without a reason', trouble('rejected', { httpStatus: 200, serviceMessage: 'Try no. 5' })],
+		['an answer without a status', trouble('unavailable', { httpStatus: 200 })],
+	])('%s in the place of a status', (_, error) => {
+		test('is ridden out while it may pass', async () => {
+			expect((await wait([error, error, error, { state: 'done' }]).ended).record?.state).toBe('done');
+		});
+
+		test('ends the wait when it has stayed the same for three minutes and five polls', async () => {
+			const often = wait([error]);
+			expect((await often.ended).error).toMatchObject({ kind: error.kind, task: { taskId: 'task-1' } });
+			expect(often.clock.at - often.startedAtMs).toBe(10_000 + 180_000);
+			const rarely = wait([error], { intervalMs: 60_000, timeoutMs: 7_200_000 });
+			expect((await rarely.ended).error?.kind).toBe(error.kind);
+			expect(rarely.polls()).toBe(5);
+		});
+
+		test('counts anew after any other answer', async () => {
+			const other = trouble('unavailable', { httpStatus: 503 });
+			const fifteen = Array.from({ length: 15 }, () => error);
+			const passing = wait([...fifteen, other, ...fifteen, {}, ...fifteen, { state: 'done' }]);
+			expect((await passing.ended).record?.state).toBe('done');
+		});
+	});
+
+	test('an answer whose words differ in numbers and IDs only is the same', async () => {
+		const error = (number: number) =>
+			trouble('rejected', { httpStatus: 200, serviceMessage: `Request ${number}0ab12cd34ef failed at ${number} s` });
+		const waiting = wait(Array.from({ length: 60 }, (_, index) => error(index)));
+		expect((await waiting.ended).error?.kind).toBe('rejected');
+		expect(waiting.clock.at - waiting.startedAtMs).toBe(10_000 + 180_000);
+	});
+
 	const lost = trouble('notFound');
 	const MS_OF_404 = 30_000;
 
@@ -142,10 +192,11 @@ describe('waitForTask', () => {
 		expect([late.polls(), late.clock.at - late.startedAtMs]).toEqual([4, 10_000 + MS_OF_404]);
 	});
 
-	test('a 404 of a task that was long known, or is polled late, may pass, too: it is asked for once more 30 s later', async () => {
+	test('a 404 of a task that was long known, or is polled late, may pass, too: it is asked for once more at the end', async () => {
 		const passing = wait([{}, lost, { state: 'done' }], { intervalMs: 60_000 });
 		expect((await passing.ended).record?.state).toBe('done');
-		expect(passing.clock.at - passing.startedAtMs).toBe(120_000 + MS_OF_404);
+		// Its status was seen, so it may take two minutes.
+		expect(passing.clock.at - passing.startedAtMs).toBe(180_000);
 		const gone = wait([lost], { intervalMs: 60_000 });
 		expect((await gone.ended).error?.kind).toBe('notFound');
 		expect([gone.polls(), gone.clock.at - gone.startedAtMs]).toEqual([2, 60_000 + MS_OF_404]);

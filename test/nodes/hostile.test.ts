@@ -276,9 +276,10 @@ describe('an answer that is hard to read', () => {
 	});
 
 	test('control characters go no further than the output', async () => {
-		hostile.answers.create = text('{"id":"task\\n1\\u001b[2J"}');
+		const id = 'task\n1\u001b[2J';
+		hostile.answers.create = text(JSON.stringify({ id }));
 		hostile.answers.poll = text(
-			JSON.stringify({ status: 'failed', error: { message: 'a\u0000b\u001b[31m\r\nc\u202ed', code: '\u0007' } }),
+			JSON.stringify({ id, status: 'failed', error: { message: 'a\u0000b\u001b[31m\r\nc\u202ed', code: '\u0007' } }),
 		);
 		const { error } = await generate();
 		expect(error?.message).toBe('The service could not finish task task 1 [2J');

@@ -154,13 +154,12 @@ describe('what the request contained is no result', () => {
 	});
 
 	test('what the request contained is no result even where results are known to stand', async () => {
-		const body = (id: string) => ({
-			id,
+		const body = {
 			status: 'completed',
 			images: ['https://example.com/a.png'],
 			content: { video_url: 'https://files.example/r.mp4' },
-		});
-		sandbox.faults.add({ on: 'status', do: { status: 200, body: body('x') } });
+		};
+		sandbox.faults.add({ on: 'status', do: { status: 200, body } });
 		const { json } = await run('image', {
 			operation: 'generate',
 			prompt: 'a',
@@ -288,11 +287,11 @@ describe('no result anywhere', () => {
 			do: {
 				status: 200,
 				headers: { 'content-type': 'application/json' },
-				body: `{"id":"x","status":"completed","nest":${nest}}`,
+				body: `{"status":"completed","nest":${nest}}`,
 			},
 		});
 		const { json, hints } = await run('image', { operation: 'getTask', taskId });
-		expect(JSON.stringify(json)).toContain('"record":{"id":"x","status":"completed","nest":[[[');
+		expect(JSON.stringify(json)).toContain('"record":{"status":"completed","nest":[[[');
 		expect(hints).toEqual([nothing]);
 		expect((await run('image', { operation: 'waitForTask', taskId })).error?.description).toContain(
 			'The record: { "nest": [ [ [ "…" ] ] ] }',

@@ -172,7 +172,7 @@ test('Retry On Fail hands the same tasks over again', async () => {
 		() => ({ data: [[]] }),
 		{ settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
 	);
-	expect(error?.message).toMatch(/could not finish task/);
+	expect(error?.message).toMatch(/declined the content of task/);
 	expect(handed.map(({ items }) => items.map((item) => detailsOf(item).task_id))).toEqual(
 		[1, 2].map(() => sandbox.tasks.map(({ id }) => id)),
 	);

@@ -59,6 +59,7 @@ describe('the failure that n8n reads of an error', () => {
 		unreachable: 'temporarily-unavailable',
 		unexpectedAnswer: undefined,
 		outcomeUnknown: undefined,
+		notShown: undefined,
 		taskFailed: undefined,
 		taskTimedOut: undefined,
 		noResult: undefined,

@@ -27,6 +27,8 @@ export const IN_ITEMS_ONLY: ReadonlySet<string> = new Set<Reason>([
 
 /** Reasons whose cost is not that of their kind: a key can be refused while tasks that it has bought are polled. */
 const KNOWN: Partial<Record<Reason, string>> = {
+	taskDeclined: COSTS.bought,
+	accessBlocked: COSTS.refused,
 	keyRefused: COSTS.refused,
 	noKeySent: COSTS.refused,
 	createdFromOtherRequest: COSTS.earlier,

@@ -14,6 +14,8 @@ const SAID_BY_CODE = new Map([
 /** Operations whose form asks for an ID. */
 const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
 
+const IN_BETWEEN = 'Something in front of the service, such as a firewall or a proxy,';
+
 const idUnknown = (_: unknown, { operation }: Situation) =>
 	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service usually keeps results for a limited time.`;
 const usuallyTemporary = (_: unknown, situation: Situation) => `This is usually temporary. ${tryLater(situation)}`;
@@ -47,6 +49,20 @@ export const CONNECTION = {
 				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model${(situation.others ?? 0) > 0 ? '' : ', or choose another model'}.`
 				: `${stopCalling(situation, 'Its API key is not allowed to make this request')}The key may be limited. Use a key that is allowed to make this request.`,
 		serviceFirst: true,
+	},
+	refusedInBetween: {
+		kind: 'unavailable',
+		code: 'service_unavailable',
+		message: ({ status }: { status: number }) => `The answer did not come from the service itself (HTTP ${status})`,
+		advice: ({ status }: { status: number }, situation) =>
+			`${IN_BETWEEN} ${status === 404 ? 'restarts, or the Base URL in the credential is not the address of the service' : 'refuses n8n for the moment, or the API key is wrong'}. ${tryLater(situation)}`,
+	},
+	accessBlocked: {
+		kind: 'authentication',
+		message: 'The last submissions were refused without a word of the service',
+		advice: (_: unknown, situation) =>
+			`${stopCalling(situation, 'All requests are refused')}Either a firewall or a bot check in front of the service refuses n8n, or the API key is wrong. Check the API Key, and ask the operator of the service.`,
+		created: 'nothing',
 	},
 	contentDeclined: {
 		kind: 'contentPolicy',
@@ -83,7 +99,8 @@ export const CONNECTION = {
 	},
 	modelNotFound: {
 		kind: 'rejected',
-		message: ({ model }: { model: string }) => `The service does not know the model ${model}`,
+		message: ({ model }: { model?: string }) =>
+			model === undefined ? 'The service does not know this model' : `The service does not know the model ${model}`,
 		advice: 'Check the model ID, or choose another model.',
 		permanent: true,
 	},

@@ -1,6 +1,16 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { TABLE_NAME } from '../../purchases/purchaseRow';
-import { createAgain, thenTryAgainWithRest, thenWaitOn, tryLater, upperFirst, waitForAsset, waitOn } from '../recovery';
+import {
+	buyAgain,
+	createAgain,
+	lookAgain,
+	thenTryAgainWithRest,
+	thenWaitOn,
+	tryLater,
+	upperFirst,
+	waitForAsset,
+	waitOn,
+} from '../recovery';
 import type { CreatedThing, CatalogueEntry, Situation } from '../entry';
 
 interface Task {
@@ -22,20 +32,53 @@ const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => stri
 /** Names the places that have the IDs of tasks when nothing else has them. */
 const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 
+/**
+ * The way on from a task that exists, and may never give a result: another look is free, and Submit Again buys another one.
+ *
+ * @param also for one item, which has room for it
+ */
+const lookAgainFrom = (situation: Situation, also = '') => {
+	if (situation.recovery !== 'retry' || (situation.others ?? 0) > 0) return waitOn(situation);
+	return `${also}${lookAgain(situation)}`;
+};
+
 /** Tasks that are accepted, and waiting for them. */
 export const TASKS = {
 	createdTaskNotFound: {
 		kind: 'notFound',
-		message: ({ id }: Task) => `The service accepted task ${id}, but cannot find it`,
+		message: ({ id, age }: Task & { age?: string }) =>
+			`The service accepted task ${id}${age === undefined ? '' : ` ${age} ago`}, but cannot find it`,
 		advice: ({ mediaKind }: { mediaKind: string }, situation) =>
-			`Check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${thenWaitOn(situation)}`,
+			`The result may have expired, or the credential is another one. ${lookAgainFrom(situation, `Else check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path. `)}`,
 		retryContinues: true,
+	},
+	createdTaskNotShown: {
+		kind: 'notShown',
+		message: ({ id, why }: Task & { why: string }) =>
+			`The service accepted task ${id}, but does not say how it is: ${why}`,
+		advice: (_: unknown, situation) => lookAgainFrom(situation, 'The task is bought. '),
+		retryContinues: true,
+		serviceFirst: true,
 	},
 	createdTaskRefused: {
 		kind: 'permission',
 		message: ({ id, why }: Task & { why: string }) => `The service accepted task ${id}, but refuses to show it: ${why}`,
 		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenWaitOn(situation)}`,
 		retryContinues: true,
+	},
+	failureOfNoTask: {
+		kind: 'unavailable',
+		code: 'no_task_status',
+		message: 'The answer says that something went wrong, and does not name the task',
+		advice: (_: unknown, situation) => `The task may still be running.${thenTryAgainWithRest(situation)}`,
+		serviceFirst: true,
+	},
+	recordOfOtherTask: {
+		kind: 'unavailable',
+		code: 'no_task_status',
+		message: ({ other }: { other: string }) => `The answer is about another task (${other})`,
+		advice: (_: unknown, situation) =>
+			`If you use Custom Paths in the credential, check the Task Status Path there.${thenTryAgainWithRest(situation)}`,
 	},
 	noTaskStatus: {
 		kind: 'unavailable',
@@ -48,6 +91,19 @@ export const TASKS = {
 		message: ({ id }: Task) => `The service could not finish task ${id}`,
 		advice: ({ status }: { status: string }, situation) =>
 			`${status === 'failed' ? '' : `The status of the task is "${status}". `}${situation.serviceAdvice ?? createAgain(situation)}`,
+		serviceFirst: true,
+	},
+	taskDeclined: {
+		kind: 'taskFailed',
+		code: 'content_declined',
+		message: ({ id }: Task) => `The service declined the content of task ${id}`,
+		advice: (_: unknown, situation) =>
+			(situation.others ?? 0) > 0
+				? ''
+				: ['Change the prompt or the images: the same will be declined again.', buyAgain(situation, 'To buy it anyway')]
+						.filter(Boolean)
+						.join(' '),
+		permanent: true,
 		serviceFirst: true,
 	},
 	timedOut: {

@@ -1,0 +1,73 @@
+import { gatewayError, type GatewayErrorDetails } from '../errors';
+import { locateResult } from '../records/locateResult';
+import { errorBeside, parseRefusal } from '../records/refusals';
+import { urlsOfInputs } from '../records/resultSearch';
+import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';
+
+/** The task that was asked for, and what its order knows of the result. */
+export interface AskedFor {
+	taskId: string;
+	/** Other IDs that an unfinished record of this task had: gateways pass on the record of the service behind them. */
+	otherIds?: readonly string[];
+	/** The path of the result that the user has entered; empty: none. */
+	resultPath?: string;
+	/** URLs of the request, which are no result. */
+	requestUrls?: readonly string[];
+}
+
+/**
+ * The record of a status answer with its state, as far as the answer is believed: it counts for the task that it names.
+ * Throws what a wait rides out for a while: an answer without a status, a failure that names no task, and the end of
+ * another task.
+ */
+export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
+	const { wordDecides, state } = stateOfRecord(record, asked);
+	const isNamed = record.ids.some((id) => id === asked.taskId || asked.otherIds?.includes(id));
+	const { message: serviceMessage, code: serviceCode } = parseRefusal(record.raw);
+	const details: GatewayErrorDetails = { httpStatus: 200, serviceMessage, serviceCode };
+	if (state === 'failed' && !isNamed) throw gatewayError('failureOfNoTask', {}, details);
+	if (state === 'completed' && !isNamed && record.hasOwnId)
+		throw gatewayError('recordOfOtherTask', { other: record.id ?? '' }, { httpStatus: 200 });
+	// Without a status word there is nothing to go by, unless the progress says that the task is running.
+	if (state === undefined && record.status === '' && !(isNamed && record.progress !== undefined))
+		throw gatewayError('noTaskStatus', {}, details);
+	return {
+		...record,
+		state: state ?? 'in_progress',
+		endedBy: wordDecides || state === undefined ? undefined : 'record',
+		refusal: state === 'failed' ? parseRefusal(record.raw) : {},
+		errorBeside: state === 'completed' ? errorBeside(record.raw) : undefined,
+	};
+}
+
+/**
+ * The state of a task. A known word decides. Under an unknown or missing one the record does: a result, and no progress but
+ * 100, ends it well; an error that says something, and no result, ends it badly. Otherwise the task goes on.
+ */
+function stateOfRecord(record: TaskRecord, asked: AskedFor): { state?: TaskState; wordDecides: boolean } {
+	const known = knownState(record.status);
+	if (known !== undefined) return { state: known, wordDecides: true };
+	const { progress = 100 } = record;
+	const hasResult = findsResult(record, asked);
+	if (hasResult && progress === 100) return { state: 'completed', wordDecides: false };
+	if (!hasResult && errorBeside(record.raw) !== undefined) return { state: 'failed', wordDecides: false };
+	return { wordDecides: false };
+}
+
+/**
+ * True where a record has a result, read as carefully as one that may be unfinished: its inputs and previews are none. A URL
+ * at an unknown place may be a link to anything, so it counts only beside a progress of 100.
+ */
+function findsResult({ raw, progress, ...record }: TaskRecord, { resultPath = '', requestUrls }: AskedFor): boolean {
+	const known = locateResult({ ...record, raw, state: 'in_progress' }, resultPath, new Set(requestUrls));
+	if (known.urls.length > 0 || known.isInline || resultPath !== '')
+		return known.urls.length > 0 || known.isInline === true;
+	const inputs = [...urlsOfInputs(raw)].map((url) => new URL(url).href);
+	const anywhere = locateResult(
+		{ ...record, raw, state: 'completed' },
+		'',
+		new Set([...(requestUrls ?? []), ...inputs]),
+	);
+	const isFound = anywhere.urls.length > 0 || anywhere.choices !== undefined;
+	return anywhere.isInline === true || (isFound && progress === 100);
+}
