@@ -8,7 +8,7 @@ import { encodeId, GatewayRequests, parseBody, type RequestContext } from './htt
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
 import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
-import { isPlainObject, parseJson, type JsonObject } from './json';
+import { isPlainObject, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
@@ -78,9 +78,9 @@ export class GatewayClient {
 	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
-		const parse = ({ text }: HttpResponse) => {
-			const record = parseTaskRecord(parseJson(text));
-			const id = record?.id ?? salvageId(text, 'id|task_id');
+		const parse = (response: HttpResponse) => {
+			const record = parseTaskRecord(response.body);
+			const id = record?.id ?? salvageId(response, 'id|task_id');
 			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
 			if (id === undefined) return undefined;
 			// The status of an answer that names no task where it should is not surely the one of the task.
@@ -116,11 +116,10 @@ export class GatewayClient {
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
 		const response = await this.requests.get(path, undefined, inline);
-		const body = parseJson(response.text);
-		const record = parseTaskRecord(body);
+		const record = parseTaskRecord(response.body);
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
 		const hasFailed = record?.state === 'failed' && record.id === taskId;
-		if (!hasFailed) parseBody(response, body); // throws the error of a refusal
+		if (!hasFailed) parseBody(response); // throws the error of a refusal
 		// Without a status word there is nothing to go by, not even that it is still running.
 		if (!record || record.status === '') throw gatewayError('noTaskStatus', {}, { httpStatus: response.status });
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };
@@ -172,7 +171,7 @@ export class GatewayClient {
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: JsonObject, tries?: AttemptHooks): Promise<TokenRecord> {
-		const parse = ({ text }: HttpResponse) => parseTokenRecord(parseJson(text));
+		const parse = ({ body: answer }: HttpResponse) => parseTokenRecord(answer);
 		return await this.requests.create({
 			path: '/v1/tokens',
 			body,

@@ -1,7 +1,6 @@
 import { GatewayError, type CreatedThing } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/entry';
-import { parseJson } from '../json';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';
 import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
@@ -53,7 +52,7 @@ export function parseCreated<T>(
 	{ thing, parse, wanted }: Pick<CreateRequest<T>, 'thing' | 'parse' | 'wanted'>,
 ): T {
 	try {
-		const body = parseJson(response.text);
+		const { body } = response;
 		if (saysNoSuccess(body)) throw refusalOfCreation(response, whatWasCreated(body), thing);
 		const parsed = parse(response);
 		if (parsed !== undefined) return parsed;

@@ -178,7 +178,8 @@ export class GatewayRequests {
 	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
 		this.sent++;
 		try {
-			return await this.context.send(request);
+			const answer = await this.context.send(request);
+			return { ...answer, body: parseJson(answer.text) };
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
 			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
@@ -220,12 +221,9 @@ export function encodeId(id: string): string {
 	throw gatewayError('notAnId', { id });
 }
 
-/**
- * The parsed answer. Throws when it is a refusal, or no JSON at all.
- *
- * @param body where it is parsed already: a large one takes long
- */
-export function parseBody(response: HttpResponse, body = parseJson(response.text)): unknown {
+/** The parsed answer. Throws when it is a refusal, or no JSON at all. */
+export function parseBody(response: HttpResponse): unknown {
+	const { body } = response;
 	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);
 	return body;
 }

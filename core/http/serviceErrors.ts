@@ -5,13 +5,12 @@ import {
 	type GatewayError,
 	type GatewayErrorDetails,
 } from '../errors';
-import { parseJson } from '../json';
 import { parseRefusal, reasonOf } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /** The error of an answer that is no success. `retryAfterMs`: the pause that the service asks for. */
 export function refusalError(response: HttpResponse, retryAfterMs?: number): GatewayError {
-	const body = parseJson(response.text);
+	const { body } = response;
 	const { message: serviceMessage, code: serviceCode } = parseRefusal(body);
 	const details = { httpStatus: response.status, serviceMessage, serviceCode, retryAfterMs };
 	const reason = reasonOf({ message: serviceMessage, code: serviceCode }, response.status);

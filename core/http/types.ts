@@ -45,13 +45,19 @@ export interface AnswerText {
 }
 
 /** An answer, with any status. A connection that gave none throws a `ConnectionError`. */
-export interface HttpResponse extends AnswerText {
+export interface HttpAnswer extends AnswerText {
 	status: number;
 	/** Header names in lower case. */
 	headers: Record<string, string | undefined>;
 }
 
-export type Send = (request: HttpRequest) => Promise<HttpResponse>;
+/** The same, parsed: once, because a large one takes long. */
+export interface HttpResponse extends HttpAnswer {
+	/** The JSON of the text; undefined where it is none. */
+	body: unknown;
+}
+
+export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
 
 /**
  * A request without an answer. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. `cause` is never an

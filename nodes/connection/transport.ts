@@ -16,8 +16,8 @@ import {
 	ConnectionError,
 	NotSentError,
 	type AnswerText,
+	type HttpAnswer,
 	type HttpRequest,
-	type HttpResponse,
 	type Send,
 } from '../../core/http/types';
 import { BLOCKED_BY_N8N, postOutcomeOfConnection } from '../../core/http/retry';
@@ -106,7 +106,7 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
 export async function answerWithin(
 	{ timeoutMs, inline, stopped }: Pick<HttpRequest, 'timeoutMs' | 'inline'> & { stopped?: AbortSignal },
 	send: (abortSignal: AbortSignal) => Promise<Pick<IN8nHttpFullResponse, 'statusCode' | 'headers' | 'body'>>,
-): Promise<HttpResponse> {
+): Promise<HttpAnswer> {
 	const own = new AbortController();
 	const end = () => own.abort();
 	const release = onAbort(stopped, end);
@@ -194,7 +194,7 @@ function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
 	return form;
 }
 
-function toHeaders(headers: object): HttpResponse['headers'] {
+function toHeaders(headers: object): HttpAnswer['headers'] {
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 

@@ -301,7 +301,7 @@ describe('a read', () => {
 
 	test('a read is a GET that may take half a minute', async () => {
 		const { requests, sent, pace } = service([done]);
-		expect(await requests.get('/v1/things', { a: 'b' })).toBe(done);
+		expect(await requests.get('/v1/things', { a: 'b' })).toEqual(done);
 		expect(sent).toEqual([
 			{ method: 'GET', url: 'https://gateway.example/base/v1/things', query: { a: 'b' }, timeoutMs: 30_000 },
 		]);
@@ -395,7 +395,7 @@ describe('a read that is repeated', () => {
 		const work = requests.withRetries(async () => await requests.get('/x'), {
 			also: ({ kind }) => kind === 'notFound',
 		});
-		expect(await work).toBe(done);
+		expect(await work).toEqual(done);
 		expect([sent.length, waited()]).toEqual([3, [750, 1_500]]);
 		expect(
 			await failure(
