@@ -7,7 +7,7 @@ import { idTooLong } from './http/connectionErrors';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
-import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
+import type { HttpResponse, AttemptHooks } from './http/types';
 import { isPlainObject, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
@@ -99,23 +99,23 @@ export class GatewayClient {
 	}
 
 	/**
-	 * Reads a task once (contract 4.8). `inline`: the record may hold whole files. Throws the error of an answer that is
-	 * no success; the caller decides if it tries again.
+	 * Reads a task once (contract 4.8). Throws the error of an answer that is no success; the caller decides if it tries
+	 * again.
 	 */
-	async fetchTask(kind: MediaKind, taskId: string, inline: InlineFiles = 'possible'): Promise<TaskRecord> {
+	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const read = async () =>
-			await mapError(this.readTask(kind, taskId, inline), {
+			await mapError(this.readTask(kind, taskId), {
 				notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 			});
 		const { reads, signal } = this.context;
-		return (await reads?.read(`${kind} ${taskId} ${inline}`, read, signal)) ?? (await read());
+		return (await reads?.read(`${kind} ${taskId}`, read, signal)) ?? (await read());
 	}
 
-	private async readTask(kind: MediaKind, taskId: string, inline: InlineFiles): Promise<TaskRecord> {
+	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
-		const response = await this.requests.get(path, undefined, inline);
+		const response = await this.requests.get(path);
 		const record = parseTaskRecord(response.body);
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
 		const hasFailed = record?.state === 'failed' && record.id === taskId;

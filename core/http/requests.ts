@@ -11,15 +11,15 @@ import { steady, type Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';
 import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswer';
-import { answerLimits } from './readAnswer';
+import { ANSWER_LIMITS, breakAfter } from './readAnswer';
 import {
 	ConnectionError,
 	NotSentError,
 	TOO_LARGE,
 	type CreateRequest,
+	type HttpAnswer,
 	type HttpRequest,
 	type HttpResponse,
-	type InlineFiles,
 	type Send,
 	type AttemptHooks,
 } from './types';
@@ -33,8 +33,6 @@ import type { GatewaySettings } from '../settings';
 
 /** A read may not take as long as a creating request. */
 const READ_TIMEOUT_MS = 30_000;
-/** A record that holds whole files, over a slow line. */
-const INLINE_TIMEOUT_MS = 300_000;
 
 /** Tries when no connection could be made: a wrong address must be reported soon. */
 const CONNECTION_TRIES = 4;
@@ -97,13 +95,12 @@ export class GatewayRequests {
 	}
 
 	/** Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again. */
-	async get(path: string, query?: Record<string, string>, inline?: InlineFiles): Promise<HttpResponse> {
+	async get(path: string, query?: Record<string, string>): Promise<HttpResponse> {
 		return await this.fetch({
 			method: 'GET',
 			url: this.url(path),
 			query,
-			inline,
-			timeoutMs: inline === 'asked' ? INLINE_TIMEOUT_MS : (this.context.readTimeoutMs ?? READ_TIMEOUT_MS),
+			timeoutMs: this.context.readTimeoutMs ?? READ_TIMEOUT_MS,
 		});
 	}
 
@@ -170,7 +167,7 @@ export class GatewayRequests {
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
 		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
-		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', answerLimits(request.inline, answer.text));
+		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', ANSWER_LIMITS);
 		return answer;
 	}
 
@@ -178,14 +175,21 @@ export class GatewayRequests {
 	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
 		this.sent++;
 		try {
-			const answer = await this.context.send(request);
-			return { ...answer, body: parseJson(answer.text) };
+			return await this.parsed(await this.context.send(request));
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
 			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
 			if (request.mustFinish !== true) throw asGatewayError(thrown);
 			return new ConnectionError('UNKNOWN', thrown);
 		}
+	}
+
+	private async parsed(answer: HttpAnswer): Promise<HttpResponse> {
+		const { clock } = this.context;
+		await breakAfter(answer, clock);
+		const body = answer.cutOff === TOO_LARGE ? undefined : parseJson(answer.text);
+		await breakAfter(answer, clock);
+		return { ...answer, body };
 	}
 
 	/**

@@ -2,9 +2,6 @@ import type { GatewayError } from '../errors';
 import type { CreatedThing } from '../errors/entry';
 import type { JsonObject } from '../json';
 
-/** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */
-export type InlineFiles = 'asked' | 'possible';
-
 /** A request, as the core gives it to n8n's request helper, or to a test. */
 export interface HttpRequest {
 	method: 'GET' | 'POST';
@@ -16,8 +13,6 @@ export interface HttpRequest {
 	file?: UploadFile;
 	/** Until the end of the answer, however slowly it comes. */
 	timeoutMs: number;
-	/** Says that the answer may hold whole files: then it may be larger. */
-	inline?: InlineFiles;
 	/**
 	 * True for a request whose answer may hold the ID of something that was paid for: a stop by the user does not cut it
 	 * off.

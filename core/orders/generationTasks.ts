@@ -15,13 +15,10 @@ export function generationTasks(
 		status: 'queued',
 		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
 		read: async ({ kind }, { taskId }) => await client.getTask(kind as MediaKind, taskId),
-		target: ({ kind, model: asked, result }, task) => ({
+		target: ({ kind, model: asked }, task) => ({
 			thing: 'task',
 			task,
-			fetch: async () => {
-				const inline = result?.urlExpected === false ? 'asked' : 'possible';
-				return await client.fetchTask(kind as MediaKind, task.taskId, inline);
-			},
+			fetch: async () => await client.fetchTask(kind as MediaKind, task.taskId),
 			statusOf: toPollStatus,
 			toFailure: (record) => failedTask(task.taskId, record),
 			survivalTable: (model) => client.survivalTable(kind as MediaKind, asked ?? model),

@@ -11,7 +11,7 @@ import {
 } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import type { Clock } from '../../core/clock';
-import { readAnswer } from '../../core/http/readAnswer';
+import { breakAfter, readAnswer } from '../../core/http/readAnswer';
 import {
 	ConnectionError,
 	NotSentError,
@@ -85,8 +85,8 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
 
 	return async (request) => {
 		const n8nRequest = beforeSending(() => toN8nRequest(request));
-		const { inline, mustFinish, timeoutMs } = request;
-		return await answerWithin({ timeoutMs, inline, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
+		const { mustFinish, timeoutMs } = request;
+		return await answerWithin({ timeoutMs, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
 			const options = { ...n8nRequest, abortSignal };
 			return (await context.helpers.httpRequestWithAuthentication.call(
 				detached,
@@ -104,7 +104,7 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
  * @param send is given the signal that ends the request, and resolves as soon as the answer begins
  */
 export async function answerWithin(
-	{ timeoutMs, inline, stopped }: Pick<HttpRequest, 'timeoutMs' | 'inline'> & { stopped?: AbortSignal },
+	{ timeoutMs, stopped }: Pick<HttpRequest, 'timeoutMs'> & { stopped?: AbortSignal },
 	send: (abortSignal: AbortSignal) => Promise<Pick<IN8nHttpFullResponse, 'statusCode' | 'headers' | 'body'>>,
 ): Promise<HttpAnswer> {
 	const own = new AbortController();
@@ -116,7 +116,8 @@ export async function answerWithin(
 	const toError = (thrown: unknown) => new ConnectionError(toCode(thrown));
 	try {
 		const { statusCode, headers, body } = await send(own.signal);
-		const answer = await toText(body, own.signal, async (stream) => await readAnswer(stream, toCode, inline));
+		const answer = await toText(body, own.signal, async (stream) => await readAnswer(stream, toCode));
+		await breakAfter(answer, realClock);
 		// An answer that is not read to its end keeps the connection open, and the service sending: only the signal ends it.
 		if (answer.cutOff !== undefined) end();
 		return { status: statusCode, headers: toHeaders(headers), ...answer };

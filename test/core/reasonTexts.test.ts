@@ -109,9 +109,21 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 	['noFreePlace', { time: '5 min' }, ofItem, '…', '… Run only this item again later.'],
 	['serviceRedirects', { target: 'x.example' }, alone, '… to x.example', '…'],
 	['serviceRedirects', {}, alone, 'The service redirects requests', '…'],
-	['answerTooLarge', { megabytes: 8, values: '5' }, alone, '…', '… to url for new tasks. Retrying this execution …'],
-	['answerTooLarge', { megabytes: 8, values: '5' }, ofItem, '…', '… to url for new tasks.'],
-	['answerTooLarge', { megabytes: 8, values: '5' }, reading, '…', '… in the credential.'],
+	[
+		'answerTooLarge',
+		{ megabytes: 1, megabytesWithFiles: 4, values: '5' },
+		alone,
+		'…',
+		'… to url for new tasks. Retrying this execution …',
+	],
+	['answerTooLarge', { megabytes: 1, megabytesWithFiles: 4, values: '5' }, ofItem, '…', '… to url for new tasks.'],
+	[
+		'answerTooLarge',
+		{ megabytes: 1, megabytesWithFiles: 4, values: '5' },
+		reading,
+		'…',
+		'… in the credential. … an HTTP Request node …',
+	],
 
 	[
 		'outcomeUnknown',

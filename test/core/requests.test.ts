@@ -503,16 +503,6 @@ describe('around the sending', () => {
 	});
 });
 
-test('an answer with files in it may take longer to read than one without', async () => {
-	const { requests, sent } = service([json(200, {})]);
-	await requests.get('/v1/things');
-	await requests.get('/v1/things', undefined, 'possible');
-	await requests.get('/v1/things', undefined, 'asked');
-	const [plain, possible, asked] = sent.map(({ timeoutMs }) => timeoutMs);
-	expect(possible).toBe(plain);
-	expect(asked).toBeGreaterThan(plain);
-});
-
 test('an error of the connection is shown as what it is', () => {
 	expect(String(new ConnectionError('ECONNRESET'))).toBe('ConnectionError: ECONNRESET');
 	expect(String(NotSentError.from('x'))).toBe('NotSentError: The request was not sent');
