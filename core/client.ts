@@ -4,6 +4,7 @@ import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
+import { toKeep } from './http/creationAnswer';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
@@ -84,7 +85,8 @@ export class GatewayClient {
 			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
 			if (id === undefined) return undefined;
 			// The status of an answer that names no task where it should is not surely the one of the task.
-			return record?.id === undefined ? { ...NEW_TASK, raw: record?.raw ?? {}, id } : { ...record, id };
+			const raw = toKeep(response, record?.raw ?? {});
+			return record?.id === undefined ? { ...NEW_TASK, raw, id } : { ...record, raw, id };
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
 		const modelNotFound = (details: GatewayErrorDetails) =>
@@ -108,7 +110,8 @@ export class GatewayClient {
 				notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 			});
 		const { reads, signal } = this.context;
-		return (await reads?.read(`${kind} ${taskId}`, read, signal)) ?? (await read());
+		// Each reader has a record of its own: who delivers it removes what it does not need any more.
+		return { ...((await reads?.read(`${kind} ${taskId}`, read, signal)) ?? (await read())) };
 	}
 
 	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {

@@ -1,4 +1,5 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
+import { toKeep } from '../http/creationAnswer';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
 import type { HttpResponse, AttemptHooks } from '../http/types';
@@ -141,7 +142,9 @@ export class AvatarClient {
 		const parse = (response: HttpResponse) => {
 			const answer = response.body;
 			const id = textIn(answer, ...idNames) ?? salvageId(response, idNames.join('|'));
-			return id === undefined ? undefined : parseCreatedAnswer(id, answer);
+			if (id === undefined) return undefined;
+			const created = parseCreatedAnswer(id, answer);
+			return { ...created, raw: toKeep(response, created.raw) };
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, tries });
 	}

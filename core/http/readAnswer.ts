@@ -1,5 +1,6 @@
 import type { Clock } from '../clock';
-import { TOO_LARGE, type AnswerText } from './types';
+import { answersUnderWay } from '../processMemory';
+import { NO_ROOM, TOO_LARGE, type AnswerText } from './types';
 
 /**
  * The largest answer that is read, in bytes: a record in which a picture of 3 MB stands as base64. n8n has one thread:
@@ -10,7 +11,7 @@ const LARGEST_ANSWER_BYTES = 4 * 2 ** 20;
 const MOST_BESIDE_LONG_TEXTS = 2 ** 20;
 /** Characters without a sign of JSON in them, from which on they are a long text. */
 const LONG_TEXT = 4096;
-/** What begins a value, a name or an escaped character, or makes a number long: each takes time and memory of its own. */
+/** The beginning of a value, a name or an escaped character, or a part of a long number: each takes time and memory of its own. */
 const SIGN = /[,[{"\\]|\d{16}/g;
 /** The most of these signs that are read: an entry of an object has three to five. 8 MB of empty lists would take 150 MB. */
 const MOST_SIGNS = 50_000;
@@ -24,8 +25,10 @@ export const ANSWER_LIMITS = {
 	values: MOST_VALUES.toLocaleString('en'),
 };
 
-/** Characters from which on each step with an answer may take milliseconds. */
+/** Bytes from which on each step with an answer may take milliseconds, and from which on it needs room. */
 const LARGE_ANSWER = 2 ** 16;
+/** The most bytes that all large answers together may have while they are read: thousands of polls may be under way. */
+const MOST_UNDER_WAY = 64 * 2 ** 20;
 
 /** Takes a break after one step with a large answer: n8n has one thread, and all steps in a row would hold it too long. */
 export async function breakAfter({ text }: AnswerText, { sleep }: Clock): Promise<void> {
@@ -45,19 +48,25 @@ export async function readAnswer(
 	const decoder = new TextDecoder();
 	let text = '';
 	let left = LARGEST_ANSWER_BYTES;
+	let room = 0;
 	let cutOff: string | undefined;
 	try {
 		// Leaving the loop ends the stream, and with it the connection.
 		for await (const chunk of stream) {
 			text += decoder.decode(chunk.subarray(0, left), { stream: true });
 			left -= chunk.length;
-			if (left >= 0) continue;
-			cutOff = TOO_LARGE;
-			break;
+			const needed = Math.max(0, LARGEST_ANSWER_BYTES - left - LARGE_ANSWER);
+			answersUnderWay.bytes += needed - room;
+			room = needed;
+			if (left < 0) cutOff = TOO_LARGE;
+			else if (room > 0 && answersUnderWay.bytes > MOST_UNDER_WAY) cutOff = NO_ROOM;
+			if (cutOff !== undefined) break;
 		}
 		if (cutOff === undefined) text += decoder.decode();
 	} catch (thrown) {
 		cutOff = toCode(thrown);
+	} finally {
+		answersUnderWay.bytes -= room;
 	}
 	const end = endOfReadable(text);
 	if (end !== undefined) return { text: text.slice(0, end), cutOff: TOO_LARGE };

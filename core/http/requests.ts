@@ -14,6 +14,7 @@ import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswe
 import { ANSWER_LIMITS, breakAfter } from './readAnswer';
 import {
 	ConnectionError,
+	NO_ROOM,
 	NotSentError,
 	TOO_LARGE,
 	type CreateRequest,
@@ -161,6 +162,7 @@ export class GatewayRequests {
 		const answer = await this.sendOnce(request);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
+		if (answer.cutOff === NO_ROOM) throw gatewayError('tooManyLargeAnswers', {});
 		if (answer.cutOff !== undefined && answer.cutOff !== TOO_LARGE)
 			throw unreachable(new ConnectionError(answer.cutOff), request.url);
 		const askedMs = retryAfterMs(answer, clock.now());

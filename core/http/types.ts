@@ -31,6 +31,9 @@ export interface UploadFile {
 /** The code of an answer that is not read to its end, because there is too much of it. */
 export const TOO_LARGE = 'TOO_LARGE';
 
+/** The code of an answer that is not read to its end, because too much of others is being read at the moment. */
+export const NO_ROOM = 'NO_ROOM';
+
 /** The body of an answer, as far as it was read. */
 export interface AnswerText {
 	/** The text, unparsed: it may be anything. */

@@ -1,6 +1,8 @@
 /** Reading the body of an answer: as text, and never more of it than memory can take. */
 import { ANSWER_LIMITS, readAnswer } from '../../core/http/readAnswer';
-import { TOO_LARGE } from '../../core/http/types';
+import { NO_ROOM, TOO_LARGE } from '../../core/http/types';
+import { answersUnderWay } from '../../core/processMemory';
+import { deferred, flushPromises } from './support';
 
 const MB = 1024 * 1024;
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -42,6 +44,26 @@ test('of a stream that breaks the text until then is kept, and the reason', asyn
 		text: '{"id":"a"',
 		cutOff: 'ECONNRESET',
 	});
+});
+
+test('what is read at the same time has a bound, too: the rest of an answer beyond it is not read, and small ones are', async () => {
+	const end = deferred<undefined>();
+	const piece = new Uint8Array(3.9 * MB).fill(97);
+	const slow = async function* () {
+		yield await Promise.resolve(piece);
+		await end.promise;
+	};
+	const all = Array.from({ length: 20 }, async () => await readAnswer(slow(), code));
+	await flushPromises();
+	const small = new Uint8Array(64 * 1024).fill(97);
+	expect((await read(small)).cutOff).toBeUndefined();
+	const { text, cutOff } = await read(bytes('{"id":"a",'), piece);
+	end.resolve(undefined);
+	expect([text.slice(0, 9), cutOff]).toEqual(['{"id":"a"', NO_ROOM]);
+	const read16 = (await Promise.all(all)).filter((answer) => answer.cutOff === undefined);
+	expect(read16).toHaveLength(16);
+	expect((await read(small, small, small)).cutOff).toBeUndefined();
+	expect(answersUnderWay.bytes).toBe(0);
 });
 
 describe('an answer that is too large', () => {

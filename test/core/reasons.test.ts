@@ -25,6 +25,7 @@ const OF_THE_SERVICE = [
 	['noUploadUrl', 'unexpectedAnswer', ''],
 	['serviceRedirects', 'unexpectedAnswer', ''],
 	['serviceUnavailable', 'unavailable', ''],
+	['tooManyLargeAnswers', 'unavailable', ''],
 	['notTheService', 'unexpectedAnswer', ''],
 	['answerTooLarge', 'unexpectedAnswer', 'retry continues'],
 	['packageBug', 'ownMistake', ''],

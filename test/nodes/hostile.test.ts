@@ -1,6 +1,8 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
 import { realClock } from '../../nodes/connection/transport';
-import { pause, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import { pause, prompts, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { heapMb } from '../support/memory.mts';
 import {
 	costOf,
 	cut,
@@ -167,6 +169,68 @@ describe('an answer that takes long to read', () => {
 			expect((await generate()).error?.message).toBe(NOT_KNOWN);
 		});
 		expect(longestMs).toBeLessThan(MOST_MS);
+	});
+});
+
+describe('the answers for many tasks together', () => {
+	const TASKS = 50;
+	/** Nearly as much as one answer may have, and more in memory. */
+	const FILLER = Array.from({ length: 7_000 }, (_, index) => ({ [`name_${index}`]: 'a'.repeat(100) }));
+	const record = (id: string, fields: object) => JSON.stringify({ id, ...fields, filler: FILLER });
+	const pending = (response: ServerResponse, request: IncomingMessage) =>
+		text(record(idIn(request), { status: 'in_progress' }))(response, request);
+	const idIn = ({ url = '' }: IncomingMessage) => url.split('/').at(-1) ?? '';
+	const polled = () => new Set(hostile.requests.filter(({ method }) => method === 'GET').map(({ url }) => url)).size;
+
+	let created = 0;
+	beforeEach(() => {
+		hostile.answers.create = (response, request) =>
+			text(JSON.stringify({ id: `task_${++created}`, status: 'queued' }))(response, request);
+	});
+
+	/** The MB of memory that all tasks take together once each has got so far. */
+	async function takenBy(goneSoFar: () => boolean, goOn = () => {}): Promise<number> {
+		const before = heapMb();
+		const waiting = runGateway(
+			'image',
+			hostile as unknown as Sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 3 } },
+			{ items: prompts(...Array.from({ length: TASKS }, (_, index) => `a ${index}`)) },
+		);
+		while (!goneSoFar()) await pause(50);
+		await pause(1_000);
+		const taken = heapMb() - before;
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
+		goOn();
+		expect((await waiting).items).toHaveLength(TASKS);
+		expect(hostile.posts()).toBe(TASKS);
+		return taken;
+	}
+
+	test('of the records of tasks that are not ready nothing is kept', async () => {
+		hostile.answers.poll = pending;
+		expect(await takenBy(() => polled() === TASKS)).toBeLessThan(30);
+	});
+
+	test('of large answers to creating requests nothing is kept', async () => {
+		hostile.answers.create = (response, request) =>
+			text(record(`task_${++created}`, { status: 'queued' }))(response, request);
+		hostile.answers.poll = text(JSON.stringify({ id: TASK_ID, status: 'in_progress' }));
+		expect(await takenBy(() => polled() === TASKS)).toBeLessThan(30);
+	});
+
+	test('of the records of tasks that wait for their files nothing is kept', async () => {
+		const files: Array<() => void> = [];
+		hostile.answers.poll = (response, request) =>
+			text(record(idIn(request), { status: 'completed', url: `${hostile.baseUrl}/files/a.png` }))(response, request);
+		hostile.answers.file = (response, request) => {
+			files.push(() => text('a file', { 'content-type': 'image/png' })(response, request));
+		};
+		const goOn = () => {
+			hostile.answers.file = text('a file', { 'content-type': 'image/png' });
+			files.forEach((answer) => answer());
+		};
+		expect(await takenBy(() => polled() >= TASKS, goOn)).toBeLessThan(30);
 	});
 });
 

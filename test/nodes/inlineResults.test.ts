@@ -46,7 +46,7 @@ describe('a result that is too large for n8n', () => {
 		const { error } = await run({ operation: 'generate', prompt: 'a', options: { ...quick, additionalFields } });
 		expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
 		expect(error?.description).toMatch(
-			/The node reads at most 1 MB \(4 MB with files\).* set response_format .* to url for new tasks/,
+			/The node reads at most 1 MB, with files 4 MB.* set response_format .* to url for new tasks/,
 		);
 		expect(error?.description).toMatch(/Retrying this execution without changes continues the task\.$/);
 		expect(hostile.posts()).toBe(1);

@@ -145,7 +145,7 @@ export const CONNECTION = {
 			{ megabytes, megabytesWithFiles, values }: { megabytes: number; megabytesWithFiles: number; values: string },
 			{ operation, recovery },
 		) =>
-			`The node reads at most ${megabytes} MB (${megabytesWithFiles} MB with files), or ${values} values. Check the Base URL in the credential.${
+			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL in the credential.${
 				operation === 'generate'
 					? ' If records contain files, set response_format in Additional Fields (JSON) or Body (JSON) to url for new tasks.'
 					: ' If the record contains a file, an HTTP Request node with this credential can read it.'
@@ -155,6 +155,11 @@ export const CONNECTION = {
 					: ''
 			}`,
 		retryContinues: true,
+	},
+	tooManyLargeAnswers: {
+		kind: 'unavailable',
+		message: 'The services send more large answers at the same time than n8n can hold',
+		advice: usuallyTemporary,
 	},
 	packageBug: {
 		kind: 'ownMistake',
