@@ -4,11 +4,12 @@ import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
+import { toKeep } from './http/creationAnswer';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
-import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
-import { isPlainObject, parseJson, type JsonObject } from './json';
+import type { HttpResponse, AttemptHooks } from './http/types';
+import { isPlainObject, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
@@ -35,10 +36,11 @@ const NO_BALANCE_HERE = { notFound: noBalance, noSuchPage: noBalance };
 const noUpload = (details: GatewayErrorDetails) => gatewayError('uploadEndpointNotFound', {}, details);
 
 /** The error of an answer that is no record of a task: with the service's words, where it has any. */
-function noTask(response: HttpResponse, body: unknown): GatewayError {
+function noTask(response: HttpResponse): GatewayError {
+	const { status, body } = response;
 	const { message, code } = parseRefusal(body);
 	if (message !== undefined || code !== undefined) return refusalError(response);
-	return gatewayError('noTaskStatus', {}, { httpStatus: response.status, serviceAnswer: outlineOf(body, '') });
+	return gatewayError('noTaskStatus', {}, { httpStatus: status, serviceAnswer: outlineOf(body, '') });
 }
 
 /** The client of the service: one method per endpoint. Every answer is checked here; callers can rely on its result. */
@@ -88,13 +90,14 @@ export class GatewayClient {
 	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
-		const parse = ({ text }: HttpResponse) => {
-			const record = parseTaskRecord(parseJson(text));
-			const id = record?.id ?? salvageId(text, 'id|task_id');
+		const parse = (response: HttpResponse) => {
+			const record = parseTaskRecord(response.body);
+			const id = record?.id ?? salvageId(response, 'id|task_id');
 			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
 			if (id === undefined) return undefined;
 			// The status of an answer that names no task where it should is not surely the one of the task.
-			return record?.id === undefined ? { ...NEW_TASK, raw: record?.raw ?? {}, id } : { ...record, id };
+			const raw = toKeep(response, record?.raw ?? {});
+			return record?.id === undefined ? { ...NEW_TASK, raw, id } : { ...record, raw, id };
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
 		const modelNotFound = (details: GatewayErrorDetails) =>
@@ -109,30 +112,30 @@ export class GatewayClient {
 	}
 
 	/**
-	 * Reads a task once (contract 4.8). `inline`: the record may hold whole files. Throws the error of an answer that is
-	 * no success; the caller decides if it tries again.
+	 * Reads a task once (contract 4.8). Throws the error of an answer that is no success; the caller decides if it tries
+	 * again.
 	 */
-	async fetchTask(kind: MediaKind, taskId: string, inline: InlineFiles = 'possible'): Promise<TaskRecord> {
+	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const read = async () =>
-			await mapError(this.readTask(kind, taskId, inline), {
+			await mapError(this.readTask(kind, taskId), {
 				notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 			});
 		const { reads, signal } = this.context;
-		return (await reads?.read(`${kind} ${taskId} ${inline}`, read, signal)) ?? (await read());
+		// Each reader has a record of its own: who delivers it removes what it does not need any more.
+		return { ...((await reads?.read(`${kind} ${taskId}`, read, signal)) ?? (await read())) };
 	}
 
-	private async readTask(kind: MediaKind, taskId: string, inline: InlineFiles): Promise<TaskRecord> {
+	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
-		const response = await this.requests.get(path, undefined, inline);
-		const body = parseJson(response.text);
-		const record = parseTaskRecord(body, taskId);
+		const response = await this.requests.get(path);
+		const record = parseTaskRecord(response.body, taskId);
 		// `success: false` next to the task's own ID, and nothing that goes on: the task did not succeed, the reading did.
 		const isNamed = record?.ids.includes(taskId) === true;
 		const saysHowItEnded = isNamed && (knownState(record.status) ?? 'failed') === 'failed';
-		if (!saysHowItEnded) parseBody(response, body); // throws the error of a refusal
-		if (record === undefined) throw noTask(response, body);
+		if (!saysHowItEnded) parseBody(response); // throws the error of a refusal
+		if (record === undefined) throw noTask(response);
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };
 	}
 
@@ -187,7 +190,7 @@ export class GatewayClient {
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: JsonObject, tries?: AttemptHooks): Promise<TokenRecord> {
-		const parse = ({ text }: HttpResponse) => parseTokenRecord(parseJson(text));
+		const parse = ({ body: answer }: HttpResponse) => parseTokenRecord(answer);
 		return await this.requests.create({
 			path: '/v1/tokens',
 			body,

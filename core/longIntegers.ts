@@ -4,25 +4,27 @@
  */
 const LONG = /\d{16}/;
 const LONG_INTEGER = /^-?\d{16,}$/;
-const STRING_OR_NUMBER = /"|-?\d[\d.eE+-]*/g;
+/** A quote, an escaped character, or a whole number that is long. Other numbers take time, and a picture in base64 has many. */
+const QUOTE_OR_LONG = /"|\\[^]|(?<![\d.eE+-])-?\d{16,}(?![\d.eE+-])/g;
+/** A quote, an escaped character, or a number. */
+const QUOTE_OR_NUMBER = /"|\\[^]|-?\d[\d.eE+-]*/g;
 
 /** The same JSON with each whole number that would be rounded as a text. */
 export function withLongIntegersAsText(json: string): string {
 	if (!LONG.test(json)) return json;
-	const parts: string[] = [];
-	let takenTo = 0;
-	for (const { number, index } of numbersIn(json)) {
-		if (!isRounded(number)) continue;
-		parts.push(json.slice(takenTo, index), `"${number}"`);
-		takenTo = index + number.length;
-	}
-	return parts.join('') + json.slice(takenTo);
+	let isInText = false;
+	return json.replace(QUOTE_OR_LONG, (found) => {
+		if (found === '"') isInText = !isInText;
+		return isInText || !isRounded(found) ? found : `"${found}"`;
+	});
 }
 
 /** The first number in a JSON text that would not arrive as it is written. */
 export function firstChangedNumber(json: string): string | undefined {
-	for (const { number } of numbersIn(json)) {
-		if (isRounded(number) || !Number.isFinite(Number(number))) return number;
+	let isInText = false;
+	for (const [found] of json.matchAll(QUOTE_OR_NUMBER)) {
+		if (found === '"') isInText = !isInText;
+		else if (!isInText && (isRounded(found) || !Number.isFinite(Number(found)))) return found;
 	}
 	return undefined;
 }
@@ -37,23 +39,4 @@ export function isInexact(value: unknown): boolean {
 
 function isRounded(number: string): boolean {
 	return LONG_INTEGER.test(number) && !Number.isSafeInteger(Number(number));
-}
-
-/** The numbers outside of strings. */
-function* numbersIn(json: string): Generator<{ number: string; index: number }> {
-	const next = new RegExp(STRING_OR_NUMBER);
-	for (let found = next.exec(json); found !== null; found = next.exec(json)) {
-		if (found[0] === '"') next.lastIndex = endOfText(json, found.index + 1);
-		else yield { number: found[0], index: found.index };
-	}
-}
-
-/** The index behind the quote that ends a string. */
-function endOfText(json: string, from: number): number {
-	for (let quote = json.indexOf('"', from); quote !== -1; quote = json.indexOf('"', quote + 1)) {
-		let escapes = 0;
-		while (json[quote - 1 - escapes] === '\\') escapes++;
-		if (escapes % 2 === 0) return quote + 1;
-	}
-	return json.length;
 }

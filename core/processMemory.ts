@@ -45,6 +45,9 @@ export const liveOrders = new WeakMap<object, object>();
 /** The last access to n8n's table of processed data, by row. Only rows in use have one. */
 export const lastTurns = new Map<string, Promise<void>>();
 
+/** Bytes of answers that are being read, beyond the first 64 KB of each: at most 64 MB (`readAnswer.ts`). */
+export const answersUnderWay = { bytes: 0 };
+
 /** Deliveries that take long and go on without a turn: at most 12. */
 export const limitSlowDeliveries = pLimit(12);
 

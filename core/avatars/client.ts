@@ -1,8 +1,9 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
+import { toKeep } from '../http/creationAnswer';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
 import type { HttpResponse, AttemptHooks } from '../http/types';
-import { parseJson, type JsonObject } from '../json';
+import type { JsonObject } from '../json';
 import { salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
 import { mayBeUnfinished } from './pollTargets';
@@ -120,7 +121,7 @@ export class AvatarClient {
 		const response = await mapError(this.requests.get(path), {
 			notFound: (details) => gatewayError('assetUnknown', { id: assetId, avatarKind }, details),
 		});
-		const answered = parseAsset(parseJson(response.text));
+		const answered = parseAsset(response.body);
 		// As for tasks: `success: false` next to the asset's own ID and a final status is the asset's, not the reading's.
 		const hasFailed = answered?.state === 'failed' && answered.assetId === assetId;
 		const asset = hasFailed ? answered : parseAsset(parseBody(response));
@@ -138,10 +139,12 @@ export class AvatarClient {
 		body: JsonObject,
 		tries?: AttemptHooks,
 	): Promise<CreatedAnswer> {
-		const parse = ({ text }: HttpResponse) => {
-			const answer = parseJson(text);
-			const id = textIn(answer, ...idNames) ?? salvageId(text, idNames.join('|'));
-			return id === undefined ? undefined : parseCreatedAnswer(id, answer);
+		const parse = (response: HttpResponse) => {
+			const answer = response.body;
+			const id = textIn(answer, ...idNames) ?? salvageId(response, idNames.join('|'));
+			if (id === undefined) return undefined;
+			const created = parseCreatedAnswer(id, answer);
+			return { ...created, raw: toKeep(response, created.raw) };
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, tries });
 	}

@@ -1,5 +1,5 @@
 import { gatewayError, GatewayError, type CreatedThing } from '../errors';
-import { TOO_LARGE, type ConnectionError } from './types';
+import { NO_ROOM, TOO_LARGE, type ConnectionError } from './types';
 
 /** The error for a request without a connection, or a read without an answer. */
 export function unreachable({ code }: ConnectionError, url: string): GatewayError {
@@ -43,7 +43,7 @@ export function idTooLong(thing: CreatedThing, id: string): GatewayError {
 
 /** Says how an answer ended before it was complete. */
 export function howItWasCutOff(code: string): string {
-	return code === TOO_LARGE
+	return code === TOO_LARGE || code === NO_ROOM
 		? 'The answer from the service was too large, and was cut off'
 		: `The request was sent, but no complete answer came (${code})`;
 }

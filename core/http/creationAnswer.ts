@@ -1,7 +1,7 @@
 import { GatewayError, type CreatedThing } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/entry';
-import { parseJson } from '../json';
+import type { JsonObject } from '../json';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';
 import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
@@ -53,7 +53,7 @@ export function parseCreated<T>(
 	{ thing, parse, wanted }: Pick<CreateRequest<T>, 'thing' | 'parse' | 'wanted'>,
 ): T {
 	try {
-		const body = parseJson(response.text);
+		const { body } = response;
 		if (saysNoSuccess(body)) throw refusalOfCreation(response, whatWasCreated(body), thing);
 		const parsed = parse(response);
 		if (parsed !== undefined) return parsed;
@@ -62,6 +62,14 @@ export function parseCreated<T>(
 	}
 	if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
 	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
+}
+
+/** Characters of the longest answer that is kept until the thing that it creates has ended: usual ones have a thousand. */
+const LONGEST_KEPT = 2 ** 14;
+
+/** The record of a creation, as far as it is kept: thousands of tasks may be waited for at the same time. */
+export function toKeep({ text }: HttpResponse, raw: JsonObject): JsonObject {
+	return text.length > LONGEST_KEPT ? {} : raw;
 }
 
 /** A refusal that came as a success: its words decide whether something may have been created. */

@@ -11,15 +11,16 @@ import { steady, type Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';
 import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswer';
-import { answerLimits } from './readAnswer';
+import { ANSWER_LIMITS, breakAfter } from './readAnswer';
 import {
 	ConnectionError,
+	NO_ROOM,
 	NotSentError,
 	TOO_LARGE,
 	type CreateRequest,
+	type HttpAnswer,
 	type HttpRequest,
 	type HttpResponse,
-	type InlineFiles,
 	type Send,
 	type AttemptHooks,
 } from './types';
@@ -34,8 +35,6 @@ import type { GatewaySettings } from '../settings';
 
 /** A read may not take as long as a creating request. */
 const READ_TIMEOUT_MS = 30_000;
-/** A record that holds whole files, over a slow line. */
-const INLINE_TIMEOUT_MS = 300_000;
 
 /** Tries when no connection could be made: a wrong address must be reported soon. */
 const CONNECTION_TRIES = 4;
@@ -100,13 +99,12 @@ export class GatewayRequests {
 	}
 
 	/** Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again. */
-	async get(path: string, query?: Record<string, string>, inline?: InlineFiles): Promise<HttpResponse> {
+	async get(path: string, query?: Record<string, string>): Promise<HttpResponse> {
 		return await this.fetch({
 			method: 'GET',
 			url: this.url(path),
 			query,
-			inline,
-			timeoutMs: inline === 'asked' ? INLINE_TIMEOUT_MS : (this.context.readTimeoutMs ?? READ_TIMEOUT_MS),
+			timeoutMs: this.context.readTimeoutMs ?? READ_TIMEOUT_MS,
 		});
 	}
 
@@ -172,13 +170,14 @@ export class GatewayRequests {
 		const answer = await this.sendOnce(request);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
+		if (answer.cutOff === NO_ROOM) throw gatewayError('tooManyLargeAnswers', {});
 		if (answer.cutOff !== undefined && answer.cutOff !== TOO_LARGE)
 			throw unreachable(new ConnectionError(answer.cutOff), request.url);
 		const askedMs = retryAfterMs(answer, clock.now());
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
 		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
-		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', answerLimits(request.inline, answer.text));
+		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', ANSWER_LIMITS);
 		return answer;
 	}
 
@@ -186,13 +185,21 @@ export class GatewayRequests {
 	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
 		this.sent++;
 		try {
-			return await this.context.send(request);
+			return await this.parsed(await this.context.send(request));
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
 			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
 			if (request.mustFinish !== true) throw asGatewayError(thrown);
 			return new ConnectionError('UNKNOWN', thrown);
 		}
+	}
+
+	private async parsed(answer: HttpAnswer): Promise<HttpResponse> {
+		const { clock } = this.context;
+		await breakAfter(answer, clock);
+		const body = answer.cutOff === TOO_LARGE ? undefined : parseJson(answer.text);
+		await breakAfter(answer, clock);
+		return { ...answer, body };
 	}
 
 	/**
@@ -228,12 +235,9 @@ export function encodeId(id: string): string {
 	throw gatewayError('notAnId', { id });
 }
 
-/**
- * The parsed answer. Throws when it is a refusal, or no JSON at all.
- *
- * @param body where it is parsed already: a large one takes long
- */
-export function parseBody(response: HttpResponse, body = parseJson(response.text)): unknown {
+/** The parsed answer. Throws when it is a refusal, or no JSON at all. */
+export function parseBody(response: HttpResponse): unknown {
+	const { body } = response;
 	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);
 	return body;
 }

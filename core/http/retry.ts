@@ -1,4 +1,3 @@
-import { parseJson } from '../json';
 import { parseDate } from '../records/loose';
 import { refusesOutright, whatWasCreated } from '../records/refusals';
 import type { HttpResponse } from './types';
@@ -35,9 +34,8 @@ export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'ans
 
 /** Of a creating request only. A read is repeated after each `isTransientStatus`, and polls go on (`waitForTask.ts`). */
 export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
-	const { status, headers } = response;
+	const { status, headers, body } = response;
 	if (status >= 200 && status < 300) return 'answered';
-	const body = parseJson(response.text);
 	const created = whatWasCreated(body);
 	if (created === 'nothing') return 'refused';
 	// Something went wrong inside, which does not say that nothing was created; below 500 the status says that.

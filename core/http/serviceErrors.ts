@@ -5,14 +5,12 @@ import {
 	type GatewayError,
 	type GatewayErrorDetails,
 } from '../errors';
-import { parseJson } from '../json';
 import { isOfService, outlineOf, parseRefusal, reasonOf, reasonOfText } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /** The error of an answer that is no success. `retryAfterMs`: the pause that the service asks for. */
 export function refusalError(response: HttpResponse, retryAfterMs?: number): GatewayError {
-	const { status, headers, text } = response;
-	const body = parseJson(text);
+	const { status, headers, text, body } = response;
 	const { message: serviceMessage, code: serviceCode } = parseRefusal(body);
 	const hasWords = serviceMessage !== undefined || serviceCode !== undefined;
 	const serviceAnswer = hasWords ? undefined : outlineOf(body, text);

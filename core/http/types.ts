@@ -2,9 +2,6 @@ import type { GatewayError } from '../errors';
 import type { CreatedThing } from '../errors/entry';
 import type { JsonObject } from '../json';
 
-/** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */
-export type InlineFiles = 'asked' | 'possible';
-
 /** A request, as the core gives it to n8n's request helper, or to a test. */
 export interface HttpRequest {
 	method: 'GET' | 'POST';
@@ -16,8 +13,6 @@ export interface HttpRequest {
 	file?: UploadFile;
 	/** Until the end of the answer, however slowly it comes. */
 	timeoutMs: number;
-	/** Says that the answer may hold whole files: then it may be larger. */
-	inline?: InlineFiles;
 	/**
 	 * True for a request whose answer may hold the ID of something that was paid for: a stop by the user does not cut it
 	 * off.
@@ -36,6 +31,9 @@ export interface UploadFile {
 /** The code of an answer that is not read to its end, because there is too much of it. */
 export const TOO_LARGE = 'TOO_LARGE';
 
+/** The code of an answer that is not read to its end, because too much of others is being read at the moment. */
+export const NO_ROOM = 'NO_ROOM';
+
 /** The body of an answer, as far as it was read. */
 export interface AnswerText {
 	/** The text, unparsed: it may be anything. */
@@ -45,13 +43,19 @@ export interface AnswerText {
 }
 
 /** An answer, with any status. A connection that gave none throws a `ConnectionError`. */
-export interface HttpResponse extends AnswerText {
+export interface HttpAnswer extends AnswerText {
 	status: number;
 	/** Header names in lower case. */
 	headers: Record<string, string | undefined>;
 }
 
-export type Send = (request: HttpRequest) => Promise<HttpResponse>;
+/** The same, parsed: once, because a large one takes long. */
+export interface HttpResponse extends HttpAnswer {
+	/** The JSON of the text; undefined where it is none. */
+	body: unknown;
+}
+
+export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
 
 /**
  * A request without an answer. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. `cause` is never an

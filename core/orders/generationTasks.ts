@@ -22,10 +22,9 @@ export function generationTasks(
 			thing: 'task',
 			task,
 			fetch: async () => {
-				const { kind, result, wait } = order;
-				const inline = result?.urlExpected === false ? 'asked' : 'possible';
-				const record = await client.fetchTask(kind as MediaKind, task.taskId, inline);
+				const record = await client.fetchTask(order.kind as MediaKind, task.taskId);
 				const judged = judgeTask(record, askedFor(order, task.taskId));
+				const { wait } = order;
 				if (wait !== undefined && isUnfinished(judged) && judged.ids.length > 0)
 					wait.otherIds = otherIdsOf(judged, task);
 				return judged;

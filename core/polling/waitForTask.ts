@@ -1,5 +1,6 @@
 import { asGatewayError, GatewayError, stoppedError } from '../errors';
 import { refusesAccess } from '../errors/kinds';
+import { isPlainObject } from '../json';
 import { steady, type Clock } from '../clock';
 import { GracePeriod, troubleOf } from './gracePeriod';
 import { timedOut, toldToWait } from './timeouts';
@@ -113,6 +114,7 @@ class Wait<R> {
 					const pauses = { askedMs: this.askedUntilMs - nowMs, leftMs: deadlineMs - nowMs };
 					return this.timeOut(toldToWait(this.target, pauses));
 				}
+				this.record = withoutRaw(this.record);
 				await this.sleepUntilDue();
 				if (await this.poll()) return { record: this.record, timedOut: false, waitedMs: this.waitedMs };
 				if (this.verdict !== undefined) return this.timeOut(this.verdict);
@@ -246,4 +248,9 @@ class Wait<R> {
 		if (this.options.onTimeout === 'error') throw error;
 		return { record: this.record, trouble: this.trouble, timedOut: true, waitedMs: this.waitedMs };
 	}
+}
+
+/** The same without the record as it came: thousands of waits would keep one each, of up to a megabyte. */
+function withoutRaw<R>(record: R | undefined): R | undefined {
+	return isPlainObject(record) && 'raw' in record ? { ...record, raw: {} } : record;
 }

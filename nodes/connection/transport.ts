@@ -11,13 +11,13 @@ import {
 } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import type { Clock } from '../../core/clock';
-import { readAnswer } from '../../core/http/readAnswer';
+import { breakAfter, readAnswer } from '../../core/http/readAnswer';
 import {
 	ConnectionError,
 	NotSentError,
 	type AnswerText,
+	type HttpAnswer,
 	type HttpRequest,
-	type HttpResponse,
 	type Send,
 } from '../../core/http/types';
 import { BLOCKED_BY_N8N, postOutcomeOfConnection } from '../../core/http/retry';
@@ -85,8 +85,8 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
 
 	return async (request) => {
 		const n8nRequest = beforeSending(() => toN8nRequest(request));
-		const { inline, mustFinish, timeoutMs } = request;
-		return await answerWithin({ timeoutMs, inline, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
+		const { mustFinish, timeoutMs } = request;
+		return await answerWithin({ timeoutMs, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
 			const options = { ...n8nRequest, abortSignal };
 			return (await context.helpers.httpRequestWithAuthentication.call(
 				detached,
@@ -104,9 +104,9 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
  * @param send is given the signal that ends the request, and resolves as soon as the answer begins
  */
 export async function answerWithin(
-	{ timeoutMs, inline, stopped }: Pick<HttpRequest, 'timeoutMs' | 'inline'> & { stopped?: AbortSignal },
+	{ timeoutMs, stopped }: Pick<HttpRequest, 'timeoutMs'> & { stopped?: AbortSignal },
 	send: (abortSignal: AbortSignal) => Promise<Pick<IN8nHttpFullResponse, 'statusCode' | 'headers' | 'body'>>,
-): Promise<HttpResponse> {
+): Promise<HttpAnswer> {
 	const own = new AbortController();
 	const end = () => own.abort();
 	const release = onAbort(stopped, end);
@@ -116,7 +116,8 @@ export async function answerWithin(
 	const toError = (thrown: unknown) => new ConnectionError(toCode(thrown));
 	try {
 		const { statusCode, headers, body } = await send(own.signal);
-		const answer = await toText(body, own.signal, async (stream) => await readAnswer(stream, toCode, inline));
+		const answer = await toText(body, own.signal, async (stream) => await readAnswer(stream, toCode));
+		await breakAfter(answer, realClock);
 		// An answer that is not read to its end keeps the connection open, and the service sending: only the signal ends it.
 		if (answer.cutOff !== undefined) end();
 		return { status: statusCode, headers: toHeaders(headers), ...answer };
@@ -194,7 +195,7 @@ function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
 	return form;
 }
 
-function toHeaders(headers: object): HttpResponse['headers'] {
+function toHeaders(headers: object): HttpAnswer['headers'] {
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 

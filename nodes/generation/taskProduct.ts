@@ -129,6 +129,8 @@ async function deliver(
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
 	if (!result.downloadResult || urls.length === 0 || record.state !== 'completed') return { json };
+	// Many may wait for their files at the same time: the item has what it needs of the record.
+	record.raw = {};
 	const files = {
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },

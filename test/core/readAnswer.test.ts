@@ -1,6 +1,8 @@
 /** Reading the body of an answer: as text, and never more of it than memory can take. */
-import { answerLimits, readAnswer } from '../../core/http/readAnswer';
-import { TOO_LARGE, type InlineFiles } from '../../core/http/types';
+import { ANSWER_LIMITS, readAnswer } from '../../core/http/readAnswer';
+import { NO_ROOM, TOO_LARGE } from '../../core/http/types';
+import { answersUnderWay } from '../../core/processMemory';
+import { deferred, flushPromises } from './support';
 
 const MB = 1024 * 1024;
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -22,24 +24,17 @@ function stream(chunks: Uint8Array[], thrown?: unknown) {
 	return Object.assign(generator, { seen });
 }
 
-const read = async (chunks: Uint8Array[], inline?: InlineFiles) => await readAnswer(stream(chunks), code, inline);
-/** The length of what is read, in MB, of an answer of this length after its beginning; and why not all of it is. */
-async function readOf(megabytes: number, inline?: InlineFiles, start = '') {
-	const piece = new Uint8Array(MB / 2).fill(97);
-	const pieces = Array.from({ length: 2 * megabytes }, () => piece);
-	const { text, cutOff } = await read([bytes(start), ...pieces], inline);
-	return [(text.length - start.length) / MB, cutOff];
-}
+const read = async (...chunks: Uint8Array[]) => await readAnswer(stream(chunks), code);
 
 test('an answer is read to its end, whatever its pieces: also where one ends in the middle of a character', async () => {
 	const all = bytes('{"id":"ä€😀"}');
 	const single = Array.from(all, (byte) => new Uint8Array([byte]));
-	expect(await read(single)).toEqual({ text: '{"id":"ä€😀"}' });
-	expect(await read([])).toEqual({ text: '' });
+	expect(await read(...single)).toEqual({ text: '{"id":"ä€😀"}' });
+	expect(await read()).toEqual({ text: '' });
 });
 
 test('bytes that are no UTF-8 become replacement characters, at the end of the answer, too', async () => {
-	expect(await read([new Uint8Array([97, 0xff, 98]), new Uint8Array([0xe2, 0x82])])).toEqual({
+	expect(await read(new Uint8Array([97, 0xff, 98]), new Uint8Array([0xe2, 0x82]))).toEqual({
 		text: 'a\ufffdb\ufffd',
 	});
 });
@@ -51,76 +46,69 @@ test('of a stream that breaks the text until then is kept, and the reason', asyn
 	});
 });
 
+test('what is read at the same time has a bound, too: the rest of an answer beyond it is not read, and small ones are', async () => {
+	const end = deferred<undefined>();
+	const piece = new Uint8Array(3.9 * MB).fill(97);
+	const slow = async function* () {
+		yield await Promise.resolve(piece);
+		await end.promise;
+	};
+	const all = Array.from({ length: 20 }, async () => await readAnswer(slow(), code));
+	await flushPromises();
+	const small = new Uint8Array(64 * 1024).fill(97);
+	expect((await read(small)).cutOff).toBeUndefined();
+	const { text, cutOff } = await read(bytes('{"id":"a",'), piece);
+	end.resolve(undefined);
+	expect([text.slice(0, 9), cutOff]).toEqual(['{"id":"a"', NO_ROOM]);
+	const read16 = (await Promise.all(all)).filter((answer) => answer.cutOff === undefined);
+	expect(read16).toHaveLength(16);
+	expect((await read(small, small, small)).cutOff).toBeUndefined();
+	expect(answersUnderWay.bytes).toBe(0);
+});
+
 describe('an answer that is too large', () => {
-	test.each<[number, InlineFiles | undefined, string, number]>([
-		[9, undefined, '', 8],
-		[9, 'possible', '', 8],
-		[129, 'asked', '', 128],
-	])('of %d MB (files: %s) after %j, %d MB are read', async (megabytes, inline, start, expected) => {
-		expect(await readOf(megabytes, inline, start)).toEqual([expected, TOO_LARGE]);
+	const half = new Uint8Array(MB / 2).fill(97);
+
+	test('of an answer no more than 4 MB are read, and its connection ends', async () => {
+		const small = stream(Array<Uint8Array>(8).fill(half));
+		const { text, cutOff } = await readAnswer(small, code);
+		expect([text.length / MB, cutOff, small.seen.isLeft]).toEqual([4, undefined, false]);
+		const large = stream([...Array<Uint8Array>(8).fill(half), new Uint8Array(1), new Uint8Array(1)]);
+		const cut = await readAnswer(large, code);
+		expect([cut.text.length / MB, cut.cutOff, large.seen.isLeft]).toEqual([4, TOO_LARGE, true]);
 	});
 
-	test.each<[number, InlineFiles | undefined, string]>([
-		[8, undefined, ''],
-		[8, 'possible', ''],
-		[9, 'possible', '{"b64_json" : "'],
-		[9, 'possible', '{"url":"data:image/svg+xml;base64,'],
-		[128, 'asked', ''],
-	])('an answer of %d MB (files: %s) after %j is not too large', async (megabytes, inline, start) => {
-		const rest = bytes(start).length === 0 ? megabytes : megabytes - 1;
-		expect(await readOf(rest, inline, start)).toEqual([rest, undefined]);
+	const row = (length: number) => `{"a":"${'b'.repeat(length)}"}`;
+	test.each<[string, string, boolean]>([
+		['a picture of 3 MB in base64', `{"b64_json":"${'QUJD'.repeat(MB - 10)}"}`, false],
+		['a picture of 3 MB as data URI', `{"url":"data:image/png;base64,${'QUJD'.repeat(MB - 100)}"}`, false],
+		['texts of 1 KB each, 0.9 MB together', `[${Array(900).fill(row(1000)).join()}]`, false],
+		['texts of 1 KB each, 1.1 MB together', `[${Array(1100).fill(row(1014)).join()}]`, true],
+		['texts of 5 KB each, 3 MB together', `[${Array(600).fill(row(5000)).join()}]`, false],
+		['12,000 URLs', `[${Array(12_000).fill('"https://files.example/a.png"').join()}]`, false],
+		['50,000 numbers', `[${Array(50_000).fill('1').join()}]`, false],
+		['50,001 numbers', `[${Array(50_001).fill('1').join()}]`, true],
+		['25,000 long numbers', `[${Array(25_000).fill('9007199254740993').join()}]`, false],
+		['25,001 long numbers', `[${Array(25_001).fill('9007199254740993').join()}]`, true],
+		['12,000 entries', `[${Array(12_000).fill('{"a":1}').join()}]`, false],
+		['13,000 entries', `[${Array(13_000).fill('{"a":1}').join()}]`, true],
+		['50,001 lists', '['.repeat(50_001), true],
+		['50,000 escapes', `"${'\\n'.repeat(50_000)}"`, true],
+	])('the most of what takes time: %s', async (_, text, isTooLarge) => {
+		const answer = await read(bytes(text));
+		expect(answer.cutOff).toBe(isTooLarge ? TOO_LARGE : undefined);
+		expect(text.startsWith(answer.text)).toBe(true);
+		if (!isTooLarge) expect(answer.text).toHaveLength(text.length);
 	});
 
-	test('with a file in it, no more than 128 MB are read', async () => {
-		const start = '{"b64_json":"';
-		const [megabytes, cutOff] = await readOf(129, 'possible', start);
-		expect(cutOff).toBe(TOO_LARGE);
-		expect(megabytes).toBe(128 - start.length / MB);
+	test('of a broken answer that is too large the part that can be read is kept, too', async () => {
+		const all = bytes(`{"id":"a","b":${'['.repeat(60_000)}`);
+		const { text, cutOff } = await readAnswer(stream([all], 'ECONNRESET'), code);
+		expect([text.slice(0, 9), cutOff]).toEqual(['{"id":"a"', TOO_LARGE]);
+		expect(text.length).toBeLessThan(all.length);
 	});
 
-	test('an answer is not too large where a file begins right before the limit', async () => {
-		const file = bytes('"b64_json":"');
-		const before = new Uint8Array(8 * MB - file.length).fill(97);
-		expect((await read([before, file, bytes('x')], 'possible')).cutOff).toBeUndefined();
-		expect((await read([before, file, bytes('x')])).cutOff).toBe(TOO_LARGE);
+	test('the limits are those that errors name', () => {
+		expect(ANSWER_LIMITS).toEqual({ megabytes: 1, megabytesWithFiles: 4, values: '15,000' });
 	});
-
-	test.each(['"b64_json":7', '"data:text;base64,', '"x":"data:/;base64,'])(
-		'what only looks like a file does not make room for more: %s',
-		async (start) => {
-			expect((await readOf(9, 'possible', start))[1]).toBe(TOO_LARGE);
-		},
-	);
-
-	test('the connection of an answer that is too large ends, and nothing more is read', async () => {
-		const large = stream([new Uint8Array(8 * MB), new Uint8Array(1), new Uint8Array(1)]);
-		expect((await readAnswer(large, code)).cutOff).toBe(TOO_LARGE);
-		expect(large.seen.isLeft).toBe(true);
-		const small = stream([new Uint8Array(8 * MB)]);
-		expect((await readAnswer(small, code)).cutOff).toBeUndefined();
-		expect(small.seen.isLeft).toBe(false);
-	});
-});
-
-describe('the values of an answer', () => {
-	const MOST = 300_000;
-	test.each([',', '[', '{'])('no more than 300,000 values of an answer are read, which begin with %s', async (sign) => {
-		const full = sign.repeat(MOST);
-		expect(await read([bytes(full)])).toEqual({ text: full });
-		expect(await read([bytes(`${full}]`)])).toEqual({ text: `${full}]` });
-		expect(await read([bytes(`a${full}b${sign}c`)])).toEqual({ text: `a${full}b`, cutOff: TOO_LARGE });
-	});
-
-	test('a long text is one value of an answer', async () => {
-		const text = `["${'a'.repeat(2 * MOST)}"]`;
-		expect(await read([bytes(text)])).toEqual({ text });
-	});
-});
-
-test('the limits of an answer are those that it was read by', () => {
-	const values = '300,000';
-	expect(answerLimits(undefined, '"b64_json":"')).toEqual({ megabytes: 8, values });
-	expect(answerLimits('possible', '{}')).toEqual({ megabytes: 8, values });
-	expect(answerLimits('possible', '{"b64_json":"')).toEqual({ megabytes: 128, values });
-	expect(answerLimits('asked', '{}')).toEqual({ megabytes: 128, values });
 });

@@ -8,6 +8,7 @@ import type { RequestContext } from '../../core/http/requests';
 import type { Clock } from '../../core/clock';
 import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { onAbort } from '../../core/abort';
+import { parseJson } from '../../core/json';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { readSettings } from '../../nodes/connection/settings';
 
@@ -97,11 +98,10 @@ export function deferred<T>() {
 /** An error of this kind, whatever its words. */
 export const trouble = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
 
-export const json = (status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse => ({
-	status,
-	headers,
-	text: typeof body === 'string' ? body : JSON.stringify(body),
-});
+export const json = (status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse => {
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	return { status, headers, text, body: parseJson(text) };
+};
 
 export const HTML = '<!doctype html><html><body>502 Bad Gateway</body></html>';
 export const created = json(200, {

@@ -170,7 +170,7 @@ describe('a record', () => {
 });
 
 describe('an ID in what may be cut off', () => {
-	const find = (text: string) => salvageId(text, 'id|task_id');
+	const find = (text: string) => salvageId({ text, body: parseJson(text) }, 'id|task_id');
 
 	test.each([
 		['{"id":"a"}', 'a'],

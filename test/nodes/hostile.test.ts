@@ -1,6 +1,8 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
 import { realClock } from '../../nodes/connection/transport';
-import { pause, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import { pause, prompts, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { heapMb } from '../support/memory.mts';
 import {
 	costOf,
 	cut,
@@ -9,10 +11,12 @@ import {
 	finished,
 	flood,
 	gzipped,
+	longestPieceOf,
 	nested,
 	startHostile,
 	TASK_ID,
 	text,
+	type Answer,
 	type Hostile,
 } from '../support/hostile.mts';
 
@@ -109,6 +113,124 @@ describe('an answer that is too large to read', () => {
 			status: 'Error',
 			message: expect.stringContaining(TOO_LARGE) as string,
 		});
+	});
+});
+
+describe('an answer that takes long to read', () => {
+	/** Twice of what is promised: n8n's own work, and that of the test, comes on top. */
+	const MOST_MS = 100;
+	const filled = (fields: string) => text(`{"id":"${TASK_ID}","status":"completed",${fields}}`);
+	const list = (count: number, entry: (index: number) => string) =>
+		filled(`"url":"${PICTURE}","a":[${Array.from({ length: count }, (_, index) => entry(index)).join()}]`);
+	const cases: Record<string, [Answer, boolean]> = {
+		'299,000 long numbers': [list(299_000, () => '9007199254740993'), false],
+		'24,000 long numbers': [list(24_000, () => '9007199254740993'), true],
+		'149,000 objects': [list(149_000, (index) => `{"id":"file_${index}","n":${index},"a":"bcd"}`), false],
+		'8,000 objects': [list(8_000, (index) => `{"k${index}":"file_${index}"}`), true],
+		'290,000 names': [filled(`"a":{${Array.from({ length: 290_000 }, (_, n) => `"name_${n}":${n}`).join()}}`), false],
+		'a long number beside 9,000 texts': [list(9_000, (index) => (index ? '"x\\\\"' : '9007199254740993')), true],
+		'a file of 3 MB': [finished({ data: [{ b64_json: 'QUJD'.repeat(1_000_000) }] }), true],
+		'a file of 75 MB': [finished({ data: [{ b64_json: 'QUJD'.repeat(25_000_000) }] }), false],
+		'very long words': [
+			finished({ error: { message: 'x '.repeat(400_000), code: 'y'.repeat(400_000) }, progress: '1'.repeat(300_000) }),
+			true,
+		],
+	};
+
+	test.each(Object.entries(cases))(
+		'a poll that is answered by %s holds n8n only for moments',
+		async (_, [answer, isRead]) => {
+			hostile.answers.poll = answer;
+			const longestMs = await longestPieceOf(async () => {
+				const { error, json } = await getTask({ options: { simplify: false } });
+				expect(error === undefined ? json[0].task_id : error.message).toBe(
+					isRead ? TASK_ID : `${TOO_LARGE} (task ${TASK_ID})`,
+				);
+			});
+			expect(longestMs).toBeLessThan(MOST_MS);
+		},
+	);
+
+	test.each(Object.entries(cases).filter(([, [, isRead]]) => isRead))(
+		'a creating request that is answered by %s holds n8n only for moments, and the ID is not lost',
+		async (_, [answer]) => {
+			hostile.answers.create = answer;
+			hostile.answers.poll = finished({ url: PICTURE });
+			const longestMs = await longestPieceOf(async () => {
+				expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
+			});
+			expect(longestMs).toBeLessThan(MOST_MS);
+		},
+	);
+
+	test('a creating request whose answer is large, and has no ID, holds n8n only for moments', async () => {
+		hostile.answers.create = text(`{"a":[${'9007199254740993,'.repeat(24_000)}1]}`);
+		const longestMs = await longestPieceOf(async () => {
+			expect((await generate()).error?.message).toBe(NOT_KNOWN);
+		});
+		expect(longestMs).toBeLessThan(MOST_MS);
+	});
+});
+
+describe('the answers for many tasks together', () => {
+	const TASKS = 50;
+	/** Nearly as much as one answer may have, and more in memory. */
+	const FILLER = Array.from({ length: 7_000 }, (_, index) => ({ [`name_${index}`]: 'a'.repeat(100) }));
+	const record = (id: string, fields: object) => JSON.stringify({ id, ...fields, filler: FILLER });
+	const pending = (response: ServerResponse, request: IncomingMessage) =>
+		text(record(idIn(request), { status: 'in_progress' }))(response, request);
+	const idIn = ({ url = '' }: IncomingMessage) => url.split('/').at(-1) ?? '';
+	const polled = () => new Set(hostile.requests.filter(({ method }) => method === 'GET').map(({ url }) => url)).size;
+
+	let created = 0;
+	beforeEach(() => {
+		hostile.answers.create = (response, request) =>
+			text(JSON.stringify({ id: `task_${++created}`, status: 'queued' }))(response, request);
+	});
+
+	/** The MB of memory that all tasks take together once each has got so far. */
+	async function takenBy(goneSoFar: () => boolean, goOn = () => {}): Promise<number> {
+		const before = heapMb();
+		const waiting = runGateway(
+			'image',
+			hostile as unknown as Sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 3 } },
+			{ items: prompts(...Array.from({ length: TASKS }, (_, index) => `a ${index}`)) },
+		);
+		while (!goneSoFar()) await pause(50);
+		await pause(1_000);
+		const taken = heapMb() - before;
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
+		goOn();
+		expect((await waiting).items).toHaveLength(TASKS);
+		expect(hostile.posts()).toBe(TASKS);
+		return taken;
+	}
+
+	test('of the records of tasks that are not ready nothing is kept', async () => {
+		hostile.answers.poll = pending;
+		expect(await takenBy(() => polled() === TASKS)).toBeLessThan(30);
+	});
+
+	test('of large answers to creating requests nothing is kept', async () => {
+		hostile.answers.create = (response, request) =>
+			text(record(`task_${++created}`, { status: 'queued' }))(response, request);
+		hostile.answers.poll = text(JSON.stringify({ id: TASK_ID, status: 'in_progress' }));
+		expect(await takenBy(() => polled() === TASKS)).toBeLessThan(30);
+	});
+
+	test('of the records of tasks that wait for their files nothing is kept', async () => {
+		const files: Array<() => void> = [];
+		hostile.answers.poll = (response, request) =>
+			text(record(idIn(request), { status: 'completed', url: `${hostile.baseUrl}/files/a.png` }))(response, request);
+		hostile.answers.file = (response, request) => {
+			files.push(() => text('a file', { 'content-type': 'image/png' })(response, request));
+		};
+		const goOn = () => {
+			hostile.answers.file = text('a file', { 'content-type': 'image/png' });
+			files.forEach((answer) => answer());
+		};
+		expect(await takenBy(() => polled() >= TASKS, goOn)).toBeLessThan(30);
 	});
 });
 
@@ -240,7 +362,7 @@ describe('a result that is in a private network', () => {
 });
 
 describe('an answer that is hard to read', () => {
-	test.each([10_000, 100_000])(
+	test.each([10_000, 45_000])(
 		'an answer with %i levels is read, and the record is without what is too deep',
 		async (levels) => {
 			hostile.answers.poll = nested(levels);
@@ -250,8 +372,8 @@ describe('an answer that is hard to read', () => {
 		},
 	);
 
-	test('of an answer with 100,000 levels to a creating request the ID is read, and it is bought once', async () => {
-		hostile.answers.create = nested(100_000);
+	test('of an answer with 45,000 levels to a creating request the ID is read, and it is bought once', async () => {
+		hostile.answers.create = nested(45_000);
 		hostile.answers.poll = finished({ url: PICTURE });
 		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID }]);
 		expect(hostile.posts()).toBe(1);
@@ -259,7 +381,7 @@ describe('an answer that is hard to read', () => {
 
 	test('of more URLs than may be, the first 10,000 are the result', async () => {
 		hostile.answers.poll = finished({
-			urls: Array.from({ length: 200_000 }, (_, index) => `http://127.0.0.1/${index}`),
+			urls: Array.from({ length: 15_000 }, (_, index) => `http://127.0.0.1/${index}`),
 		});
 		const { json } = await cheaply(async () => await getTask());
 		expect(json[0].urls).toHaveLength(10_000);

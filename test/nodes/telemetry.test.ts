@@ -75,7 +75,7 @@ describe('the failure that n8n reads of an error', () => {
 
 	test('a refusal without a reason may pass, so nobody is told to act', () => {
 		const failure = (status: number, body: object) =>
-			failureOf(refusalError({ status, headers: {}, text: JSON.stringify(body) }));
+			failureOf(refusalError({ status, headers: {}, text: JSON.stringify(body), body }));
 		expect(failure(200, { success: false })).toBeUndefined();
 		expect(failure(200, { success: false, code: 'invalid_request' })).toEqual({ cause: 'configuration-invalid' });
 		expect(failure(422, {})).toEqual({ cause: 'configuration-invalid' });

@@ -191,3 +191,28 @@ export async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; gr
 		clearInterval(timer);
 	}
 }
+
+/**
+ * The longest piece of the work in which n8n could have answered nobody, in milliseconds of the processor: a busy machine
+ * does not make it longer. Other work of the process may fall into it, so the shortest of three rounds counts.
+ */
+export async function longestPieceOf(work: () => Promise<unknown>): Promise<number> {
+	const rounds: number[] = [];
+	for (let round = 0; round < 3; round++) rounds.push(await longestTurnDuring(work));
+	return Math.min(...rounds);
+}
+
+async function longestTurnDuring(work: () => Promise<unknown>): Promise<number> {
+	let [isOver, longest] = [false, 0];
+	let [at, cpu] = [performance.now(), process.cpuUsage()];
+	const turn = () => {
+		const { user, system } = process.cpuUsage(cpu);
+		longest = Math.max(longest, Math.min(performance.now() - at, (user + system) / 1000));
+		[at, cpu] = [performance.now(), process.cpuUsage()];
+		if (!isOver) setImmediate(turn);
+	};
+	setImmediate(turn);
+	await work().finally(() => (isOver = true));
+	turn();
+	return longest;
+}

@@ -158,17 +158,25 @@ export const CONNECTION = {
 	answerTooLarge: {
 		kind: 'unexpectedAnswer',
 		message: 'The answer from the service is too large',
-		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, recovery }) =>
-			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential.${
+		advice: (
+			{ megabytes, megabytesWithFiles, values }: { megabytes: number; megabytesWithFiles: number; values: string },
+			{ operation, recovery },
+		) =>
+			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL in the credential.${
 				operation === 'generate'
-					? ' If the records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url for new tasks.'
-					: ''
+					? ' If records contain files, set response_format in Additional Fields (JSON) or Body (JSON) to url for new tasks.'
+					: ' If the record contains a file, an HTTP Request node with this credential can read it.'
 			}${
 				operation === 'generate' && recovery === 'retry'
 					? ' Retrying this execution without changes continues the task.'
 					: ''
 			}`,
 		retryContinues: true,
+	},
+	tooManyLargeAnswers: {
+		kind: 'unavailable',
+		message: 'The services send more large answers at the same time than n8n can hold',
+		advice: usuallyTemporary,
 	},
 	packageBug: {
 		kind: 'ownMistake',
