@@ -8,14 +8,14 @@ import { encodeId, GatewayRequests, parseBody, type RequestContext } from './htt
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
 import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
-import { isPlainObject, parseJson, type JsonObject } from './json';
+import { isPlainObject, parseBeginning, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
 import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
-import { salvageId } from './records/ids';
+import { createdTaskId } from './records/ids';
 import { NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
 export type MediaKind = 'image' | 'video';
@@ -79,12 +79,13 @@ export class GatewayClient {
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
 		const parse = ({ text }: HttpResponse) => {
-			const record = parseTaskRecord(parseJson(text));
-			const id = record?.id ?? salvageId(text, 'id|task_id');
-			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
-			if (id === undefined) return undefined;
-			// The status of an answer that names no task where it should is not surely the one of the task.
-			return record?.id === undefined ? { ...NEW_TASK, raw: record?.raw ?? {}, id } : { ...record, id };
+			const created = createdTaskId(parseJson(text) ?? parseBeginning(text));
+			if (created === undefined) return undefined;
+			const { id, level: raw = {} } = created;
+			if (id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
+			// Only the status beside its ID is the one of the task.
+			const record = parseTaskRecord(raw);
+			return record?.status ? { ...record, id } : { ...NEW_TASK, raw, id };
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
 		const modelNotFound = (details: GatewayErrorDetails) =>

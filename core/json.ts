@@ -15,6 +15,30 @@ export function parseJson(text: string): unknown {
 	}
 }
 
+/** The JSON of a text whose end was cut off, up to the last value that came whole; undefined for anything else. */
+export function parseBeginning(text: string): unknown {
+	const ends: string[] = [];
+	let wholeTo = 0;
+	let before = '';
+	let isText = false;
+	for (let index = 0; index < text.length; index++) {
+		const sign = text.charAt(index);
+		if (isText) {
+			if (sign === '\\') index++;
+			if (sign !== '"') continue;
+			isText = false;
+			// The name of a field says nothing without its value.
+			if (before === ':' || ends.at(-1) === ']') wholeTo = index + 1;
+		} else if (sign === '"') isText = true;
+		else if (sign === '{' || sign === '[') ends.push(sign === '{' ? '}' : ']');
+		else if (sign === '}' || sign === ']') ends.pop();
+		if (sign === ',') wholeTo = index;
+		if (/[{}[\]]/.test(sign)) wholeTo = index + 1;
+		if (/[{}[\],:]/.test(sign)) before = sign;
+	}
+	return parseJson(text.slice(0, wholeTo) + ends.reverse().join(''));
+}
+
 export function isPlainObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
