@@ -187,6 +187,39 @@ describe('a 403 holds back only what it would meet as well', () => {
 	});
 });
 
+describe('a submission that is refused while tasks run', () => {
+	/** The seconds between each refusal and the next submission, whichever it is of. */
+	const pausesAfter = async (answer: string) => {
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } },
+			{ items: prompts('a [[sandbox duration=1s]]', `b [[sandbox create=${answer}]]`, 'c') },
+		);
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+		const refusedAt = posts().findIndex(({ status }) => status === 429);
+		const [refused, next] = posts().slice(refusedAt);
+		return (next.at - refused.at) / 1000;
+	};
+
+	test.each(['429:4', '429:date4', '429:ms4000', '429:after4', '429:reset4'])(
+		'no task is submitted before the end of the pause that a refusal asks for, though another one ends: %s',
+		async (answer) => {
+			const pause = await pausesAfter(answer);
+			// A date has no milliseconds.
+			expect(pause).toBeGreaterThan(answer.includes('date') ? 2.9 : 3.9);
+			expect(pause).toBeLessThan(7);
+		},
+	);
+
+	test.each(['429', 'many_tasks'])(
+		'where a place is missing, the next one is submitted when a task ends: %s',
+		async (answer) => {
+			expect(await pausesAfter(answer)).toBeLessThan(3);
+		},
+	);
+});
+
 describe('the contract’s own words at a 5xx', () => {
 	const refused = ['令牌名称过长', 'Authentication failed', 'No Authorization header'];
 	const unknown = [
