@@ -87,15 +87,13 @@ export class GatewayClient {
 			const record = parseTaskRecord(raw);
 			return record?.status ? { ...record, id } : { ...NEW_TASK, raw, id };
 		};
-		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
-		const modelNotFound = (details: GatewayErrorDetails) =>
-			isUnknownModel(details) ? gatewayError('modelNotFound', { model: String(body.model) }, details) : undefined;
+		const withModel = (details: GatewayErrorDetails) =>
+			details.reason?.name === 'modelNotFound'
+				? gatewayError('modelNotFound', { model: String(body.model) }, details)
+				: undefined;
 		return await mapError(
 			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', tries }),
-			{
-				notFound: modelNotFound,
-				rejected: modelNotFound,
-			},
+			{ rejected: withModel },
 		);
 	}
 

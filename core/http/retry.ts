@@ -1,7 +1,9 @@
 import type { GatewayErrorDetails } from '../errors';
+import { entryOf } from '../errors/catalogue';
+import { refusesAccess } from '../errors/kinds';
 import { parseJson } from '../json';
 import { parseDate } from '../records/loose';
-import { refusesOutright, whatWasCreated } from '../records/refusals';
+import { parseRefusal, reasonOf, refusesOutright, whatWasCreated, type ServiceRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
@@ -41,6 +43,7 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	const body = parseJson(response.text);
 	const created = whatWasCreated(body);
 	if (created === 'nothing') return 'refused';
+	if (created === undefined && refusesByCode(parseRefusal(body), status)) return 'refused';
 	// Something went wrong inside, which does not say that nothing was created; below 500 the status says that.
 	const isOpen = created === 'maybe';
 	if (status === 429) return isOpen ? 'unknown' : 'tryAgain';
@@ -53,6 +56,15 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	// 303 leads to what came of a request, so there may have come something of it.
 	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
 	return 'refused'; // 3xx and 4xx
+}
+
+/** The code of a refusal says more than its status: some services answer 503 where they do not know the model. */
+function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
+	const reason = reasonOf({ code }, status);
+	const { kind, permanent } = entryOf(reason) ?? {};
+	// This one comes with a code that some services send with every status.
+	if (kind === undefined || reason === 'requestRejected') return false;
+	return refusesAccess({ kind }) || permanent === true;
 }
 
 function isPage({ headers, text }: HttpResponse): boolean {

@@ -148,6 +148,25 @@ describe('an answer to a creating request', () => {
 	);
 });
 
+test.each([
+	['model_not_found', 'refused'],
+	['no_available_channel', 'refused'],
+	['insufficient_quota', 'refused'],
+	['quota_not_enough', 'refused'],
+	['invalid_api_key', 'refused'],
+	['content_policy_violation', 'refused'],
+	['rate_limit_exceeded', 'tryAgain'],
+	['invalid_request', 'tryAgain'],
+	['task_not_found', 'tryAgain'],
+	['a_code', 'tryAgain'],
+])('an error with the code %s beside 503 says that a creating request was %s', (code, outcome) => {
+	expect(postOutcomeOfAnswer(json(503, { error: { code, message: 'x' } }))).toBe(outcome);
+	expect(postOutcomeOfAnswer(json(429, { error: { code, message: 'x' } }))).toBe(outcome);
+	const others = outcome === 'refused' ? outcome : 'unknown';
+	for (const status of [303, 408, 500, 502, 504])
+		expect(postOutcomeOfAnswer(json(status, { code, message: 'x' }))).toBe(others);
+});
+
 describe('Retry-After', () => {
 	const nowMs = Date.UTC(2026, 0, 1);
 	test.each([

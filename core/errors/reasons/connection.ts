@@ -83,9 +83,10 @@ export const CONNECTION = {
 	},
 	modelNotFound: {
 		kind: 'rejected',
-		message: ({ model }: { model: string }) => `The service does not know the model ${model}`,
+		message: ({ model }: { model?: string }) => `The service does not know the model${model ? ` ${model}` : ''}`,
 		advice: 'Check the model ID, or choose another model.',
 		permanent: true,
+		ofScope: true,
 	},
 	rateLimited: {
 		kind: 'rateLimited',
