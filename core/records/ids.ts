@@ -10,7 +10,7 @@ export interface CreatedId {
 /** Objects inside each other that an answer is searched in. */
 const MOST_LEVELS = 4;
 
-/** What holds the record, besides `data` and the name of the thing. */
+/** The objects that may hold the record, besides `data` and the name of the thing. */
 const WRAPPERS = ['result', 'output', 'response'];
 
 /**

@@ -83,7 +83,7 @@ export const CONNECTION = {
 	},
 	modelNotFound: {
 		kind: 'rejected',
-		message: ({ model }: { model?: string }) => `The service does not know the model${model ? ` ${model}` : ''}`,
+		message: ({ model }: { model?: string }) => `The service does not know the model ${model ?? 'of this request'}`,
 		advice: 'Check the model ID, or choose another model.',
 		permanent: true,
 		ofScope: true,
