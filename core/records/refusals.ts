@@ -97,7 +97,10 @@ const MEANINGS: Meaning[] = [
 	// With a 429 it is the quota of a minute.
 	{ code: /quota_exceeded/i, notWith: 429, reason: 'balanceTooLow' },
 	{ code: /(quota|balance|credits?)_(is_)?not_enough/i, reason: 'balanceTooLow' },
-	{ code: /^(model_(does_)?not_(found|exists?|available)|unknown_model|no_available_channel)$/i, reason: 'modelNotFound' },
+	{
+		code: /^(model_(does_)?not_(found|exists?|available)|unknown_model|no_available_channel)$/i,
+		reason: 'modelNotFound',
+	},
 	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined' },
 	{ words: '令牌名称过长', reason: 'tokenNameRefused' },
 	{ words: '生成令牌失败', reason: 'tokenNotCreated' },

@@ -75,7 +75,7 @@ describe('create a task', () => {
 			status: 'queued',
 			progress: 0,
 			refusal: {},
-			raw: {},
+			raw: { task_id: 'task-9' },
 		});
 	});
 
