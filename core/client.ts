@@ -9,14 +9,14 @@ import { encodeId, GatewayRequests, parseBody, type RequestContext } from './htt
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
 import type { HttpResponse, AttemptHooks } from './http/types';
-import { isPlainObject, type JsonObject } from './json';
+import { isPlainObject, parseBeginning, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
 import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
-import { salvageId } from './records/ids';
+import { createdTaskId } from './records/ids';
 import { outlineOf, parseRefusal } from './records/refusals';
 import { knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
@@ -91,23 +91,22 @@ export class GatewayClient {
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
 		const parse = (response: HttpResponse) => {
-			const record = parseTaskRecord(response.body);
-			const id = record?.id ?? salvageId(response, 'id|task_id');
-			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
-			if (id === undefined) return undefined;
-			// The status of an answer that names no task where it should is not surely the one of the task.
-			const raw = toKeep(response, record?.raw ?? {});
-			return record?.id === undefined ? { ...NEW_TASK, raw, id } : { ...record, raw, id };
+			const created = createdTaskId(response.body ?? parseBeginning(response.text));
+			if (created === undefined) return undefined;
+			const { id, level = {} } = created;
+			if (id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
+			// Only the status beside its ID is the one of the task.
+			const record = parseTaskRecord(level);
+			const raw = toKeep(response, level);
+			return record?.status ? { ...record, raw, id } : { ...NEW_TASK, raw, id };
 		};
-		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
-		const modelNotFound = (details: GatewayErrorDetails) =>
-			isUnknownModel(details) ? gatewayError('modelNotFound', { model: String(body.model) }, details) : undefined;
+		const withModel = (details: GatewayErrorDetails) =>
+			details.reason?.name === 'modelNotFound'
+				? gatewayError('modelNotFound', { model: String(body.model) }, details)
+				: undefined;
 		return await mapError(
 			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', tries }),
-			{
-				notFound: modelNotFound,
-				rejected: modelNotFound,
-			},
+			{ rejected: withModel },
 		);
 	}
 

@@ -15,6 +15,33 @@ export function parseJson(text: string): unknown {
 	}
 }
 
+/** The JSON of a text whose end was cut off, up to the last value that came whole; undefined for anything else. */
+export function parseBeginning(text: string): unknown {
+	const beginning = text.slice(0, LONGEST_BEGINNING);
+	const ends: string[] = [];
+	let wholeTo = 0;
+	let before = '';
+	for (const { 0: token, index } of beginning.matchAll(TOKEN)) {
+		const end = index + token.length;
+		if (token.startsWith('"')) {
+			const isWhole = token.length > 1 && token.endsWith('"');
+			// The name of a field says nothing without its value.
+			if (isWhole && (before === ':' || ends.at(-1) === ']')) wholeTo = end;
+			continue;
+		}
+		if (token === '{' || token === '[') ends.push(token === '{' ? '}' : ']');
+		if (token === '}' || token === ']') ends.pop();
+		if (token !== ':') wholeTo = token === ',' ? index : end;
+		before = token;
+	}
+	return parseJson(beginning.slice(0, wholeTo) + ends.reverse().join(''));
+}
+
+/** Characters of a cut-off answer that are searched: n8n has one thread, and an ID stands near the beginning. */
+const LONGEST_BEGINNING = 2 ** 18;
+/** A text, which may be cut off, or a sign of JSON. */
+const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"?|[{}[\],:]/g;
+
 export function isPlainObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

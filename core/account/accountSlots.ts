@@ -4,7 +4,8 @@ import { gatewayError, stoppedError, type GatewayError } from '../errors';
 import { roughDuration } from '../text';
 import { LearnedLimit } from './learnedLimit';
 import { Readiness } from './readiness';
-import type { Slot, SlotRequest, RunSlots } from './runSlots';
+import type { RunSlots, Slot, SlotRefusal, SlotRequest } from './runSlots';
+import { SubmissionPause } from './submissionPause';
 
 interface Running {
 	/** The run that it counts for: of those that wait for it, the first one. */
@@ -39,6 +40,8 @@ export class AccountSlots {
 
 	private readonly learned: LearnedLimit;
 
+	private readonly pause: SubmissionPause;
+
 	/** By task ID. */
 	private readonly running = new Map<string, Running>();
 
@@ -59,6 +62,7 @@ export class AccountSlots {
 	constructor(private readonly wallClock: Clock) {
 		this.clock = steady(wallClock);
 		this.learned = new LearnedLimit(this.clock);
+		this.pause = new SubmissionPause(this.clock);
 	}
 
 	/** The view of one run. */
@@ -163,6 +167,7 @@ export class AccountSlots {
 	/** Nothing, where a slot is free; `learned`, where one more can be tried. */
 	private limitedBy(): 'full' | 'learned' | undefined {
 		this.dropLost();
+		if (this.pause.isOn) return 'full';
 		const taken = this.running.size + this.underWay.size;
 		if (taken >= this.most) return 'full';
 		if (taken < this.learned.tasks) return undefined;
@@ -197,6 +202,7 @@ export class AccountSlots {
 				end();
 				this.running.set(taskId, { run, waits: [], untilMs: this.clock.now() + forMs });
 				this.learned.fitted(this.running.size);
+				this.pause.accepted();
 				if (wasProbe) this.learned.grow();
 				this.serve();
 			},
@@ -204,11 +210,11 @@ export class AccountSlots {
 				end();
 				this.serve();
 			},
-			refused: (askedMs = 0) => {
+			refused: (answer = {}) => {
 				const isBusy = this.isBusy();
-				if (isBusy && this.probe === slot) this.learned.probeRefused();
+				const wasProbe = this.probe === slot;
 				end();
-				if (isBusy) this.giveUpSlots(askedMs);
+				if (isBusy) this.learnFrom(answer, wasProbe);
 				this.serve();
 				return isBusy;
 			},
@@ -222,9 +228,16 @@ export class AccountSlots {
 		if (this.probe === slot) this.probe = undefined;
 	}
 
-	/** The account has fewer slots than was thought: requests that have not left lose theirs. */
-	private giveUpSlots(askedMs: number): void {
-		this.learned.refused(this.running.size, askedMs);
+	/**
+	 * A 429 while tasks run: the account has fewer slots than was thought, or takes no more requests for now, or both where
+	 * the service does not say which. Requests that have not left lose their slots.
+	 */
+	private learnFrom({ limit, askedMs }: SlotRefusal, wasProbe: boolean): void {
+		if (limit !== 'requests') {
+			if (wasProbe) this.learned.probeRefused();
+			this.learned.refused(this.running.size, askedMs ?? 0);
+		}
+		if (limit === 'requests' || (limit === undefined && askedMs !== undefined)) this.pause.begin(askedMs);
 		for (const [slot, { take }] of this.underWay) {
 			if (take === undefined) continue;
 			this.end(slot);
@@ -244,7 +257,8 @@ export class AccountSlots {
 		if (this.waiting.size === 0) return;
 		const ends = [...this.running.values()].map(({ untilMs }) => untilMs);
 		const isProbing = this.probe !== undefined || this.running.size + this.underWay.size >= this.most;
-		const nextMs = Math.min(...ends, isProbing ? Infinity : this.learned.probeAtMs);
+		const whenFreeMs = Math.min(...ends, isProbing ? Infinity : this.learned.probeAtMs);
+		const nextMs = this.pause.isOn ? this.pause.untilMs : whenFreeMs;
 		if (nextMs === Infinity) return;
 		const timer = (this.timer = new AbortController());
 		await this.clock.sleep(Math.max(1, nextMs - this.clock.now()), timer.signal);

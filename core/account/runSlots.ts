@@ -1,3 +1,5 @@
+import type { Limit } from '../http/retry';
+
 /** A request for a slot of the account, and how long it waits. */
 export interface SlotRequest {
 	/** The longest time until it ends, in milliseconds. */
@@ -7,6 +9,14 @@ export interface SlotRequest {
 	signal?: AbortSignal;
 	/** Called when there is none at once. What it returns is called as soon as the wait is over. */
 	onWait?: () => (() => void) | undefined;
+}
+
+/** An answer of 429. */
+export interface SlotRefusal {
+	/** The limit that was reached, where the service says which. */
+	limit?: Limit;
+	/** The pause that the service asks for. */
+	askedMs?: number;
 }
 
 /** The slot of a task that is about to be submitted. */
@@ -20,10 +30,10 @@ export interface Slot {
 	/** Nothing was accepted. */
 	free(): void;
 	/**
-	 * The service has answered 429. Returns true where tasks of this process run: then it is a slot that was missing, and
-	 * one becomes free when they end.
+	 * The service has answered 429. Returns true where tasks of this process run: then the request can be sent again in
+	 * another slot, which is free when one of them has ended, and when the pause is over.
 	 */
-	refused(askedMs?: number): boolean;
+	refused(answer?: SlotRefusal): boolean;
 }
 
 /** The slots of an account, as one run sees them. */

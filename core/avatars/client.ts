@@ -3,9 +3,8 @@ import { toKeep } from '../http/creationAnswer';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
 import type { HttpResponse, AttemptHooks } from '../http/types';
-import type { JsonObject } from '../json';
-import { salvageId } from '../records/ids';
-import { textIn } from '../records/loose';
+import { parseBeginning, type JsonObject } from '../json';
+import { createdId } from '../records/ids';
 import { mayBeUnfinished } from './pollTargets';
 import {
 	parseAsset,
@@ -25,8 +24,8 @@ const REAL = `${PREFIX}/real-avatar`;
 interface CreateEndpoint {
 	path: string;
 	thing: CreatedThing;
-	/** The names that the ID may have in the answer. */
-	idNames: string[];
+	/** The name that the ID has in the answer, where that is not just `id`. */
+	idName: string;
 }
 
 export interface VerificationKeys {
@@ -45,7 +44,7 @@ export class AvatarClient {
 		const endpoint: CreateEndpoint = {
 			path: `${REAL}/verify-tasks`,
 			thing: 'verification',
-			idNames: ['task_id', 'id'],
+			idName: 'task_id',
 		};
 		return await this.createThing(endpoint, body, tries);
 	}
@@ -102,13 +101,13 @@ export class AvatarClient {
 	/** Creates a private group (contract 4.7, step 1). */
 	async createGroup(body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/private-avatar/groups`;
-		return await this.createThing({ path, thing: 'group', idNames: ['group_id', 'id'] }, body, tries);
+		return await this.createThing({ path, thing: 'group', idName: 'group_id' }, body, tries);
 	}
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
 	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
-		const endpoint: CreateEndpoint = { path, thing: 'asset', idNames: ['asset_id', 'id'] };
+		const endpoint: CreateEndpoint = { path, thing: 'asset', idName: 'asset_id' };
 		return await mapError(this.createThing(endpoint, body, tries), {
 			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
 			permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
@@ -135,16 +134,16 @@ export class AvatarClient {
 	}
 
 	private async createThing(
-		{ path, thing, idNames }: CreateEndpoint,
+		{ path, thing, idName }: CreateEndpoint,
 		body: JsonObject,
 		tries?: AttemptHooks,
 	): Promise<CreatedAnswer> {
 		const parse = (response: HttpResponse) => {
-			const answer = response.body;
-			const id = textIn(answer, ...idNames) ?? salvageId(response, idNames.join('|'));
-			if (id === undefined) return undefined;
-			const created = parseCreatedAnswer(id, answer);
-			return { ...created, raw: toKeep(response, created.raw) };
+			const answer = response.body ?? parseBeginning(response.text);
+			const created = createdId(answer, idName);
+			if (created === undefined) return undefined;
+			const parsed = parseCreatedAnswer(created.id, answer);
+			return { ...parsed, raw: toKeep(response, parsed.raw) };
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, tries });
 	}

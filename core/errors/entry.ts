@@ -44,6 +44,8 @@ export interface CatalogueEntry extends FormEntry {
 	code?: string;
 	/** The same request would meet the same end, whatever is done outside the form. */
 	permanent?: true;
+	/** Everything else that is asked for with the same scope, such as the model, would meet the same end, too. */
+	ofScope?: true;
 	/** The task exists, and a retry continues it without a change of the form. */
 	retryContinues?: true;
 	/** The service's words come before the advice: why it happened is read first. */

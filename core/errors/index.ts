@@ -98,6 +98,11 @@ export function retryContinues({ details }: GatewayError): boolean {
 	return entryOf(details.reason?.name)?.retryContinues === true;
 }
 
+/** True where others with the same scope, such as the model, would meet the same end. */
+export function endsScope({ kind, details }: GatewayError): boolean {
+	return kind === 'permission' || entryOf(details.reason?.name)?.ofScope === true;
+}
+
 export function stoppedError(task?: TaskReference): GatewayError {
 	return gatewayError('executionStopped', {}, { task: task && { ...task } });
 }

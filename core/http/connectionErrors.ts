@@ -15,7 +15,7 @@ export function unreachable({ code }: ConnectionError, url: string): GatewayErro
 export function unknownOutcome(
 	thing: CreatedThing,
 	what: string,
-	refusal?: GatewayError,
+	refusal?: Pick<GatewayError, 'details'>,
 	cause?: unknown,
 ): GatewayError {
 	const { httpStatus, serviceMessage, serviceCode } = refusal?.details ?? {};

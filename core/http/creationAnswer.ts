@@ -1,8 +1,9 @@
 import { GatewayError, type CreatedThing } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/entry';
-import type { JsonObject } from '../json';
-import { saysNoSuccess, whatWasCreated } from '../records/refusals';
+import { parseBeginning, type JsonObject } from '../json';
+import { parseRefusal, saysNoSuccess, whatWasCreated } from '../records/refusals';
+import { printable, shorten, toOutline } from '../text';
 import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError } from './serviceErrors';
@@ -60,8 +61,25 @@ export function parseCreated<T>(
 	} catch (thrown) {
 		throw asCreationError(thrown, thing);
 	}
-	if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
-	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
+	const what =
+		response.cutOff === undefined
+			? `The service answered the request without ${wanted}`
+			: howItWasCutOff(response.cutOff);
+	// It may hold the ID in a place that nothing here knows.
+	throw unknownOutcome(thing, what, {
+		details: { httpStatus: response.status, serviceMessage: outlineOf(response, thing) },
+	});
+}
+
+const LONGEST_OUTLINE = 400;
+/** A new key, wherever it stands: the name of its field is not known here. */
+const NEW_KEY = /[\w-]{20,}/g;
+
+/** An answer in short. */
+function outlineOf({ text, body: parsed }: HttpResponse, thing: CreatedThing): string | undefined {
+	const body = text.length > LONGEST_OUTLINE ? (parsed ?? parseBeginning(text)) : undefined;
+	const said = body === undefined ? printable(shorten(text, LONGEST_OUTLINE)) : toOutline(body, LONGEST_OUTLINE);
+	return parseRefusal({ message: thing === 'token' ? said.replace(NEW_KEY, '…') : said.trim() }).message;
 }
 
 /** Characters of the longest answer that is kept until the thing that it creates has ended: usual ones have a thousand. */

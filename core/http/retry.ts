@@ -1,5 +1,8 @@
+import type { GatewayErrorDetails } from '../errors';
+import { entryOf } from '../errors/catalogue';
+import { refusesAccess } from '../errors/kinds';
 import { parseDate } from '../records/loose';
-import { refusesOutright, whatWasCreated } from '../records/refusals';
+import { parseRefusal, reasonOf, refusesOutright, whatWasCreated, type ServiceRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
@@ -38,6 +41,7 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	if (status >= 200 && status < 300) return 'answered';
 	const created = whatWasCreated(body);
 	if (created === 'nothing') return 'refused';
+	if (created === undefined && refusesByCode(parseRefusal(body), status)) return 'refused';
 	// Something went wrong inside, which does not say that nothing was created; below 500 the status says that.
 	const isOpen = created === 'maybe';
 	if (status === 429) return isOpen ? 'unknown' : 'tryAgain';
@@ -52,6 +56,15 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	return 'refused'; // 3xx and 4xx
 }
 
+/** The code of a refusal says more than its status: some services answer 503 where they do not know the model. */
+function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
+	const reason = reasonOf({ code }, status);
+	const { kind, permanent } = entryOf(reason) ?? {};
+	// This one comes with a code that some services send with every status.
+	if (kind === undefined || reason === 'requestRejected') return false;
+	return refusesAccess({ kind }) || permanent === true;
+}
+
 function isPage({ headers, text }: HttpResponse): boolean {
 	return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text);
 }
@@ -59,18 +72,75 @@ function isPage({ headers, text }: HttpResponse): boolean {
 /** No wait lasts longer: what a service asks for beyond that is the same. A year. */
 const LONGEST_RETRY_AFTER_MS = 365 * 86_400_000;
 
+/** The times at which a limit ends, which services tell with every answer: they ask for a pause only where it was reached. */
+const RESETS = ['x-ratelimit-reset-after', 'x-ratelimit-reset', 'ratelimit-reset', 'x-rate-limit-reset'];
+const LEFT = ['x-ratelimit-remaining', 'ratelimit-remaining', 'x-rate-limit-remaining'];
+
+/** A limit that ends later is not the one of a pause: that of a day may be told beside that of a minute. */
+const LATEST_RESET_MS = 3_600_000;
+
 /**
- * `Retry-After` in milliseconds from now: seconds, or an HTTP date by the clock of the service, which the answer may tell;
- * undefined when absent or unreadable.
+ * The pause that an answer asks for, in milliseconds from now: `Retry-After`, or the end of the limit that was reached.
+ * Undefined when absent or unreadable.
  */
-export function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>, nowMs: number): number | undefined {
-	const value = headers['retry-after']?.trim();
-	if (!value) return undefined;
-	const serviceNowMs = parseDate(headers.date ?? '');
-	const askedMs = /^\d+(\.\d+)?$/.test(value)
-		? Number(value) * 1000
-		: parseDate(value) - (Number.isNaN(serviceNowMs) ? nowMs : serviceNowMs);
-	return Number.isNaN(askedMs) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, askedMs));
+export function retryAfterMs(
+	{ status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+	nowMs: number,
+): number | undefined {
+	const dateMs = parseDate(headers.date ?? '');
+	const serviceNowMs = Number.isNaN(dateMs) ? nowMs : dateMs;
+	const read = (name: string) => pauseMs(headers[name]?.trim() ?? '', serviceNowMs);
+	const exactMs = /^\s*\d+(\.\d+)?\s*$/.test(headers['retry-after-ms'] ?? '') ? Number(headers['retry-after-ms']) : NaN;
+	const [askedMs] = [exactMs, read('retry-after')].filter((ms) => !Number.isNaN(ms));
+	if (askedMs !== undefined) return Math.min(LONGEST_RETRY_AFTER_MS, askedMs);
+	const isLeft = LEFT.some((name) => Number(headers[name]) > 0);
+	return status !== 429 || isLeft ? undefined : RESETS.map(read).find((ms) => ms <= LATEST_RESET_MS);
+}
+
+/** More seconds than this are a time in Unix seconds, and more than that one in milliseconds: no pause takes 30 years. */
+const [FIRST_UNIX_SECONDS, FIRST_UNIX_MS] = [1e9, 1e11];
+const SECONDS_IN = new Map([
+	['h', 3_600],
+	['m', 60],
+	['s', 1],
+	['ms', 0.001],
+]);
+
+/**
+ * A pause as headers write it: seconds, a span such as `1m30s`, or the time of its end by the clock of the service, which
+ * the answer may tell. NaN for anything else.
+ */
+function pauseMs(value: string, serviceNowMs: number): number {
+	if (/^(\d+(\.\d+)?(ms|[hms]))+$/.test(value)) {
+		const parts = [...value.matchAll(/([\d.]+)([a-z]+)/g)];
+		return parts.reduce((ms, [, count, unit = '']) => ms + Number(count) * (SECONDS_IN.get(unit) ?? 0) * 1000, 0);
+	}
+	const isNumber = /^\d+(\.\d+)?$/.test(value);
+	const number = Number(value);
+	if (isNumber && number < FIRST_UNIX_SECONDS) return number * 1000;
+	const endMs = isNumber ? number * (number < FIRST_UNIX_MS ? 1000 : 1) : parseDate(value);
+	return Math.max(0, endMs - serviceNowMs);
+}
+
+/** The limit that a 429 is about: of the requests in a time, or of the tasks that run at once. */
+export type Limit = 'requests' | 'tasks';
+
+const AT_ONCE =
+	/concurren|parallel|simultan|at (once|the same time|a time)|in[ _-]?flight|(running|active|unfinished|pending|ongoing|queued)[ _-](task|job|generation|request)|queue (is )?full|queue_full|并发|同时|排队/i;
+const IN_A_TIME =
+	/(per|a|each|every|one)[ _-](second|sec|minute|min|hour|day)|short (time|period)|\/ ?(s|sec|second|m|min|minute|h|hour)\b|(^|[^a-z])(rpm|rps|rph|rpd|qps|qpm|tpm)([^a-z]|$)|frequen|request[ _-]rate|too (fast|quickly|often)|每(秒|分|小时|天)|频率|频繁/i;
+const TASKS =
+	/(too many|maximum|max|limit|number)[ _-]((number|amount|limit)[ _-])?(of[ _-])?(\d+[ _-])?(task|job|generation)|(task|job|generation)s?[ _-](limit|count)|(task|job|generation)s? (\w+ )?(running|active|in progress|in the queue)|任务数|进行中/i;
+
+/** The limit that the code or the words of a 429 name; undefined where they say no more than that there is too much. */
+export function limitOf({
+	serviceCode = '',
+	serviceMessage = '',
+}: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
+	const said = `${serviceCode} ${serviceMessage}`;
+	if (AT_ONCE.test(said)) return 'tasks';
+	if (IN_A_TIME.test(said)) return 'requests';
+	return TASKS.test(said) ? 'tasks' : undefined;
 }
 
 const LONGEST_PAUSE_MS = 30_000;

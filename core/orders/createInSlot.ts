@@ -1,5 +1,6 @@
 import type { Slot, SlotRequest, RunSlots } from '../account/runSlots';
 import { asGatewayError } from '../errors';
+import { limitOf } from '../http/retry';
 import type { AttemptHooks } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
 import { isAhead } from '../polling/startTimes';
@@ -28,8 +29,8 @@ interface SlotPorts {
 type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
 
 /**
- * Sends a creating request in a slot of the account, and again in the next one that becomes free, as often as the service
- * answers 429: it has surely not accepted it. What is recorded before the request takes no slot: it is written when one is
+ * Sends a creating request in a slot of the account, and again in the next one that becomes free, not before the pause that
+ * the service asks for, as often as it answers 429: it has surely not accepted it. What is recorded before the request takes no slot: it is written when one is
  * near. Throws `noFreePlace` after the order's timeout.
  */
 export async function createInSlot<Answer extends { id: string }>(
@@ -117,7 +118,8 @@ async function createOnceTaken<Answer extends { id: string }>(
 			const error = asGatewayError(thrown);
 			// Other words with a 429 may mean that it was accepted, or that no slot helps.
 			const isSlotMissing = error.kind === 'rateLimited' && error.details.httpStatus === 429;
-			if (isSlotMissing && slot.refused(error.details.retryAfterMs)) continue;
+			const refusal = { limit: limitOf(error.details), askedMs: error.details.retryAfterMs };
+			if (isSlotMissing && slot.refused(refusal)) continue;
 			// The next one leaves at once: by then, it is known what the error means for it.
 			tries.failed?.(error);
 			slot.free();

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { onAbort } from '../abort';
-import { asGatewayError, stoppedError, type GatewayError } from '../errors';
+import { asGatewayError, endsScope, stoppedError, type GatewayError } from '../errors';
 import { endsSubmitting, isOwn, sparesBatch } from '../errors/kinds';
 import { SubmissionGate, UPLOADS } from './submissionGate';
 
@@ -24,7 +24,7 @@ export interface Job<T> {
 	 * then ends at once, except that a submission in flight may finish first (`submitting`).
 	 */
 	run: (controls: JobControls) => Promise<T>;
-	/** The thing that a key may be limited to, e.g. "the model beta-v3": a 403 holds back only jobs of the same scope. */
+	/** The thing that a key may be limited to, e.g. "the model beta-v3": a 403, or a model that is not known, holds back only jobs of the same scope. */
 	scope?: string;
 }
 
@@ -206,7 +206,7 @@ class RunningJobs {
 		if (this.noticed.has(error)) return error;
 		this.noticed.add(error);
 		if (endsSubmitting(error)) this.gate.close(error);
-		if (error.kind === 'permission') this.gate.close(error, scope);
+		if (endsScope(error)) this.gate.close(error, scope);
 		return error;
 	}
 

@@ -15,6 +15,8 @@ export type LedgerEntry = z.infer<typeof ledgerEntry>;
 const ledgerEntry = z.object({
 	/** Absent while it is unknown whether the service accepted the request. */
 	taskId: z.string().optional(),
+	/** The words of the service, where it is unknown: they may hold the ID. */
+	said: z.string().optional(),
 	/** Hash of the request, taken before uploads. */
 	hash: z.string(),
 	/** URLs of the images that were uploaded for it: a retry does not take them for results. */
@@ -78,8 +80,9 @@ export class OrderLedger {
 		this.write(itemIndex, { ...entry, executionId, ...more });
 	}
 
-	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {
-		this.write(itemIndex, { hash, executionId: this.scope.executionId, acceptedAtMs: nowMs });
+	outcomeUnknown(itemIndex: number, hash: string, nowMs: number, said?: string): void {
+		const { executionId } = this.scope;
+		this.write(itemIndex, { hash, executionId, acceptedAtMs: nowMs, ...(said === undefined ? {} : { said }) });
 	}
 
 	/** Notes what a try before a crash has left: a thing of another request, or a request of which nobody knows the outcome. */

@@ -6,7 +6,7 @@ export const UPLOADS = 'uploads';
 /**
  * Decides if a job may still submit or upload. An error closes the gate for all jobs that would meet it, too: a 401 or
  * 402 for everything, a 403 for its scope only (a model, a group, uploads), because a key may be limited to some of
- * them. Without a scope: everything.
+ * them; a model that the service does not know for that model. Without a scope: everything.
  */
 export class SubmissionGate {
 	private readonly closedBy = new Map<string | undefined, GatewayError>();

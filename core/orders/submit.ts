@@ -18,6 +18,8 @@ import { accept, beginSubmitting, putOff, retryOf } from './states';
 export interface OrderEvents {
 	/** The service has accepted it. */
 	accepted(order: Order): void;
+	/** Nobody knows whether the service has accepted it, and these words of the service may tell. */
+	unclear(order: Order, said: string): void;
 	/** An earlier try has created it. */
 	continued(order: Order): void;
 	/** Nothing is left to fetch: its result was delivered, or it has failed at the service. */
@@ -141,7 +143,11 @@ function isCreated(entry: LedgerEntry | undefined): entry is CreatedEntry {
 /** The reason why nobody knows whether this order has been bought, if there is one. */
 function doubtAbout({ thing }: Order, { taskId, ...known }: LedgerEntry, hash: string): GatewayError | undefined {
 	if (taskId === undefined)
-		return gatewayError('outcomeStillUnknown', { thing, atMs: known.acceptedAtMs || undefined });
+		return gatewayError(
+			'outcomeStillUnknown',
+			{ thing, atMs: known.acceptedAtMs || undefined },
+			{ serviceMessage: known.said },
+		);
 	if (!known.lost || known.hash === hash) return undefined;
 	const task = taskId === '' ? undefined : { taskId, elapsedMs: 0 };
 	return gatewayError('createdFromOtherRequest', { thing, id: taskId }, { task });
@@ -227,7 +233,8 @@ function noteRefusal(
 	if (error.kind === 'stopped') putOff(order);
 	if (error.kind !== 'outcomeUnknown') return error;
 	if (error.task !== undefined) events.accepted({ ...order, task: error.task });
-	ledger.outcomeUnknown(order.item, hash, sentAtMs);
+	else if (error.details.serviceMessage) events.unclear(order, error.details.serviceMessage);
+	ledger.outcomeUnknown(order.item, hash, sentAtMs, error.details.serviceMessage);
 	return error.at(sentAtMs);
 }
 

@@ -1,15 +1,86 @@
-import type { HttpResponse } from '../http/types';
-import { isPlainObject, parseJson } from '../json';
+import { isPlainObject, valuesBelow, type JsonObject } from '../json';
+import { looseText } from './loose';
+
+/** The ID of what a creating request has created, and the object of the answer that has it; none where it is anywhere. */
+export interface CreatedId {
+	id: string;
+	level?: JsonObject;
+}
+
+/** Objects inside each other that an answer is searched in. */
+const MOST_LEVELS = 4;
+
+/** The objects that may hold the record, besides `data` and the name of the thing. */
+const WRAPPERS = ['result', 'output', 'response'];
 
 /**
- * An id in an answer whose end was cut off: what was paid for must not be lost to a broken bracket. `keys` are the
- * names that it may have, as alternatives of a regular expression.
+ * The ID of a new generation task. In the contract's record (2.3) it is `id`; anywhere else that may be the ID of
+ * the request, or of a user.
  */
-export function salvageId({ text, body }: Pick<HttpResponse, 'text' | 'body'>, keys: string): string | undefined {
-	if (!/^\s*\{/.test(text)) return undefined;
-	// An answer that is whole may hold the ID of something else, such as that of the error itself.
-	const searched = isPlainObject(body) ? JSON.stringify({ ...body, error: undefined }) : text;
-	const found = new RegExp(`"(?:${keys})"\\s*:\\s*(?:("(?:[^"\\\\]|\\\\.)+")|(\\d+)\\s*[,}])`).exec(searched);
-	const id = parseJson(found?.[1] ?? '');
-	return typeof id === 'string' ? id : found?.[2];
+export function createdTaskId(answer: unknown): CreatedId | undefined {
+	const levels = levelsOf(answer).filter((level) => idIn(level, 'task_id', 'id') !== undefined);
+	const record = levels.find(({ object }) => object === 'generation.task') ?? levels.slice(0, 1).find(hasStatus);
+	return (record && idAt(record, 'id')) ?? createdId(answer, 'task_id');
+}
+
+/**
+ * The ID of something new under its own name, such as `group_id`, or else under `id`: of the inner object before the one
+ * around it. The name alone counts anywhere, as long as it stands for one ID.
+ */
+export function createdId(answer: unknown, name: string): CreatedId | undefined {
+	const levels = levelsOf(answer);
+	for (const each of [name, 'id'])
+		for (const level of levels) {
+			const found = idAt(level, each);
+			if (found !== undefined) return found;
+		}
+	const wrapped = levels.flatMap((level) => [name.replace('_id', ''), ...WRAPPERS].map((wrapper) => level[wrapper]));
+	for (const inner of wrapped.flatMap(levelsOf)) {
+		const found = idAt(inner, name) ?? idAt(inner, 'id');
+		if (found !== undefined) return found;
+	}
+	return idAnywhere(answer, name);
+}
+
+/** An object, and those in its `data`, the innermost first. A list of one is what it holds: of two, one would be lost. */
+function levelsOf(answer: unknown): JsonObject[] {
+	const levels: JsonObject[] = [];
+	for (let inner = answer; levels.length < MOST_LEVELS; inner = levels[0]?.data) {
+		const level: unknown = Array.isArray(inner) && inner.length === 1 ? inner[0] : inner;
+		if (!isPlainObject(level)) break;
+		levels.unshift(level);
+	}
+	return levels;
+}
+
+function hasStatus({ id, status }: JsonObject): boolean {
+	return typeof id === 'string' && looseText(status) !== undefined;
+}
+
+function idAt(level: JsonObject, name: string): CreatedId | undefined {
+	const id = idIn(level, name);
+	return id === undefined ? undefined : { id, level };
+}
+
+function idIn(level: JsonObject, ...names: string[]): string | undefined {
+	const plain = names.map(toPlain);
+	return Object.keys(level)
+		.filter((key) => plain.includes(toPlain(key)))
+		.map((key) => looseText(level[key]))
+		.find((id) => id !== undefined);
+}
+
+/** `taskId`, `TaskID` and `task_id` are one name. */
+const toPlain = (name: string) => name.replace(/[_-]/g, '').toLowerCase();
+
+function idAnywhere(answer: unknown, name: string): CreatedId | undefined {
+	const ids = new Set<string>();
+	// An error may name a task that was there before.
+	const searched = isPlainObject(answer) ? { ...answer, error: undefined } : answer;
+	for (const [key, value] of valuesBelow(searched)) {
+		const id = key !== undefined && toPlain(key) === toPlain(name) ? looseText(value) : undefined;
+		if (id !== undefined) ids.add(id);
+	}
+	const [id, another] = ids;
+	return id === undefined || another !== undefined ? undefined : { id };
 }

@@ -154,6 +154,7 @@ export class LiveOrders {
 				filesOf: (order) => storedFiles(context, order),
 				events: {
 					accepted: (order) => log.accepted(order),
+					unclear: (order, said) => log.unclear(order, said),
 					continued: () => {},
 					finished: () => this.saveWithin(SAVE_FINISHED_MS),
 				},

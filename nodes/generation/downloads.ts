@@ -118,7 +118,7 @@ class TaskDownload {
 				statusCode === 200
 					? `The file host sent ${describeNoFile(contentType)}`
 					: `The file host answered with HTTP ${statusCode}`;
-			throw brokenDownload(what, statusCode, pauseAskedFor(headers));
+			throw brokenDownload(what, statusCode, pauseAskedFor({ statusCode, headers }));
 		}
 		const exceededBy = async (bytes: number) => await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
 		const announced = Number(headers['content-length']);
@@ -152,9 +152,12 @@ class TaskDownload {
 }
 
 /** Of the file host, as it asks for it with any answer that is no file. */
-function pauseAskedFor(headers: IN8nHttpFullResponse['headers']): number | undefined {
-	const [asked, date] = ['retry-after', 'date'].map((name) => headerOf(headers, name));
-	return retryAfterMs({ headers: { 'retry-after': asked, date } }, Date.now());
+function pauseAskedFor({
+	statusCode,
+	headers,
+}: Pick<IN8nHttpFullResponse, 'statusCode' | 'headers'>): number | undefined {
+	const texts = Object.keys(headers).map((name) => [name, headerOf(headers, name)]);
+	return retryAfterMs({ status: statusCode, headers: Object.fromEntries(texts) }, Date.now());
 }
 
 /** Empty where there is none. */

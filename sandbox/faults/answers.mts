@@ -29,6 +29,8 @@ export interface FaultAction {
 	retryAfterSeconds?: number;
 	/** Sent as `Retry-After` as an HTTP date, this many seconds from now. */
 	retryAfterDateSeconds?: number;
+	/** Sent as `x-ratelimit-reset` in Unix seconds, this many seconds from now. */
+	resetSeconds?: number;
 	/** `text`: half of the body as if it were whole. `connection`: the connection breaks in the middle. */
 	truncate?: 'text' | 'connection';
 	/** Merged into the ordinary JSON answer. */
@@ -75,6 +77,14 @@ const NAMED: Record<string, FaultAction> = {
 		merge: { id: 'task_of_another', status: 'failed', error: { code: 'generation_failed', message: 'Not yours' } },
 	},
 	done_other: { merge: { id: 'task_of_another', status: 'completed', url: 'http://127.0.0.1:9/not-yours.png' } },
+	/** A service of this family puts its own codes beside statuses of others (field notes). */
+	no_model: { status: 503, body: { error: { code: 'model_not_found', message: 'No channel for this model' } } },
+	no_quota: { status: 403, body: { code: 'quota_not_enough', message: 'The quota of the user is not enough' } },
+	many_tasks: {
+		status: 429,
+		retryAfterSeconds: 5,
+		body: { error: { code: 'concurrency_limit', message: 'Too many tasks run at once' } },
+	},
 	truncated: { truncate: 'text' },
 	cut: { truncate: 'connection' },
 	redirect: { redirect: true },
@@ -111,12 +121,27 @@ function actionNamed(name: string, argument: string | undefined, text: string): 
 	return { status, html, ...retryAfter(argument, text) };
 }
 
-/** `5` is five seconds, `date5` is the HTTP date five seconds from now. */
+/**
+ * `5` is five seconds, `date5` is the HTTP date five seconds from now, `ms5` five milliseconds; `after5` and `reset5` tell the
+ * end of the limit, as the seconds until then or as Unix seconds.
+ */
 function retryAfter(argument: string | undefined, text: string): FaultAction {
 	if (argument === undefined) return {};
-	const [, date, seconds] = /^(date)?(\d+)$/.exec(argument) ?? [];
-	if (seconds === undefined) throw new Error(`"${text}": after the colon come seconds, as in 429:5 or 429:date5`);
-	return date ? { retryAfterDateSeconds: Number(seconds) } : { retryAfterSeconds: Number(seconds) };
+	const [, form = '', digits] = /^(date|ms|after|reset)?(\d+)$/.exec(argument) ?? [];
+	if (digits === undefined) throw new Error(`"${text}": after the colon come seconds, as in 429:5 or 429:date5`);
+	const count = Number(digits);
+	switch (form) {
+		case 'date':
+			return { retryAfterDateSeconds: count };
+		case 'ms':
+			return { headers: { 'retry-after-ms': digits } };
+		case 'after':
+			return { headers: { 'x-ratelimit-reset-after': digits } };
+		case 'reset':
+			return { resetSeconds: count };
+		default:
+			return { retryAfterSeconds: count };
+	}
 }
 
 export function shapeNamed(name: string): ErrorShape {

@@ -37,7 +37,19 @@ export type ResultShape = (typeof RESULT_SHAPES)[number];
 export const FAILURE_SHAPES = ['error_object', 'error_string', 'message', 'fail_reason'] as const;
 export type FailureShape = (typeof FAILURE_SHAPES)[number];
 
-const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
+const CREATED_SHAPES = [
+	'plain',
+	'no_id',
+	'task_id',
+	'wrapped',
+	'wrapped_task_id',
+	'in_request',
+	'in_request_task_id',
+	'camel',
+	'list',
+	'bare',
+	'user',
+] as const;
 export type CreatedShape = (typeof CREATED_SHAPES)[number];
 
 /** The IDs in status records: its own, none, or that of the service behind, in every record or in the last one only. */

@@ -41,6 +41,8 @@ function withoutExtras(action: FaultAction, status: number, defaultShape: ErrorS
 
 function retryAfter(action: FaultAction, now: number): Record<string, string> {
 	if (action.retryAfterSeconds !== undefined) return { 'retry-after': String(action.retryAfterSeconds) };
+	if (action.resetSeconds !== undefined)
+		return { 'x-ratelimit-reset': String(Math.ceil(now / 1_000 + action.resetSeconds)) };
 	if (action.retryAfterDateSeconds === undefined) return {};
 	return { 'retry-after': new Date(now + action.retryAfterDateSeconds * 1_000).toUTCString() };
 }

@@ -60,8 +60,7 @@ function addKind(api: FastifyInstance, world: World, kind: TaskKind, path: strin
 function refuseTooMany(world: World, userId: number): void {
 	const running = world.tasks.list().filter((task) => task.userId === userId && task.endsAt > world.now());
 	if (running.length < world.settings.tasksAtOnce) return;
-	const { message, code } = wordsFor(429);
-	throw new Refusal(429, message, code, { 'retry-after': '1' });
+	throw new Refusal(429, 'Too many tasks at once', wordsFor(429).code, { 'retry-after': '1' });
 }
 
 function pollSubject(world: World, id: string): Subject | undefined {

@@ -7,6 +7,9 @@ import type { SandboxTask } from './tasks.mts';
 
 type Record_ = Record<string, unknown>;
 
+/** The ID of the request itself, which is none of a task. */
+const REQUEST_ID = 'req_1';
+
 /** The answer to a creation: exactly contract section 2.3, unless the prompt asks for another shape. */
 export function createdRecord(task: SandboxTask): Record_ {
 	const { id, ...rest } = {
@@ -27,6 +30,18 @@ export function createdRecord(task: SandboxTask): Record_ {
 			return { success: true, data: { id, ...rest } };
 		case 'wrapped_task_id':
 			return { success: true, data: { task_id: id, ...rest } };
+		case 'in_request':
+			return { id: REQUEST_ID, success: true, data: { id, ...rest } };
+		case 'in_request_task_id':
+			return { id: REQUEST_ID, status: 'success', data: { task_id: id } };
+		case 'camel':
+			return { code: 0, data: { taskId: id } };
+		case 'list':
+			return { code: 200, data: [{ status: 'submitted', task_id: id }] };
+		case 'bare':
+			return { code: 'success', data: id };
+		case 'user':
+			return { data: { user: { id: 'user_1' }, reference: id } };
 	}
 }
 

@@ -1,7 +1,7 @@
 /** The slots of an account: as many tasks run at once as it can run, whoever submits them. */
 import { AccountSlots } from '../../core/account/accountSlots';
 import type { Slot, RunSlots } from '../../core/account/runSlots';
-import { gatewayError, GatewayError, stoppedError } from '../../core/errors';
+import { gatewayError, GatewayError, stoppedError, type GatewayErrorDetails } from '../../core/errors';
 import type { AttemptHooks } from '../../core/http/types';
 import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInSlot } from '../../core/orders/createInSlot';
@@ -248,7 +248,7 @@ describe('a wait for a slot', () => {
 		first.accepted('task', HOUR_MS);
 		second.leaves();
 		third.leaves();
-		expect(second.refused(0)).toBe(true);
+		expect(second.refused()).toBe(true);
 		expect([third.taken.aborted, fourth.taken.aborted]).toEqual([false, true]);
 		expect(clock.at).toBe(1_000_000);
 	});
@@ -261,9 +261,9 @@ test('a request that tries if there is a slot more, and loses its slot before it
 	const [first, second, third] = [await take(), await take(), await take()];
 	first.accepted('first', HOUR_MS);
 	for (const slot of [second, third]) slot.leaves();
-	third.refused(0);
+	third.refused();
 	const probe = await clock.run(take());
-	second.refused(0);
+	second.refused();
 	expect(probe.taken.aborted).toBe(true);
 	await clock.run(take());
 	expect(clock.at).toBeLessThan(1_010_000);
@@ -276,7 +276,7 @@ test('a request that was under way at a 429, and is accepted, shows that there a
 	const [first, second, third] = [await take(), await take(), await take()];
 	first.accepted('first', HOUR_MS);
 	for (const slot of [second, third]) slot.leaves();
-	expect(third.refused(0)).toBe(true);
+	expect(third.refused()).toBe(true);
 	second.accepted('second', HOUR_MS);
 	run.occupy('second')();
 	await take();
@@ -360,7 +360,7 @@ describe('of an account whose slots were learned', () => {
 
 describe('a creating request', () => {
 	const order = (then = 'poll', thing = 'task') => ({ thing, then, wait: { timeoutMs: HOUR_MS } }) as never;
-	const refusal = () => gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000 });
+	const refusal = () => gatewayError('rateLimited', {}, { httpStatus: 429 });
 
 	test('a creating request is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
 		const { slots } = world(() => 1);
@@ -371,17 +371,55 @@ describe('a creating request', () => {
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
-	test('a creating request is repeated where a task of the account runs, when that has ended', async () => {
+	test.each<[string, GatewayErrorDetails, number]>([
+		['no word about it', {}, 0],
+		['a limit of tasks', { serviceMessage: 'Too many concurrent tasks', retryAfterMs: 9_000 }, 0],
+		['a pause', { retryAfterMs: 9_000 }, 9_000],
+		['a pause of an hour', { retryAfterMs: 3_600_000 }, 60_000],
+		['a limit of requests and a pause', { serviceCode: 'rpm_exceeded', retryAfterMs: 9_000 }, 9_000],
+		['a limit of requests', { serviceMessage: 'At most 10 requests per minute' }, 1_000],
+	])(
+		'a creating request is repeated where a task of the account runs, when that has ended, and the pause, too: %s',
+		async (_, details, pauseMs) => {
+			const { clock, slots } = world(() => 1);
+			const run = slots.ofRun();
+			const leave = run.occupy('task');
+			const error = gatewayError('rateLimited', {}, { httpStatus: 429, ...details });
+			const create = jest.fn().mockRejectedValueOnce(error).mockResolvedValue({ id: 'next' });
+			const created = createInSlot(order(), { slots: run }, {}, { create });
+			await flushPromises();
+			expect(create).toHaveBeenCalledTimes(1);
+			leave();
+			expect(await clock.run(created)).toEqual({ id: 'next' });
+			expect(clock.at).toBe(1_000_000 + pauseMs);
+		},
+	);
+
+	test('of a limit of requests, no number of tasks is learned', async () => {
 		const { clock, slots } = world(() => 1);
 		const run = slots.ofRun();
-		const leave = run.occupy('task');
-		const create = jest.fn().mockRejectedValueOnce(refusal()).mockResolvedValue({ id: 'next' });
-		const created = createInSlot(order(), { slots: run }, {}, { create });
-		await flushPromises();
-		expect(create).toHaveBeenCalledTimes(1);
-		leave();
-		expect(await created).toEqual({ id: 'next' });
-		expect(clock.at).toBe(1_000_000);
+		run.occupy('task');
+		const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
+		expect((await take()).refused({ limit: 'requests', askedMs: 5_000 })).toBe(true);
+		await clock.run(Promise.all([take(), take(), take()]));
+		expect(clock.at).toBe(1_005_000);
+	});
+
+	test('pauses after a limit of requests that names none get longer, until a request fits', async () => {
+		const { clock, slots } = world(() => 1);
+		const run = slots.ofRun();
+		run.occupy('task');
+		const take = async () => await clock.run(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }));
+		const pauses: number[] = [];
+		for (let tries = 0; tries < 9; tries++) {
+			const fromMs = clock.at;
+			const [slot, another] = [await take(), await take()];
+			pauses.push(clock.at - fromMs);
+			if (tries === 7) slot.accepted('another', HOUR_MS);
+			else slot.refused({ limit: 'requests' });
+			another.refused({ limit: 'requests' });
+		}
+		expect(pauses).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 1].map((seconds) => seconds * 1000));
 	});
 
 	test.each([

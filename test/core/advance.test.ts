@@ -70,6 +70,7 @@ function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports
 		),
 		events: {
 			accepted: ({ task }) => seen.push(`accepted ${task?.taskId}`),
+			unclear: () => {},
 			continued: ({ task }) => seen.push(`continued ${task?.taskId}`),
 			finished: ({ task }) => seen.push(`finished ${task?.taskId}`),
 		},

@@ -58,7 +58,7 @@ describe('creating', () => {
 		]);
 		expect(value).toEqual({ id: 'x_1', status: 'queued', raw: answer });
 		expect((await call(create, json(200, { data: { id: 7 } }))).value).toMatchObject({ id: '7' });
-		expect((await call(create, json(200, '{"id":"x_2","sta'))).value).toEqual({ id: 'x_2', raw: {} });
+		expect((await call(create, json(200, '{"id":"x_2","sta'))).value).toEqual({ id: 'x_2', raw: { id: 'x_2' } });
 		expect((await call(create, json(200, `{"sta":1,"${idName}":"x_3","sta`))).value).toMatchObject({ id: 'x_3' });
 		expect((await call(create, json(200, { status: 'queued' }))).reason).toEqual({
 			name: 'outcomeUnknown',

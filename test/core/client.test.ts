@@ -135,7 +135,37 @@ describe('createTask', () => {
 		const { sent, error } = await create([json(200, { error: { id: 'not-a-task', message: 'too busy' } }), created]);
 		expect(sent).toHaveLength(1);
 		expect(error?.kind).toBe('outcomeUnknown');
-		expect(describeError(error!)).toContain('The service says: "too busy".');
+		expect(describeError(error!)).toContain('The service says: "{"error":{"id":"not-a-task","message":"too busy"}}".');
+	});
+
+	const long = 'l'.repeat(300);
+	test.each<[string, object | string, string]>([
+		['a text', 'task_abc', 'task_abc'],
+		['a page', `<p>\n\ttask_abc ${long}${long}</p>`, '<p> task_abc lll'],
+		['a list of IDs', { data: ['task_a', 'task_b'] }, '{"data":["task_a","task_b"]}'],
+		['a long ID', { data: long }, `{"data":"${long}"}`],
+		['a long record', { text: long, more: long, reference: 'task_abc' }, '"reference": "task_abc"'],
+		['a key', { data: 'task_abc', key: `sk-${long}` }, '{"data":"task_abc","key":"sk-…"}'],
+		['what came of it', `{"data":{"name":"task_abc","text":"${long}${long}`, '"name": "task_abc"'],
+	])('of an answer without a known ID, %s is kept in short', async (_, answer, words) => {
+		const { error } = await create([json(200, answer)]);
+		expect(error?.kind).toBe('outcomeUnknown');
+		expect(error?.details.serviceMessage).toContain(words);
+		expect(error?.details.serviceMessage?.length).toBeLessThanOrEqual(401);
+	});
+
+	test('of an answer about a new token no key is kept, whatever its name', async () => {
+		const token = 'aB3'.repeat(16);
+		const answer = json(200, { success: true, data: { id: 'token_7', token, text: `sk-${token}` } });
+		const error = await scriptedClient([answer])
+			.client.createToken({ name: 'a' })
+			.then(
+				() => undefined,
+				(thrown: GatewayError) => thrown,
+			);
+		expect(error?.kind).toBe('outcomeUnknown');
+		expect(error?.details.serviceMessage).toContain('token_7');
+		expect(JSON.stringify(error?.details)).not.toContain('aB3aB3');
 	});
 
 	test('a creating request may finish after a stop, and goes to the generation endpoint', async () => {

@@ -78,7 +78,7 @@ function world(tasksAtOnce: number, { requestMs = 50 } = {}) {
 			product: logPurchases(product, log),
 			client: { backlogMs: 0, slots: slots.ofRun() },
 			...{ clock, ledger, writeAhead: new WriteAheadLog(scope, ledger) },
-			events: { accepted: () => {}, continued: () => {}, finished: () => {} },
+			events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 			filesOf: () => new Map(),
 			uploadImage: async () => await Promise.resolve(''),
 		};

@@ -2,6 +2,7 @@
 import {
 	backoffMs,
 	BLOCKED_BY_N8N,
+	limitOf,
 	postOutcomeOfAnswer,
 	postOutcomeOfConnection,
 	retryAfterMs,
@@ -147,6 +148,25 @@ describe('an answer to a creating request', () => {
 	);
 });
 
+test.each([
+	['model_not_found', 'refused'],
+	['no_available_channel', 'refused'],
+	['insufficient_quota', 'refused'],
+	['quota_not_enough', 'refused'],
+	['invalid_api_key', 'refused'],
+	['content_policy_violation', 'refused'],
+	['rate_limit_exceeded', 'tryAgain'],
+	['invalid_request', 'tryAgain'],
+	['task_not_found', 'tryAgain'],
+	['a_code', 'tryAgain'],
+])('an error with the code %s beside 503 says that a creating request was %s', (code, outcome) => {
+	expect(postOutcomeOfAnswer(json(503, { error: { code, message: 'x' } }))).toBe(outcome);
+	expect(postOutcomeOfAnswer(json(429, { error: { code, message: 'x' } }))).toBe(outcome);
+	const others = outcome === 'refused' ? outcome : 'unknown';
+	for (const status of [303, 408, 500, 502, 504])
+		expect(postOutcomeOfAnswer(json(status, { code, message: 'x' }))).toBe(others);
+});
+
 describe('Retry-After', () => {
 	const nowMs = Date.UTC(2026, 0, 1);
 	test.each([
@@ -172,6 +192,56 @@ describe('Retry-After', () => {
 			expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).toBe(31_536_000_000);
 		},
 	);
+
+	test.each<[Record<string, string>, number | undefined]>([
+		[{ 'retry-after-ms': '1500' }, 1_500],
+		[{ 'retry-after-ms': '1500', 'retry-after': '2', 'x-ratelimit-reset-after': '9' }, 1_500],
+		[{ 'retry-after-ms': 'soon', 'retry-after': '2' }, 2_000],
+		[{ 'retry-after': '2', 'x-ratelimit-reset-after': '9' }, 2_000],
+		[{ 'retry-after': String(nowMs / 1000 + 7) }, 7_000],
+		[{ 'x-ratelimit-reset-after': '0.75' }, 750],
+		[{ 'x-ratelimit-reset-after': '9', 'x-ratelimit-reset': '90' }, 9_000],
+		[{ 'x-ratelimit-reset': '7' }, 7_000],
+		[{ 'x-ratelimit-reset': String(nowMs / 1000 + 7) }, 7_000],
+		[{ 'x-ratelimit-reset': String(nowMs + 7_000) }, 7_000],
+		[{ 'x-ratelimit-reset': new Date(nowMs + 7_000).toISOString() }, 7_000],
+		[{ 'x-ratelimit-reset': String(nowMs / 1000 - 7) }, 0],
+		[{ 'x-ratelimit-reset': '1m30s' }, 90_000],
+		[{ 'x-ratelimit-reset': '250ms' }, 250],
+		[{ 'ratelimit-reset': '7' }, 7_000],
+		[{ 'x-ratelimit-reset': '7', 'x-ratelimit-remaining': '0' }, 7_000],
+		[{ 'x-ratelimit-reset': '7', 'x-ratelimit-remaining': '12' }, undefined],
+		[{ 'x-ratelimit-reset': '86400' }, undefined],
+		[{ 'x-ratelimit-reset-after': '86400', 'x-ratelimit-reset': '30' }, 30_000],
+		[{ 'x-ratelimit-reset': 'soon' }, undefined],
+	])('the headers %j of a 429 ask for a pause of %j ms', (headers, ms) => {
+		expect(retryAfterMs(json(429, {}, headers), nowMs)).toBe(ms);
+	});
+
+	test('where no limit was reached, the time at which one ends asks for no pause', () => {
+		const headers = { 'x-ratelimit-reset': '7', 'x-ratelimit-reset-after': '7' };
+		for (const status of [200, 404, 503]) expect(retryAfterMs(json(status, {}, headers), nowMs)).toBeUndefined();
+		expect(retryAfterMs(json(200, {}, { ...headers, 'retry-after': '3' }), nowMs)).toBe(3_000);
+	});
+
+	test.each([
+		['tasks', 'concurrency_limit_exceeded', ''],
+		['tasks', 'rate_limit_exceeded', 'You have too many running tasks'],
+		['tasks', '429', 'Max parallel generations reached (5)'],
+		['tasks', 'rate_limit', '5 tasks can run at the same time'],
+		['tasks', 'task_limit_reached', ''],
+		['tasks', '', 'Maximum number of tasks is 5'],
+		['tasks', '', '并发任务数超出限制'],
+		['requests', 'rate_limit_exceeded', 'Limit of 10 requests per minute reached'],
+		['requests', 'rpm_limit', ''],
+		['requests', '', 'Too many tasks per minute'],
+		['requests', '', '10 requests/min'],
+		['requests', '', '请求过于频繁'],
+		[undefined, 'rate_limit_exceeded', 'Too many requests'],
+		[undefined, '', ''],
+	])('a 429 is about a limit of %s: %j %j', (limit, serviceCode, serviceMessage) => {
+		expect(limitOf({ serviceCode, serviceMessage })).toBe(limit);
+	});
 
 	test.each([-3_600_000, 3_600_000])(
 		'a date as Retry-After counts by the clock of the service: ours is %i ms off',

@@ -1,6 +1,6 @@
 /** The fields of a task's record, and the ID in an answer that is damaged. */
-import { parseJson } from '../../core/json';
-import { salvageId } from '../../core/records/ids';
+import { parseBeginning, parseJson } from '../../core/json';
+import { createdId, createdTaskId } from '../../core/records/ids';
 import { NEW_TASK, parseTaskRecord } from '../../core/records/taskRecord';
 import { heapMb } from '../support/memory.mts';
 
@@ -170,7 +170,7 @@ describe('a record', () => {
 });
 
 describe('an ID in what may be cut off', () => {
-	const find = (text: string) => salvageId({ text, body: parseJson(text) }, 'id|task_id');
+	const find = (text: string) => createdTaskId(parseJson(text) ?? parseBeginning(text))?.id;
 
 	test.each([
 		['{"id":"a"}', 'a'],
@@ -184,6 +184,11 @@ describe('an ID in what may be cut off', () => {
 		['{"x":1,"id":12  ,', '12'],
 		['{"error":{"id":"of the error"},"id":"a"}', 'a'],
 		['{"id":"a","error":{"id":"of the error"}}', 'a'],
+		['[{"id":"a"}]', 'a'],
+		['{"id":"a"} <html>', 'a'],
+		['{"id":"req_1","success":true,"data":{"id":"a","sta', 'a'],
+		['{"id":"req_1","success":true,"data":{"task_id":"a","text":"x \\"', 'a'],
+		['{"data":[{"task_id":"a","list":["b","c', 'a'],
 	])('what may be cut off, such as %j, holds the ID %j', (text, id) => {
 		expect(find(text)).toBe(id);
 	});
@@ -191,7 +196,6 @@ describe('an ID in what may be cut off', () => {
 	test.each([
 		'',
 		'id',
-		'[{"id":"a"}]',
 		'<html>{"id":"a"}',
 		'"id":"a"',
 		'{"id":"',
@@ -206,10 +210,49 @@ describe('an ID in what may be cut off', () => {
 		'{"ids":"a"}',
 		'{"error":{"id":"a"}}',
 		'{"id"="a"}',
-		'{"id":-5}',
+		'{"data":{"user":{"id":"a","x',
+		'[{"id":"a"},{"id":"b"}]',
 	])('what may be cut off, such as %j, holds no ID', (text) => {
 		expect(find(text)).toBeUndefined();
 	});
+});
+
+test.each<[object, string | undefined]>([
+	[{ id: 'req_1', success: true, data: { id: 'a', status: 'queued' } }, 'a'],
+	[{ id: 'req_1', status: 'success', data: { id: 'a' } }, 'a'],
+	[{ id: 'req_1', status: 'success', data: { task_id: 'a' } }, 'a'],
+	[{ id: 'req_1', code: 0, data: [{ status: 'submitted', task_id: 'a' }] }, 'a'],
+	[{ id: 'a', object: 'generation.task', status: 'queued', task_id: 'x' }, 'a'],
+	[{ id: 'a', object: 'generation.task', status: 'queued', data: { id: 'x', status: 'ok' } }, 'a'],
+	[{ id: 'a', status: 'queued', task_id: 'x', data: { url: null } }, 'a'],
+	[{ id: 'a', status: 'queued', result: { id: 'x' }, user: { task_id: 'x' } }, 'a'],
+	[{ id: 17, status: 'queued', task_id: 'a' }, 'a'],
+	[{ id: 'x', task_id: 'a' }, 'a'],
+	[{ task_id: 'a', data: { id: 'x' } }, 'a'],
+	[{ task_id: 'x', data: { id: 'a', status: 'queued' } }, 'a'],
+	[{ id: 'x', data: { taskId: 'a' } }, 'a'],
+	[{ TaskID: 'a' }, 'a'],
+	[{ request_id: 'x', output: { task_id: 'a', task_status: 'PENDING' } }, 'a'],
+	[{ user: { id: 'x' }, task: { id: 'a' } }, 'a'],
+	[{ data: { user: { id: 'x' }, job: { task_id: 'a' } } }, 'a'],
+	[{ data: { data: { id: 'a' } } }, 'a'],
+	[{ data: { user: { id: 'u1' } } }, undefined],
+	[{ data: 'a' }, undefined],
+	[{ data: [{ id: 'a' }, { id: 'b' }] }, undefined],
+	[{ jobs: [{ task_id: 'a' }, { task_id: 'b' }] }, undefined],
+	[{ id: '', task_id: null, data: [] }, undefined],
+])('the ID of a new task is that of the task, not of the request or of a user: %j', (answer, id) => {
+	expect(createdTaskId(answer)?.id).toBe(id);
+});
+
+test.each<[object, string | undefined]>([
+	[{ id: 'req_1', status: 'success', group_id: 'a' }, 'a'],
+	[{ id: 'req_1', success: true, data: { id: 'a' } }, 'a'],
+	[{ data: { groupId: 'a', id: 'x' } }, 'a'],
+	[{ group: { id: 'a' }, user: { id: 'x' } }, 'a'],
+	[{ data: { user: { id: 'u1' } } }, undefined],
+])('the ID of a new group is that of the group: %j', (answer, id) => {
+	expect(createdId(answer, 'group_id')?.id).toBe(id);
 });
 
 describe('an ID that came as a number', () => {

@@ -6,6 +6,7 @@ import {
 	quickSandbox,
 	runGateway,
 	startGateway,
+	warnings,
 	type Sandbox,
 } from '../support/nodes.mts';
 
@@ -14,6 +15,7 @@ beforeAll(async () => {
 	sandbox = await quickSandbox();
 });
 afterAll(async () => await sandbox.close());
+afterEach(() => jest.restoreAllMocks());
 beforeEach(() => sandbox.reset());
 
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
@@ -257,6 +259,35 @@ describe('no task id is lost', () => {
 		});
 		expect(bad?.[0].json.error).not.toMatch(/\bfailed\b/);
 	});
+
+	test.each(['in_request', 'in_request_task_id', 'camel', 'list'])(
+		'the answer to a creation holds the ID of the task, not only that of the request: %s',
+		async (created) => {
+			const prompt = `a [[sandbox created=${created}]]`;
+			const { json } = await runGateway('image', sandbox, { ...fromItem, prompt });
+			expect(json).toMatchObject([{ task_id: sandbox.tasks[0].id, status: 'completed' }]);
+		},
+	);
+
+	test.each(['bare', 'user'])(
+		'an answer without a known ID is kept in the error and in n8n’s log: %s',
+		async (created) => {
+			const lines = warnings();
+			const prompt = `a [[sandbox created=${created}]]`;
+			const { error, json } = await runGateway('image', sandbox, { ...fromItem, prompt }, { settings: retrying(3) });
+			const [{ id }] = sandbox.tasks;
+			const { messages } = error as unknown as { messages: string[] };
+			expect(json).toEqual([]);
+			expect(error?.message).toMatch(/may or may not have accepted this task/);
+			expect([error?.description, ...messages].join()).toContain(id);
+			expect(lines).toContainEqual(
+				expect.stringMatching(new RegExp(`Generation Gateway: the service may .* item 0, .*${id}`)),
+			);
+			expect(sandbox.tasks).toHaveLength(1);
+			const { json: items } = await runGateway('image', sandbox, { ...fromItem, prompt }, { settings: continuing });
+			expect(items[0].details).toContain(sandbox.tasks[1].id);
+		},
+	);
 
 	test('a completed task without a URL is told with the task and the raw record', async () => {
 		const { error } = await runGateway('video', sandbox, {

@@ -128,7 +128,38 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts().filter(({ path }) => path.includes('/videos/'))).toHaveLength(3);
 	});
 
-	test.each(['401', '402'])('a %s holds back all other items', async (status) => {
+	test('after a model that the service does not know, items with another model are bought', async () => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'alpha' }, do: 'no_model', times: -1 });
+		const parameters = {
+			operation: 'generate',
+			model: '={{ $json.model }}',
+			prompt: '={{ $json.model }}',
+			options: quick,
+		};
+		const { json } = await runGateway('video', sandbox, parameters, { items, settings: continuing });
+		expect(json.map(({ status, error }) => status ?? error).sort()).toEqual([
+			...Array.from({ length: 3 }, () => expect.stringMatching(/does not know the model alpha|was not submitted/)),
+			'completed',
+			'completed',
+		]);
+		expect(json[0].code).toBe('model_not_found');
+		expect(posts().filter(({ status }) => status === 503).length).toBeLessThanOrEqual(3);
+
+		sandbox.reset();
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'alpha' }, do: 'no_model', times: -1 });
+		const one = { ...parameters, options: oneByOne };
+		const { json: slow } = await runGateway('video', sandbox, one, { items, settings: continuing });
+		expect(slow.map(({ code, status }) => status ?? code)).toEqual([
+			'model_not_found',
+			'not_submitted',
+			'completed',
+			'not_submitted',
+			'completed',
+		]);
+		expect(posts()).toHaveLength(3);
+	});
+
+	test.each(['401', '402', 'no_quota'])('a %s holds back all other items', async (status) => {
 		sandbox.faults.add({ on: 'create', do: status });
 		const parameters = { operation: 'generate', model: '={{ $json.model }}', prompt: 'a', options: oneByOne };
 		await runGateway('video', sandbox, parameters, { items, settings: continuing });
@@ -185,6 +216,39 @@ describe('a 403 holds back only what it would meet as well', () => {
 			'This item was not submitted',
 		]);
 	});
+});
+
+describe('a submission that is refused while tasks run', () => {
+	/** The seconds between each refusal and the next submission, whichever it is of. */
+	const pausesAfter = async (answer: string) => {
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } },
+			{ items: prompts('a [[sandbox duration=1s]]', `b [[sandbox create=${answer}]]`, 'c') },
+		);
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+		const refusedAt = posts().findIndex(({ status }) => status === 429);
+		const [refused, next] = posts().slice(refusedAt);
+		return (next.at - refused.at) / 1000;
+	};
+
+	test.each(['429:4', '429:date4', '429:ms4000', '429:after4', '429:reset4'])(
+		'no task is submitted before the end of the pause that a refusal asks for, though another one ends: %s',
+		async (answer) => {
+			const pause = await pausesAfter(answer);
+			// A date has no milliseconds.
+			expect(pause).toBeGreaterThan(answer.includes('date') ? 2.9 : 3.9);
+			expect(pause).toBeLessThan(7);
+		},
+	);
+
+	test.each(['429', 'many_tasks'])(
+		'where a place is missing, the next one is submitted when a task ends: %s',
+		async (answer) => {
+			expect(await pausesAfter(answer)).toBeLessThan(3);
+		},
+	);
 });
 
 describe('the contract’s own words at a 5xx', () => {
@@ -292,7 +356,7 @@ describe('a wrong path is told from a wrong ID', () => {
 		expect(error?.description).toMatch(/Image Upload Path/);
 	});
 
-	test.each([404, 400])('model_not_found with %i names the model', async (status) => {
+	test.each([404, 400, 503])('model_not_found with %i names the model', async (status) => {
 		sandbox.faults.add({ on: 'create', do: { status, body: { error: { code: 'model_not_found', message: 'no' } } } });
 		const { error } = await runGateway('video', sandbox, {
 			operation: 'generate',

@@ -1,5 +1,5 @@
 /** The nodes of the package in n8n's own engine, against a sandbox that listens on two ports. */
-import { CredentialTestContext } from 'n8n-core';
+import { CredentialTestContext, ExecuteContext } from 'n8n-core';
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
 import { Avatar } from '../../nodes/Avatar/Avatar.node';
@@ -118,6 +118,16 @@ export function hurry(times = 20): void {
 		.mockImplementation(
 			async (delayMs, signal, atMostMs = Infinity) => await sleep(Math.min(delayMs, atMostMs) / times, signal),
 		);
+}
+
+/** The warnings that nodes write into n8n's log, until `jest.restoreAllMocks()`. */
+export function warnings(): string[] {
+	const lines: string[] = [];
+	const keep = (line: string) => void lines.push(line);
+	jest
+		.spyOn(ExecuteContext.prototype, 'logger', 'get')
+		.mockReturnValue({ debug: () => {}, info: () => {}, warn: keep, error: keep } as never);
+	return lines;
 }
 
 /** The processor time of this process so far. */

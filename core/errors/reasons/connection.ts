@@ -103,6 +103,7 @@ export const CONNECTION = {
 			model === undefined ? 'The service does not know this model' : `The service does not know the model ${model}`,
 		advice: 'Check the model ID, or choose another model.',
 		permanent: true,
+		ofScope: true,
 	},
 	rateLimited: {
 		kind: 'rateLimited',
