@@ -1,7 +1,6 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
 import { realClock } from '../../nodes/connection/transport';
 import { pause, prompts, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { heapMb } from '../support/memory.mts';
 import {
 	costOf,
@@ -177,9 +176,9 @@ describe('the answers for many tasks together', () => {
 	/** Nearly as much as one answer may have, and more in memory. */
 	const FILLER = Array.from({ length: 7_000 }, (_, index) => ({ [`name_${index}`]: 'a'.repeat(100) }));
 	const record = (id: string, fields: object) => JSON.stringify({ id, ...fields, filler: FILLER });
-	const pending = (response: ServerResponse, request: IncomingMessage) =>
+	const pending: Answer = (response, request) =>
 		text(record(idIn(request), { status: 'in_progress' }))(response, request);
-	const idIn = ({ url = '' }: IncomingMessage) => url.split('/').at(-1) ?? '';
+	const idIn = ({ url = '' }: Parameters<Answer>[1]) => url.split('/').at(-1) ?? '';
 	const polled = () => new Set(hostile.requests.filter(({ method }) => method === 'GET').map(({ url }) => url)).size;
 
 	let created = 0;
