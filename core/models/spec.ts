@@ -145,6 +145,7 @@ export interface Condition {
 
 /** The parameter under which the optional fields sit. */
 export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
+export const OPTIONAL_FIELDS_LABEL = 'Optional Fields';
 
 /** The value of the model dropdown that opens Other Model (by ID). */
 export const CUSTOM_MODEL = 'custom';

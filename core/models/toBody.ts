@@ -125,7 +125,7 @@ function joined(before: unknown, names: unknown): string {
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return scaled(field, toNumber(value));
 	if (field.type === 'boolean') return toBoolean(value);
-	if (field.type === 'string') return toPlainText(field, value);
+	if (field.type === 'string') return toPlainText(value);
 	return (
 		field.bodyValues?.[String(value)] ?? allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value
 	);
@@ -136,12 +136,11 @@ function scaled({ scale }: FieldSpec, value: unknown): unknown {
 	return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;
 }
 
-/** Spaces alone are an empty field. Around a URL they are a slip: a sheet and a language model add some. */
-function toPlainText({ format }: FieldSpec, value: unknown): unknown {
-	const text = asText(value);
-	const trimmed = text?.trim();
-	return trimmed === '' || format !== undefined ? (trimmed ?? value) : (text ?? value);
-}
+/**
+ * Without the spaces around it: pasting, a sheet and a language model add some. With them, a retry and a Purchase Key would take
+ * the same request for another one.
+ */
+const toPlainText = (value: unknown): unknown => asText(value)?.trim() ?? value;
 
 function toNumber(value: unknown): unknown {
 	if (typeof value !== 'string' || value.trim() === '') return value === '' ? undefined : value;

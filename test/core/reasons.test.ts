@@ -36,6 +36,8 @@ const OF_THE_SERVICE = [
 	['submissionStopped', 'notSubmitted', 'created nothing'],
 	['notSubmitted', 'notSubmitted', 'created nothing'],
 	['purchaseLogUnavailable', 'unavailable', 'created nothing'],
+	['alreadyRunning', 'badInput', 'created nothing'],
+	['purchaseKeyShared', 'badInput', 'created nothing'],
 	['purchaseKeyConflict', 'badInput', 'created nothing'],
 	['purchaseKeyUnclear', 'badInput', 'created nothing'],
 	['purchaseKeyExpired', 'noResult', 'permanent'],
@@ -98,7 +100,7 @@ const OF_THE_SERVICE = [
 
 /** Mistakes in a form: known before anything is sent. */
 const OF_THE_FORM =
-	'credentialEmpty credentialNotAnAddress credentialMoreThanAddress credentialIsEndpoint credentialPlainHttp credentialCharacterNotAllowed credentialAbsoluteUrl credentialNotAPath credentialWithoutTaskId credentialNotAFieldName customPathLeadsElsewhere operationUnknown itemUnreadable fieldEmpty expressionGaveNothing notText notAChoice notANumber numberTooLarge tooManyToDownload textTooLong notAnId idRounded notJson notAJsonObject numberInexact notAFieldName noBinaryField binaryFieldEmpty notAFile notAnImage tooManyItems tooManyUrls modelNotInList modelInAdditionalFields bodyUnchanged valueNotAllowed valueNotInForm valueOfWrongType notAUrl imageEmpty imageNotAUrl imageIsFile assetNotAccepted notAnAssetReference roleMissing roleNotSupported roleNotForModel roleTwice rolesMixed fieldsExcludeEachOther oneFieldRequired tooManyEntries fieldNotForModel operationNotForWorkflows passedDataTooLarge backgroundNotPossible workflowLoops workflowNotPublished workflowWithoutTrigger workflowNotStartable waitingNotPossible';
+	'credentialEmpty credentialNotAnAddress credentialMoreThanAddress credentialIsEndpoint credentialPlainHttp credentialCharacterNotAllowed credentialAbsoluteUrl credentialNotAPath credentialWithoutTaskId credentialNotAFieldName customPathLeadsElsewhere operationUnknown itemUnreadable fieldEmpty expressionGaveNothing expressionIsText notText notAChoice notANumber numberTooLarge tooManyToDownload textTooLong notAnId idRounded notJson notAJsonObject collectionOfWrongShape numberInexact notAFieldName noBinaryField binaryFieldEmpty notAFile notAnImage tooManyItems tooManyUrls modelNotInList modelInAdditionalFields bodyUnchanged valueNotAllowed valueNotInForm valueOfWrongType notAUrl listOfWrongShape imageEmpty imageNotAUrl imageIsFile assetNotAccepted notAnAssetReference roleMissing roleNotSupported roleNotForModel roleTwice rolesMixed fieldsExcludeEachOther oneFieldRequired tooManyEntries fieldNotForModel operationNotForWorkflows passedDataTooLarge backgroundNotPossible workflowLoops workflowNotPublished workflowWithoutTrigger workflowNotStartable waitingNotPossible';
 
 const flagsOf = (reason: Reason) => {
 	const { code, created, permanent, retryContinues, serviceFirst } = REASONS[reason];
