@@ -53,7 +53,16 @@ function writeBody(spec: BodySpec, values: FormValues, additionalFields: JsonObj
 	}
 	const merged = mergeDeep(body, additionalFields);
 	dropRedundantFalse(spec, merged, additionalFields);
+	addSentAlong(spec, merged);
 	return merged;
+}
+
+/** Adds what a value has no effect without, wherever the value came from. What Additional Fields say of it stays. */
+function addSentAlong(spec: BodySpec, body: JsonObject): void {
+	for (const { bodyPath, sentAlong = {} } of allFields(spec)) {
+		if (isUnset(getPath(body, bodyPath))) continue;
+		for (const [name, value] of Object.entries(sentAlong)) body[name] ??= value;
+	}
 }
 
 /** The field as it is in the unit that was chosen. */
@@ -110,7 +119,6 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
 	if (typed === undefined || typed === null || (typed === '' && !field.required)) return;
 	setPath(body, field.bodyPath, typed);
-	Object.assign(body, field.sentAlong);
 }
 
 /** The names of the body and those of the field, each once. */
