@@ -353,6 +353,17 @@ describe('images', () => {
 		expect(() => plan({ model: 'plain', prompt: 'a', ...given })).toThrow(`${says}, which is not an object`);
 	});
 
+	test.each(['asset://pa_1', 'asset://grp/pa_1', 'asset://my asset', 'asset://人'])(
+		'the contract sets no form of the ID of an asset: %s is one',
+		(reference) => {
+			expect(plan({ model: 'with-roles', ...rows(url(reference)) }).body.image_urls).toEqual([reference]);
+		},
+	);
+
+	test.each(['asset://', 'asset:// ', 'ASSET://pa_1'])('%j names no asset', (reference) => {
+		expect(reasonsOf({ model: 'with-roles', ...rows(url(reference)) })).toMatchObject([['notAnAssetReference', {}]]);
+	});
+
 	test('a number in a text field is a number of the body', () => {
 		expect(plan({ model: 'with-images', steps: '5' }).body).toEqual({ model: 'with-images', steps: 5 });
 	});
