@@ -91,7 +91,7 @@ export interface BodySpec {
 	/** The model that the body is for, if any: messages name it, and the body begins with it. */
 	id?: string;
 	/**
-	 * Always in the form. Every default shown is sent; where the contract shows none, the default is empty and nothing is.
+	 * Always in the form. Every default shown is sent, but for sound that is off; where the contract shows none, the default is empty and nothing is.
 	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
 	 */
 	fields: FieldSpec[];

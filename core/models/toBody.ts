@@ -141,7 +141,9 @@ function toTyped(field: FieldSpec, value: unknown): unknown {
 
 /** A number below 0 stays as it was entered, to be refused. Without the crumbs of binary fractions: 200 * 0.07 is 14. */
 function scaled({ scale }: FieldSpec, value: unknown): unknown {
-	return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;
+	return scale !== undefined && typeof value === 'number' && value > 0
+		? Number((value * scale).toPrecision(12))
+		: value;
 }
 
 /**

@@ -41,11 +41,11 @@ export const assetTypeField: FieldSpec & ChoiceField<string> = {
 	bodyPath: 'asset_type',
 };
 
-export const sourceUrlField: FieldSpec = {
+/** Of a real avatar, whose upload may have its source in another field: Additional Fields give that. */
+const realSourceUrlField: FieldSpec = {
 	displayName: 'Source URL',
 	name: 'sourceUrl',
 	type: 'string',
-	required: true,
 	default: '',
 	placeholder: 'e.g. https://example.com/face.png',
 	description:
@@ -56,10 +56,11 @@ export const sourceUrlField: FieldSpec = {
 	reasons: { format: 'sourceNotAUrl', file: 'sourceIsFile' },
 };
 
-/** A real avatar's upload may have its source in another field, which Additional Fields give. */
+export const sourceUrlField: FieldSpec = { ...realSourceUrlField, required: true };
+
 export const sourceUrlFields: INodeProperties[] = [
 	{ ...toProperty(sourceUrlField), displayOptions: { show: { avatarKind: ['private'] } } },
-	{ ...toProperty(sourceUrlField), required: false, displayOptions: { hide: { avatarKind: ['private'] } } },
+	{ ...toProperty(realSourceUrlField), displayOptions: { hide: { avatarKind: ['private'] } } },
 ];
 
 export const waitForActiveField: INodeProperties = {

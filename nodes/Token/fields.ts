@@ -121,7 +121,7 @@ const otherModelsField: FieldSpec = {
 	type: 'string',
 	typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Model' },
 	default: [],
-	placeholder: 'e.g. alpha-video-2-0',
+	placeholder: 'e.g. my-video-model',
 	description: 'Models that are not in the list above, one per row',
 	...modelLimits,
 };

@@ -54,7 +54,7 @@ function readNames(item: Item, field: INodeProperties): unknown[] {
 	const names = asArray(given ?? []).map((name) => (typeof name === 'string' ? name.trim() : name));
 	const areLost = names.includes(undefined) || names.every((name) => name === '');
 	if (areLost && item.isExpression(field.name)) throw gatewayError('expressionGaveNothing', { label });
-	const wrong = names.filter((name) => typeof name !== 'string' || /[,\s"'[\]{}]/.test(name));
+	const wrong = names.filter((name) => typeof name !== 'string' || /[,\n\r\t"'[\]{}]/.test(name));
 	if (wrong.length > 0) throw gatewayError('notOneModel', { label, value: show(wrong[0]) });
 	return names;
 }

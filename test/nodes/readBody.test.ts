@@ -96,6 +96,7 @@ describe('a field is read by its kind', () => {
 	test.each<[string, FieldSpec, unknown, unknown]>([
 		['names', names, [' a ', 'b'], 'a,b'],
 		['a name alone', names, 'a', 'a'],
+		['a name with a space', names, ['a b'], 'a b'],
 		['no names', names, [], undefined],
 		['no name', names, [''], undefined],
 		['nothing', names, null, undefined],
@@ -122,7 +123,7 @@ describe('a field is read by its kind', () => {
 	test.each<[string, FieldSpec, unknown, string]>([
 		['an empty amount', amount, '', 'X is empty'],
 		['an empty name', needed, ' ', 'X is empty'],
-		['two names in one', names, ['a', 'b c'], 'X contains "b c"'],
+		['two names in one', names, ['a', 'b\nc'], 'X contains "b'],
 		['names with a comma', names, ['a,b'], 'X contains "a,b"'],
 		['what is no name', names, [5], 'X contains 5'],
 	])('%s is refused: %j', (_title, field, value, message) => {

@@ -14,7 +14,7 @@ export const CREATING = {
 		message: ({ execution }: { execution: string }) =>
 			`This node is already running with the same requests, in execution ${execution}`,
 		advice: ({ execution }: { execution: string }) =>
-			`Nothing was sent now, and nothing is bought twice: open execution ${execution} in the Executions list for its results. To buy the same again, run this node when it has finished.`,
+			`Nothing was sent now. The results come in execution ${execution}. To buy the same again, run this node when it has finished.`,
 		created: 'nothing',
 	},
 	outcomeUnknown: {

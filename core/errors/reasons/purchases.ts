@@ -26,8 +26,7 @@ export const PURCHASES = {
 	purchaseKeyShared: {
 		kind: 'badInput',
 		message: ({ items }: { items: string }) => `Items ${items} have the same Purchase Key, but not the same request`,
-		advice:
-			'n8n counts items from 0. Use another Purchase Key for each request, e.g. an expression with the ID of the order. Items with the same request can share a key.',
+		advice: 'n8n counts items from 0. Use another Purchase Key for each request, e.g. the ID of its order.',
 		created: 'nothing',
 	},
 	purchaseKeyConflict: {
