@@ -49,7 +49,7 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 		'The service does not allow this upload into the group',
 		'The key may be limited, or the group belongs to another account. For private avatars, use the group_id that …',
 	],
-	['groupUnknown', { avatarKind: 'another' }, alone, '… another …', ''],
+	['groupUnknown', { avatarKind: 'another' }, alone, '… another …', 'If the group is right, check the Base URL…'],
 	['sourceNotAUrl', { label: 'Source URL', value: '7' }, alone, '…', 'Enter a public URL …'],
 
 	[
