@@ -69,5 +69,8 @@ export const accounts = new Map<string, object>();
 /** Runs that may be spending credits, by account. As many as there are; gone when they end. */
 export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();
 
+/** Manual runs that are under way, by workflow and node. As many as there are; those that sleep are gone seconds after they began. */
+export const manualRuns = new Map<string, object>();
+
 /** Purchases with a Purchase Key that are under way, by workflow and key. As many as there are; gone with their requests. */
 export const keysUnderWay = new Map<string, Promise<unknown>>();

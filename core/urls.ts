@@ -29,9 +29,9 @@ export function isFileContent(value: unknown): boolean {
 	return typeof value === 'string' && (/^data:/i.test(value) || /^[A-Za-z0-9+/=\s]{100,}$/.test(value));
 }
 
-/** A reference to an avatar asset (contract 4.4.5). */
+/** A reference to an avatar asset (contract 4.4.5, which sets no form of the ID). */
 export function isAssetReference(value: unknown): value is string {
-	return typeof value === 'string' && /^asset:\/\/[^\s/]+$/.test(value);
+	return typeof value === 'string' && /^asset:\/\/.*\S/.test(value);
 }
 
 /** The same, or what was meant as one. */

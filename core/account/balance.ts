@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json';
 
-/** 1 USD = 200 credits (contract 1), unless the service names another rate. */
+/** 1 USD = 200 credits, fixed (contract 1): thresholds, amounts and outputs all go by it. */
 export const CREDITS_PER_USD = 200;
 
 /**
@@ -36,9 +36,9 @@ function creditsFirst({ remain_credits, used_credits, ...rest }: JsonObject): Js
 
 /** The remaining balance in USD; null for an account without a limit, or when the service does not say. */
 function remainUsd(balance: Record<string, unknown>): number | null {
-	const { remain_credits: credits, credits_per_usd: rate, unlimited_quota: unlimited } = balance;
+	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
 	if (unlimited === true || typeof credits !== 'number') return null;
-	return rounded(credits / (typeof rate === 'number' && rate > 0 ? rate : CREDITS_PER_USD));
+	return rounded(credits / CREDITS_PER_USD);
 }
 
 /** Without the noise of binary fractions. */

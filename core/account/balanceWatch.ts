@@ -38,7 +38,7 @@ export function parseWatchState(stored: unknown, account: string): BalanceWatchS
 }
 
 export function toCredits(amount: number, unit: 'credits' | 'usd'): number {
-	return unit === 'usd' ? Number((amount * CREDITS_PER_USD).toFixed(6)) : amount;
+	return unit === 'usd' ? Number((amount * CREDITS_PER_USD).toPrecision(12)) : amount;
 }
 
 /**

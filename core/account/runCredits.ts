@@ -46,7 +46,6 @@ export function usedCreditsOf({ used_credits: used }: JsonObject): number | unde
 export function creditsBetween(usedBefore: number, balance: JsonObject): { credits: number; usd: number } | undefined {
 	const usedAfter = usedCreditsOf(balance);
 	if (usedAfter === undefined) return undefined;
-	const rate = balance.credits_per_usd;
 	const credits = rounded(usedAfter - usedBefore);
-	return { credits, usd: rounded(credits / (typeof rate === 'number' && rate > 0 ? rate : CREDITS_PER_USD)) };
+	return { credits, usd: rounded(credits / CREDITS_PER_USD) };
 }

@@ -95,7 +95,7 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 	};
 }
 
-/** Words that end a wait without success; any other word but the good one is still on its way. */
+/** Words that are assumed to end a wait without success: the contract shows none (3.2, 3.3). Any other word is on its way. */
 const ENDED = /^(failed|failure|rejected|error|expired|cancell?ed)$/i;
 
 /** Only `active` is shown in the contract (3.2). */

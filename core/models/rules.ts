@@ -17,8 +17,7 @@ export function checkRule(
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
 			if (inForm && sourceOf(of) === 'json') return undefined;
-			// What Additional Fields have under another name is not in the form.
-			const count = inForm ? items(body, of).length : countAt(body, of);
+			const count = items(body, of).length;
 			if (count <= max || !holds(when, body)) return undefined;
 			return gatewayError('tooManyEntries', { label: labelOf(of), count, max, advice });
 		}
@@ -29,14 +28,18 @@ export function checkRule(
 			return gatewayError('rolesMixed', { advice: rule.advice });
 		case 'absent': {
 			const { of, label, advice } = rule;
-			if (getPath(body, of) === undefined) return undefined;
+			// That the field is off is what the model does anyway.
+			if ([undefined, false].includes(getPath(body, of) as undefined | boolean)) return undefined;
 			return gatewayError('fieldNotForModel', { label, path: of, model: String(body.model), advice });
 		}
 		case 'neededWithout': {
 			const { of, other, advice } = rule;
 			const text = getPath(body, of);
 			const isEmpty = isUnset(text) || (typeof text === 'string' && text.trim() === '');
-			return isEmpty && !isPresent(body, other)
+			// The contract does not show all fields of the model: one that the form does not have may take the place of the text.
+			const isOpen =
+				sourceOf(of) === 'json' || Object.keys(body).some((name) => name !== 'model' && labelOf(name) === name);
+			return isEmpty && !isOpen && !isPresent(body, other)
 				? gatewayError('fieldEmpty', { label: labelOf(of), enter: advice })
 				: undefined;
 		}
@@ -50,9 +53,10 @@ function checkAlternatives(
 	body: JsonObject,
 	labelOf: (path: string) => string,
 ): GatewayError | undefined {
-	const present = of.filter((path) => isPresent(body, path));
+	// Images under other names count as an input, but the contract says of none that it goes with no other.
+	const present = of.filter((path) => !isUnset(getPath(body, path)));
 	if (present.length > 1) return gatewayError('fieldsExcludeEachOther', { labels: names(present, labelOf), advice });
-	if (present.length === 1 || kind === 'atMostOne') return undefined;
+	if (kind === 'atMostOne' || of.some((path) => isPresent(body, path))) return undefined;
 	return gatewayError('oneFieldRequired', { labels: names(of, labelOf), advice });
 }
 
@@ -97,9 +101,6 @@ export function namesMissingImage({ rules }: BodySpec, body: JsonObject): boolea
 
 const isPresent = (body: JsonObject, path: string) =>
 	(holdsImages(path) && imagesOf(body).length > 0) || !isUnset(getPath(body, path));
-
-const countAt = (body: JsonObject, path: string) =>
-	holdsImages(path) ? imagesOf(body).length : items(body, path).length;
 
 function items(body: JsonObject, path: string): unknown[] {
 	const value = getPath(body, path);

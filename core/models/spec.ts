@@ -14,7 +14,7 @@ export interface FieldSpec extends INodeProperties {
 	scale?: number;
 	/** The choice field that gives the unit of the value, and what each unit changes. */
 	units?: { field: string; of: Record<string, Partial<Pick<FieldSpec, 'bodyPath' | 'scale'>>> };
-	/** Sent next to its value. */
+	/** Sent next to its value, which has no effect without it. */
 	sentAlong?: Record<string, unknown>;
 	/** The conversion of the form's value to the body's; absent: none. */
 	shape?: FieldShape;
@@ -91,7 +91,7 @@ export interface BodySpec {
 	/** The model that the body is for, if any: messages name it, and the body begins with it. */
 	id?: string;
 	/**
-	 * Always in the form. Every default shown is sent; where the contract shows none, the default is empty and nothing is.
+	 * Always in the form. Every default shown is sent, but for sound that is off; where the contract shows none, the default is empty and nothing is.
 	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
 	 */
 	fields: FieldSpec[];
@@ -123,7 +123,7 @@ export type Rule =
 	/** At most one of these is present. A `false` counts as absent, and is not sent next to another. */
 	| { kind: 'atMostOne'; of: string[]; advice: string }
 	| { kind: 'exactlyOne'; of: string[]; advice: string }
-	/** Images under any name count. `inForm`: the contract does not close it, so Additional Fields may give more. */
+	/** `inForm`: the contract does not close it, so Additional Fields may give more. */
 	| { kind: 'maxItems'; of: string; max: number; when?: Condition; inForm?: true; advice: string }
 	/** Some images in the one list, some in the other. */
 	| { kind: 'rolesForAllOrNone'; without: string; with: string; advice: string }
@@ -133,7 +133,7 @@ export type Rule =
 	| { kind: 'neededWithout'; of: string; other: string; advice: string }
 	/** Each role at most once. */
 	| { kind: 'uniqueRoles'; of: string; advice: string }
-	/** The model has no such field, and is known to refuse it. */
+	/** The contract has the field for other models only. Off is what the model does anyway. */
 	| { kind: 'absent'; of: string; label: string; advice: string }
 	/** `<<<image_N>>>` in the prompt names an image; one that is not there is worth a hint. */
 	| { kind: 'imageReferences'; prompt: string };
@@ -145,6 +145,7 @@ export interface Condition {
 
 /** The parameter under which the optional fields sit. */
 export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
+export const OPTIONAL_FIELDS_LABEL = 'Optional Fields';
 
 /** The value of the model dropdown that opens Other Model (by ID). */
 export const CUSTOM_MODEL = 'custom';

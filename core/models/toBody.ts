@@ -53,7 +53,16 @@ function writeBody(spec: BodySpec, values: FormValues, additionalFields: JsonObj
 	}
 	const merged = mergeDeep(body, additionalFields);
 	dropRedundantFalse(spec, merged, additionalFields);
+	addSentAlong(spec, merged);
 	return merged;
+}
+
+/** Adds what a value has no effect without, wherever the value came from. What Additional Fields say of it stays. */
+function addSentAlong(spec: BodySpec, body: JsonObject): void {
+	for (const { bodyPath, sentAlong = {} } of allFields(spec)) {
+		if (isUnset(getPath(body, bodyPath))) continue;
+		for (const [name, value] of Object.entries(sentAlong)) body[name] ??= value;
+	}
 }
 
 /** The field as it is in the unit that was chosen. */
@@ -110,7 +119,6 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
 	if (typed === undefined || typed === null || (typed === '' && !field.required)) return;
 	setPath(body, field.bodyPath, typed);
-	Object.assign(body, field.sentAlong);
 }
 
 /** The names of the body and those of the field, each once. */
@@ -125,7 +133,7 @@ function joined(before: unknown, names: unknown): string {
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return scaled(field, toNumber(value));
 	if (field.type === 'boolean') return toBoolean(value);
-	if (field.type === 'string') return toPlainText(field, value);
+	if (field.type === 'string') return toPlainText(value);
 	return (
 		field.bodyValues?.[String(value)] ?? allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value
 	);
@@ -133,15 +141,16 @@ function toTyped(field: FieldSpec, value: unknown): unknown {
 
 /** A number below 0 stays as it was entered, to be refused. Without the crumbs of binary fractions: 200 * 0.07 is 14. */
 function scaled({ scale }: FieldSpec, value: unknown): unknown {
-	return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;
+	return scale !== undefined && typeof value === 'number' && value > 0
+		? Number((value * scale).toPrecision(12))
+		: value;
 }
 
-/** Spaces alone are an empty field. Around a URL they are a slip: a sheet and a language model add some. */
-function toPlainText({ format }: FieldSpec, value: unknown): unknown {
-	const text = asText(value);
-	const trimmed = text?.trim();
-	return trimmed === '' || format !== undefined ? (trimmed ?? value) : (text ?? value);
-}
+/**
+ * Without the spaces around it: pasting, a sheet and a language model add some. With them, a retry and a Purchase Key would take
+ * the same request for another one.
+ */
+const toPlainText = (value: unknown): unknown => asText(value)?.trim() ?? value;
 
 function toNumber(value: unknown): unknown {
 	if (typeof value !== 'string' || value.trim() === '') return value === '' ? undefined : value;

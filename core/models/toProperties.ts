@@ -5,6 +5,7 @@ import {
 	allowedValues,
 	CUSTOM_MODEL,
 	CUSTOM_MODEL_LABEL,
+	OPTIONAL_FIELDS_LABEL,
 	OPTIONAL_FIELDS_PARAMETER,
 	OWN_KEYS,
 	type ModelSpec,
@@ -212,7 +213,7 @@ function propertiesOf(model: ModelSpec): INodeProperties[] {
 	return [
 		...properties,
 		{
-			displayName: 'Optional Fields',
+			displayName: OPTIONAL_FIELDS_LABEL,
 			name: OPTIONAL_FIELDS_PARAMETER,
 			type: 'collection',
 			placeholder: 'Add Field',

@@ -38,13 +38,18 @@ export interface TokenRecord {
 	answer: JsonObject;
 }
 
+/** The random part of a key has so many characters (contract 2.2), and may itself begin with `sk-`. */
+const KEY_LENGTH = 48;
+
+const isWhole = (key: string) => key.startsWith('sk-') && key.length !== KEY_LENGTH;
+
 /** Undefined when the answer holds no key: then nobody will ever see it. */
 export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	const raw = isPlainObject(answer) && isPlainObject(answer.data) ? answer.data : answer;
 	const fields = z.object({ key: z.string().min(1) }).safeParse(raw);
 	if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;
 	const { key } = fields.data;
-	return { id: looseText(raw.id) ?? '', apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, answer };
+	return { id: looseText(raw.id) ?? '', apiKey: isWhole(key) ? key : `sk-${key}`, raw, answer };
 }
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */

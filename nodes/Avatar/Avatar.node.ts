@@ -25,11 +25,12 @@ export class Avatar implements INodeType {
 		usableAsTool: true,
 		builderHint: {
 			searchHint:
-				'Makes people for videos. Made-up person: group create, then asset upload. Real person: verification create returns a link, and verification getResult the group; then asset upload. Pass the reference of the asset to the video as an image.',
+				'Makes people for videos. Made-up person: group create, then asset upload. Real person: verification create returns a link, and verification getResult the group; then asset upload. The documentation of the service does not show which field of a video takes the reference of the asset: have the user try one video first.',
 			relatedNodes: [
 				{
 					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',
-					relationHint: 'Makes the video: pass the reference of the asset as the URL of an image',
+					relationHint:
+						'Makes the video. Which field takes the reference of the asset is not documented: the URL of an image is an assumption, so try one video first',
 				},
 				{
 					nodeType: 'n8n-nodes-generation-gateway.avatarVerificationTrigger',

@@ -3,9 +3,11 @@ import type { AvatarKind } from '../../core/avatars/records';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
+import { toProperty } from '../../core/models/toProperties';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { isHttpUrl } from '../../core/urls';
 import type { ChoiceField } from '../form/fieldReader';
+import { additionalFieldsOption } from '../form/options';
 import { binaryFieldsOf } from '../generation/binaryImage';
 import type { Item } from '../run/item';
 import { readBody } from '../run/readBody';
@@ -39,11 +41,11 @@ export const assetTypeField: FieldSpec & ChoiceField<string> = {
 	bodyPath: 'asset_type',
 };
 
-export const sourceUrlField: FieldSpec = {
+/** Of a real avatar, whose upload may have its source in another field: Additional Fields give that. */
+const realSourceUrlField: FieldSpec = {
 	displayName: 'Source URL',
 	name: 'sourceUrl',
 	type: 'string',
-	required: true,
 	default: '',
 	placeholder: 'e.g. https://example.com/face.png',
 	description:
@@ -53,6 +55,13 @@ export const sourceUrlField: FieldSpec = {
 	format: 'url',
 	reasons: { format: 'sourceNotAUrl', file: 'sourceIsFile' },
 };
+
+export const sourceUrlField: FieldSpec = { ...realSourceUrlField, required: true };
+
+export const sourceUrlFields: INodeProperties[] = [
+	{ ...toProperty(sourceUrlField), displayOptions: { show: { avatarKind: ['private'] } } },
+	{ ...toProperty(realSourceUrlField), displayOptions: { hide: { avatarKind: ['private'] } } },
+];
 
 export const waitForActiveField: INodeProperties = {
 	displayName: 'Wait Until Active',
@@ -72,17 +81,19 @@ export const groupFieldOption: INodeProperties = {
 
 /**
  * The body of the request, and the name of its group field. The contract does not show the body of a real avatar's
- * upload (4.6): Additional Fields can leave out what is assumed there. Throws a `badInput` error that names the field.
+ * upload (4.6): Additional Fields can leave out what is assumed there, or give other values of it. Throws a `badInput` error that names the field.
  */
 export function readUploadBody(item: Item, kind: AvatarKind): { body: JsonObject; groupIdName: string } {
 	const groupIdName = readBodyFieldName(item.options, groupFieldOption);
 	checkIsNoFile(item);
 	item.givenChoice(assetTypeField);
-	const alwaysSent = kind === 'private';
+	const isPrivate = kind === 'private';
+	const open: Partial<FieldSpec> = isPrivate ? { alwaysSent: true } : { alwaysSent: false, extraValues: 'all' };
+	const hasMore = Object.keys(item.options.json(additionalFieldsOption)).length > 0;
 	const spec = toBodySpec([
 		{ ...groupIdField, bodyPath: groupIdName },
-		{ ...assetTypeField, alwaysSent },
-		{ ...sourceUrlField, alwaysSent },
+		{ ...assetTypeField, ...open },
+		{ ...sourceUrlField, ...open, required: isPrivate || !hasMore },
 	]);
 	return { body: readBody(item, spec), groupIdName };
 }

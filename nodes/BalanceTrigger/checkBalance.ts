@@ -14,7 +14,6 @@ import { CREDENTIAL } from '../connection/transport';
 import { toNodeError } from '../errors/toNodeError';
 import { unreadable } from '../errors/unreadable';
 import { FieldReader } from '../form/fieldReader';
-import { holdsExpression } from '../run/item';
 import { toFields, withoutEmpty } from '../run/output';
 import { marginOption, thresholdField, unitField } from './fields';
 
@@ -68,11 +67,11 @@ function readThreshold(context: IPollFunctions): BalanceThreshold {
 	const { parameters } = context.getNode();
 	const form = new FieldReader(
 		(name) => context.getNodeParameter(name, null),
-		(name) => holdsExpression(parameters[name]),
+		(name) => parameters[name],
 	);
 	const options = new FieldReader(
 		(name) => context.getNodeParameter(`options.${name}`, null),
-		(name) => holdsExpression((parameters.options as IDataObject | undefined)?.[name]),
+		(name) => (parameters.options as IDataObject | undefined)?.[name],
 	);
 	try {
 		const unit = form.givenChoice(unitField);

@@ -26,7 +26,7 @@ export class Token implements INodeType {
 		usableAsTool: undefined,
 		builderHint: {
 			searchHint:
-				'Creates a key with a budget: an amount, an expiry and allowed models, which the service enforces. Put api_key into a second credential and give that to the tool of an agent. The key is shown once.',
+				'Creates a key with a budget: an amount, an expiry and allowed models, which are up to the service. Put api_key into a second credential and give that to the tool of an agent. The key is shown once.',
 			relatedNodes: [
 				{
 					nodeType: 'n8n-nodes-generation-gateway.imageGeneration',

@@ -51,6 +51,8 @@ const amountField: FieldSpec = {
 	units: { field: 'unit', of: { usd: { scale: CREDITS_PER_USD }, internalUnits: { bodyPath: 'remain_quota' } } },
 	shape: 'number',
 	min: 0,
+	// The contract sets no bound: a service may take -1 for no limit.
+	extraValues: 'values',
 	reasons: { type: 'amountNotANumber' },
 };
 
@@ -119,7 +121,7 @@ const otherModelsField: FieldSpec = {
 	type: 'string',
 	typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Model' },
 	default: [],
-	placeholder: 'e.g. alpha-video-2-0',
+	placeholder: 'e.g. my-video-model',
 	description: 'Models that are not in the list above, one per row',
 	...modelLimits,
 };
@@ -157,6 +159,7 @@ const dailyLimitOption: FieldSpec = {
 	description: 'Maximum credits per day. Without this option, the service uses 0; what 0 means is not documented.',
 	bodyPath: 'daily_credits',
 	min: 0,
+	extraValues: 'values',
 	reasons: { type: 'amountNotANumber' },
 };
 
@@ -168,6 +171,7 @@ const monthlyLimitOption: FieldSpec = {
 	description: 'Maximum credits per month. Without this option, the service uses 0; what 0 means is not documented.',
 	bodyPath: 'monthly_credits',
 	min: 0,
+	extraValues: 'values',
 	reasons: { type: 'amountNotANumber' },
 };
 

@@ -16,6 +16,8 @@ export function toTokenOutput({ apiKey, raw, answer }: TokenRecord, { simplify }
 		unlimited_quota: raw.unlimited_quota,
 		daily_credits: raw.daily_credits,
 		monthly_credits: raw.monthly_credits,
+		// Without it, the list of models has no effect.
+		model_limits_enabled: raw.model_limits_enabled,
 		model_limits: raw.model_limits,
 		id: raw.id,
 		message: answer.message === '' ? undefined : answer.message,

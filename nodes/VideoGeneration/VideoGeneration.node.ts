@@ -38,7 +38,8 @@ export class VideoGeneration implements INodeType {
 				},
 				{
 					nodeType: 'n8n-nodes-generation-gateway.avatar',
-					relationHint: 'Makes a reference to a person that a video can use: pass its reference',
+					relationHint:
+						'Makes a reference to a person. Which field of a video takes it is not documented: try one video first',
 				},
 				{
 					nodeType: 'n8n-nodes-generation-gateway.token',

@@ -11,7 +11,6 @@ import { FieldReader, toText } from '../form/fieldReader';
 import { startModeField, whenDoneField, workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
-import { holdsExpression } from '../run/item';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
@@ -30,7 +29,7 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 	const { parameters } = context.getNode();
 	const form = new FieldReader(
 		(name) => context.getNodeParameter(name, 0, null),
-		(name) => holdsExpression(parameters[name]),
+		(name) => parameters[name],
 	);
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
 	const missing = missingNode(context, NEEDED_TO_START);

@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError, type GatewayError } from '../../core/errors';
-import { isPlainObject, type JsonObject } from '../../core/json';
+import { asArray, isPlainObject, type JsonObject } from '../../core/json';
 import type { FieldSpec } from '../../core/models/spec';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
 import { asText, either, shorten, show } from '../../core/text';
@@ -17,7 +17,10 @@ export type NumberField = INodeProperties & Pick<FieldSpec, 'min' | 'max' | 'int
 /** A text of bounded length. */
 export type TextField = INodeProperties & { maxLength: number };
 
-type Labelled = Pick<FieldSpec, 'name' | 'displayName' | 'maxLength'>;
+type Labelled = Pick<FieldSpec, 'name' | 'displayName' | 'maxLength'> & Partial<Pick<FieldSpec, 'type'>>;
+
+/** A field whose value is read, with its label where its text may be one that stands in the form. */
+type Read = Pick<INodeProperties, 'name'> & Partial<Pick<INodeProperties, 'displayName' | 'type'>>;
 
 /**
  * Reads fields of a form as their declarations say: type, choices, bounds and default are theirs. Expressions can give
@@ -26,15 +29,21 @@ type Labelled = Pick<FieldSpec, 'name' | 'displayName' | 'maxLength'>;
 export class FieldReader {
 	/**
 	 * @param read the value of a parameter by its name; null or undefined when there is none
-	 * @param isExpression whether the parameter holds an expression
+	 * @param stored the parameter as it is stored in the node, with its expressions; undefined when it is not
 	 */
 	constructor(
 		private readonly read: (name: string) => unknown,
-		readonly isExpression: (name: string) => boolean = () => false,
+		private readonly stored: (name: string) => unknown = () => undefined,
 	) {}
 
-	/** As it is; undefined when there is none. */
-	value({ name }: Pick<INodeProperties, 'name'>): unknown {
+	/** True when a part of the parameter is an expression. */
+	isExpression(name: string): boolean {
+		return holdsExpression(this.stored(name));
+	}
+
+	/** As it is; undefined when there is none. Throws where a field has `{{ … }}` as text. */
+	value({ name, displayName: label, type }: Read): unknown {
+		if (label !== undefined) assertNoTemplate(this.stored(name), label, type);
 		return this.read(name) ?? undefined;
 	}
 
@@ -42,7 +51,7 @@ export class FieldReader {
 	 * Throws where an expression has no value at all, for example because the item has no such field. Null is a value: the
 	 * item says that it has none.
 	 */
-	assertNotLost({ name, displayName: label }: INodeProperties): void {
+	assertNotLost({ name, displayName: label }: Labelled): void {
 		if (this.isExpression(name) && this.read(name) === undefined)
 			throw gatewayError('expressionGaveNothing', { label });
 	}
@@ -126,10 +135,44 @@ export class FieldReader {
 		throw gatewayError('notAChoice', { label: displayName, value: show(value), allowed });
 	}
 
+	/** The fields that were added to a collection. Throws where it is no collection: what was added would be missing. */
+	collection(field: Labelled): JsonObject {
+		const { name, displayName: label } = field;
+		const added = this.read(name);
+		if (added === undefined && this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
+		if (isPlainObject(added ?? {})) return { ...(added as JsonObject | null) };
+		throw gatewayError('collectionOfWrongShape', { label, value: show(added) });
+	}
+
 	/** The JSON object that was typed in, or that an expression gave. */
 	json(field: Labelled): JsonObject {
 		return toJsonObject(field.displayName, this.value(field));
 	}
+}
+
+/** True when a part of a stored parameter is an expression, such as an entry of a list. */
+export function holdsExpression(stored: unknown): boolean {
+	return typeof stored === 'object' && stored !== null
+		? Object.values(stored).some(holdsExpression)
+		: typeof stored === 'string' && stored.startsWith('=');
+}
+
+const TEMPLATE = /\{\{[^]*?\}\}/;
+
+/** JSON can hold braces of another template language in its texts: n8n's own begin with `$`. */
+const N8N_TEMPLATE = /\{\{[^}]*?\$[\w(][^]*?\}\}/;
+
+/**
+ * Throws where `{{ … }}` has stayed text, because the field is set to Fixed or the text was pasted: n8n does not evaluate
+ * it, and the same text would be bought for each item.
+ *
+ * @param stored a text, a list of texts, or what was chosen in a list (`value`)
+ */
+export function assertNoTemplate(stored: unknown, label: string, type?: string): void {
+	const texts = isPlainObject(stored) ? [stored.value] : asArray(stored);
+	const template = type === 'json' ? N8N_TEMPLATE : TEMPLATE;
+	const isTemplate = (text: unknown) => typeof text === 'string' && !text.startsWith('=') && template.test(text);
+	if (texts.some(isTemplate)) throw gatewayError('expressionIsText', { label });
 }
 
 /** Reads the Options: a switch that was not added is off, whatever it is when it arrives in the form. */

@@ -26,5 +26,5 @@ export const video: Media = {
 	withArticle: 'a video',
 	models: videoModels,
 	timeoutOption: videoTimeoutOption,
-	otherModel: 'alpha-video-2-0',
+	otherModel: 'my-video-model',
 };

@@ -1,13 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { MODELS } from '../../core/errors/reasons/models';
-import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
+import { asArray, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { imageLabel } from '../../core/models/images';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
 	allFields,
 	CUSTOM_MODEL,
 	CUSTOM_MODEL_LABEL,
+	OPTIONAL_FIELDS_LABEL,
 	OPTIONAL_FIELDS_PARAMETER,
 	ROLE_LABELS,
 	ROLES,
@@ -15,8 +16,8 @@ import {
 	type ModelSpec,
 } from '../../core/models/spec';
 import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
-import { listOf } from '../../core/text';
-import { toText } from '../form/fieldReader';
+import { listOf, show } from '../../core/text';
+import { assertNoTemplate, FieldReader, toText } from '../form/fieldReader';
 import { customBodyField, customModelIdField, modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { assetTakers, modelsWith } from '../models';
@@ -52,12 +53,11 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	if (model === undefined)
 		throw gatewayError('modelNotInList', { model: modelId, known: models.map(({ id }) => id).join(', ') });
 
-	const optional = item.value({ name: OPTIONAL_FIELDS_PARAMETER });
+	const optional = readOptional(item);
 	const values: FormValues = {};
 	for (const field of allFields(model)) {
 		const isOptional = !model.fields.includes(field);
-		const added = isPlainObject(optional) ? (optional[field.name] ?? undefined) : undefined;
-		values[field.name] = readShape(item, field, isOptional ? added : chosen(item, field));
+		values[field.name] = readShape(item, field, isOptional ? optional.value(field) : chosen(item, field));
 	}
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
@@ -73,6 +73,16 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	};
 }
 
+/** The fields that were added with Add Field. */
+function readOptional(item: Item): FieldReader {
+	const added = item.collection({ displayName: OPTIONAL_FIELDS_LABEL, name: OPTIONAL_FIELDS_PARAMETER });
+	const stored = item.node.parameters[OPTIONAL_FIELDS_PARAMETER];
+	return new FieldReader(
+		(name) => added[name],
+		(name) => (isPlainObject(stored) ? (stored as JsonObject)[name] : undefined),
+	);
+}
+
 function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalFields: JsonObject): JsonObject {
 	try {
 		return toBody(model, values, additionalFields);
@@ -86,8 +96,8 @@ function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalF
  * `toProperties`.
  */
 function chosen(item: Item, field: FieldSpec): unknown {
-	// With an image, some models need none: they would make something that nobody has asked for.
-	if (field.name === optionalPromptField.name) item.assertNotLost(field);
+	// Some models need no prompt with an image, and none needs images: they would make something that the user did not ask for.
+	if (field.name === optionalPromptField.name || field.type === 'fixedCollection') item.assertNotLost(field);
 	const value = readValue(item, field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
@@ -165,19 +175,51 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 }
 
 function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
-	if (field.shape === undefined || field.shape === 'number') return raw;
-	const rows = isPlainObject(raw) ? Object.values(raw).flat().filter(isPlainObject) : [];
-	if (field.shape === 'urls') return rows.flatMap((row) => toTexts(row.url));
+	if (field.type !== 'fixedCollection') return raw;
+	const rows = toRows(field, raw);
+	const stored = storedRows(item, field);
+	if (field.shape === 'urls') {
+		for (const [index, row] of stored.entries()) assertNoTemplate(row.url, `${field.displayName}: URL ${index + 1}`);
+		return rows.flatMap((row) => toTexts(row.url));
+	}
 	const images: ImageInput[] = [];
-	for (const row of rows) {
+	for (const [index, row] of rows.entries()) {
 		const role = toText(row.role, `${field.displayName}: ${roleLabel}`) || undefined;
 		const isFile = row.source === 'binary';
+		const { url, binaryPropertyName } = stored[index] ?? {};
+		assertNoTemplate(isFile ? binaryPropertyName : url, imageLabel(field, images.length));
 		for (const given of isFile ? toFiles(row) : toTexts(row.url)) {
 			const reference = isFile ? readBinaryImage(item, given, images.length + 1) : String(given);
 			images.push({ reference, role });
 		}
 	}
 	return images;
+}
+
+/** The fields of a row: an object without any of them is no row. */
+const ROW_FIELDS = ['source', 'url', 'binaryPropertyName'];
+
+/**
+ * The rows of a list. The form makes `{ image: [row, …] }`; JSON and expressions can give a row, a URL, or a list of them
+ * in its place. Throws where it is anything else: without it, the request would be another one.
+ */
+function toRows(field: FieldSpec, given: unknown): JsonObject[] {
+	const { name = '' } = field.options?.find((option) => 'values' in option) ?? {};
+	const isForm = isPlainObject(given) && (Object.hasOwn(given, name) || Object.keys(given).length === 0);
+	const list = isForm ? given[name] : given;
+	return asArray(list ?? []).map((row) => {
+		if (typeof row === 'string') return { url: row };
+		if (isPlainObject(row) && ROW_FIELDS.some((each) => Object.hasOwn(row, each))) return row;
+		throw gatewayError('listOfWrongShape', {
+			...{ label: field.displayName, value: show(isForm ? list : given), row: name },
+		});
+	});
+}
+
+/** The same rows as they are stored, with their expressions. */
+function storedRows({ node }: Item, field: FieldSpec): JsonObject[] {
+	const stored = node.parameters[field.name];
+	return typeof stored === 'string' && stored.startsWith('=') ? [] : toRows(field, stored);
 }
 
 /** Names separated by commas, or what an expression gives instead: a file, or a list of names and files. */

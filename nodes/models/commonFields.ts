@@ -13,7 +13,10 @@ export const optionalPromptField: FieldSpec = {
 	bodyPath: 'prompt',
 };
 
-/** The sound field of models whose default the contract does not show: only a choice of the user is sent. */
+/**
+ * The sound field: only a choice of the user is sent. The contract shows the default of `beta-v3-omni` (off), which is what
+ * nothing means there, and none of the others.
+ */
 export const audioField: FieldSpec = {
 	displayName: 'Audio',
 	name: 'audio',

@@ -1,10 +1,11 @@
 import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { TaskReference } from '../../core/errors';
-import type { JsonObject } from '../../core/json';
+import { asGatewayError, GatewayError, type TaskReference } from '../../core/errors';
+import { isPlainObject, type JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { JobControls } from '../../core/orders/jobs';
-import { FieldReader, OptionsReader } from '../form/fieldReader';
+import { FieldReader, holdsExpression, OptionsReader } from '../form/fieldReader';
 import { simplifyField } from '../form/fields';
+import { optionsCollection } from '../form/options';
 
 /**
  * The parameters of a node for its items. n8n takes its time for each of them, so one without an expression, which is
@@ -27,19 +28,6 @@ export class Parameters {
 		if (name in parameters && !holdsExpression(parameters[name])) this.same.set(name, value);
 		return value;
 	}
-
-	isExpression(name: string): boolean {
-		return isExpression(this.node.parameters[name]);
-	}
-}
-
-const isExpression = (stored: unknown) => typeof stored === 'string' && stored.startsWith('=');
-
-/** True when a part of a stored parameter is an expression, such as an entry of a list. */
-export function holdsExpression(stored: unknown): boolean {
-	return typeof stored === 'object' && stored !== null
-		? Object.values(stored).some(holdsExpression)
-		: isExpression(stored);
 }
 
 /** The form of one input item. */
@@ -59,12 +47,14 @@ export class Item extends FieldReader {
 	) {
 		super(
 			(name) => parameters.read(name, index),
-			(name) => parameters.isExpression(name),
+			(name) => parameters.node.parameters[name],
 		);
 		({ context: this.context, node: this.node } = parameters);
 		this.options = new ItemOptions(parameters, index);
 	}
 }
+
+const optionsField = optionsCollection([]);
 
 /** The Options collection of one item: the fields that were added. */
 class ItemOptions extends OptionsReader {
@@ -72,15 +62,24 @@ class ItemOptions extends OptionsReader {
 		// Read as a whole and once, because each call evaluates every expression in it. Where one of them cannot be
 		// resolved, the others can still be read by themselves.
 		let added: JsonObject | undefined;
-		const readAll = () => (added ??= { ...(parameters.read('options', index) as object | null) });
+		const whole = new FieldReader(
+			(name) => parameters.read(name, index),
+			(name) => parameters.node.parameters[name],
+		);
+		const readAll = () => (added ??= whole.collection(optionsField));
 		const read = (name: string) => {
 			try {
 				return readAll()[name];
-			} catch {
+			} catch (thrown) {
+				// It is no collection, so it has no options that could be read by themselves.
+				if (thrown instanceof GatewayError) throw asGatewayError(thrown);
 				return parameters.read(`options.${name}`, index);
 			}
 		};
-		super(read, (name) => isExpression((parameters.node.parameters.options as JsonObject | undefined)?.[name]));
+		super(read, (name) => {
+			const stored = parameters.node.parameters.options;
+			return isPlainObject(stored) ? (stored as JsonObject)[name] : undefined;
+		});
 		this.readAll = readAll;
 	}
 

@@ -7,7 +7,7 @@ import { show } from '../../core/text';
 import { readUnixSeconds } from '../form/dates';
 import type { ChoiceField } from '../form/fieldReader';
 import { additionalFieldsOption } from '../form/options';
-import { holdsExpression, type Item } from './item';
+import type { Item } from './item';
 
 /**
  * The request body that the form of one item describes, Additional Fields included, checked as it is sent. Throws a
@@ -53,9 +53,8 @@ function readNames(item: Item, field: INodeProperties): unknown[] {
 	const given = item.value(field);
 	const names = asArray(given ?? []).map((name) => (typeof name === 'string' ? name.trim() : name));
 	const areLost = names.includes(undefined) || names.every((name) => name === '');
-	if (areLost && holdsExpression(item.node.parameters[field.name]))
-		throw gatewayError('expressionGaveNothing', { label });
-	const wrong = names.filter((name) => typeof name !== 'string' || /[,\s"'[\]{}]/.test(name));
+	if (areLost && item.isExpression(field.name)) throw gatewayError('expressionGaveNothing', { label });
+	const wrong = names.filter((name) => typeof name !== 'string' || /[,\n\r\t"'[\]{}]/.test(name));
 	if (wrong.length > 0) throw gatewayError('notOneModel', { label, value: show(wrong[0]) });
 	return names;
 }

@@ -1,17 +1,20 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
-import { GatewayError } from '../../core/errors';
+import { gatewayError, GatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
 import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
+import type { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
+import { toRanges } from '../../core/text';
 import type { Job, JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/unreadable';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
+import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn, type Described } from './output';
 import { executionOf, type Run } from './run';
@@ -49,9 +52,27 @@ interface Prepared {
  * The item loop of every operation: checks all items before anything is sent, works on them side by side, and throws n8n's
  * error for the first one that has failed, unless the node continues. Undefined where the user has stopped it.
  */
-export async function runItems(
+export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | undefined> {
+	const { context, ledger } = run;
+	const signal = context.getExecutionCancelSignal();
+	const prepared = await prepareAll(context, items, signal);
+	if (signal?.aborted) return undefined;
+	refuseSharedKeys(prepared, ledger);
+	const { refusal, release } = claimManualRun(run, ordersOf(prepared));
+	if (refusal !== undefined) for (const each of prepared) if (isOrder(each.work)) each.work = refusal;
+	try {
+		return await workOnPrepared(run, prepared, items);
+	} finally {
+		release();
+	}
+}
+
+const ordersOf = (prepared: Prepared[]) => prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
+
+async function workOnPrepared(
 	run: Run,
-	{ errorContext, describes, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
+	prepared: Prepared[],
+	{ errorContext, ports: portsOfOrders, onPrepared }: ItemsToRun,
 ): Promise<Worked[] | undefined> {
 	const { context, limits, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
@@ -59,12 +80,10 @@ export async function runItems(
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
 		toNodeError(error, { ...errorContext, itemIndex }, summary);
 
-	const prepared = await prepareAll(context, { prepare, describes }, signal);
-	if (signal?.aborted) return undefined;
-	const [mistake, ...others] = prepared.filter(isMistake);
+	const [mistake, ...others] = prepared.filter(isMistake).filter(isFirstOfItsError);
 	if (mistake !== undefined && !continueOnError)
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
-	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
+	const orders = ordersOf(prepared);
 	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
 	const { batch, purchases } = run;
 	if (batch !== undefined && purchases?.lastSeenRow !== undefined) batch.lastSeenRow = purchases.lastSeenRow;
@@ -91,6 +110,30 @@ export async function runItems(
 		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
 	}
 	return worked;
+}
+
+/** Of items that share an error, which names them all. */
+const isFirstOfItsError = ({ work }: Prepared, index: number, all: Prepared[]) =>
+	all.findIndex((other) => other.work === work) === index;
+
+/**
+ * Refuses all items that have one Purchase Key for different requests: only the first of them would be bought. A request that
+ * an earlier try has bought goes on.
+ */
+function refuseSharedKeys(prepared: Prepared[], ledger: OrderLedger): void {
+	const byKey = new Map<string, Array<Prepared & { work: Order }>>();
+	for (const each of prepared) {
+		const { work } = each;
+		const { keyHash, hash = '' } = (isOrder(work) && work.request) || {};
+		if (!isOrder(work) || keyHash === undefined || ledger.find(each.index, hash)?.taskId !== undefined) continue;
+		byKey.set(keyHash, [...(byKey.get(keyHash) ?? []), { ...each, work }]);
+	}
+	for (const sharing of byKey.values()) {
+		if (new Set(sharing.map(({ work }) => work.request?.hash)).size === 1) continue;
+		const items = toRanges(sharing.map(({ index }) => index));
+		const error = gatewayError('purchaseKeyShared', { items });
+		for (const { index } of sharing) Object.assign(prepared[index] ?? {}, { work: error });
+	}
 }
 
 const isMistake = (prepared: Prepared): prepared is Prepared & { work: GatewayError } =>

@@ -35,7 +35,8 @@ function userBalance({ caller: { user } }: Call) {
 		success: true,
 		remain_balance: user.unlimited ? -1 : user.remainCredits / CREDITS_PER_USD,
 		used_balance: user.usedCredits / CREDITS_PER_USD,
-		remain_credits: user.unlimited ? -1 : user.remainCredits,
+		// The contract says -1 of the balance only.
+		remain_credits: user.remainCredits,
 		used_credits: user.usedCredits,
 		credits_per_usd: CREDITS_PER_USD,
 		unlimited_quota: user.unlimited,
@@ -47,7 +48,7 @@ function tokenBalance({ caller: { user, token } }: Call) {
 	if (!token) {
 		return jsonAnswer({
 			success: true,
-			remain_credits: user.unlimited ? -1 : user.remainCredits,
+			remain_credits: user.remainCredits,
 			used_credits: user.usedCredits,
 			unlimited_quota: user.unlimited,
 		});

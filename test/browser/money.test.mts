@@ -202,4 +202,27 @@ describe('what is paid for', () => {
 		assert.equal(await rendered.count(), 0);
 		await closeNode(page);
 	});
+
+	test('braces that stayed text are refused before anything is bought, and the text says how to switch the field', async () => {
+		const items = [{ prompt: 'a' }, { prompt: 'b' }];
+		const { sandbox } = await show({ prompt: '{{ $json.prompt }}' }, items);
+		await run('Generate');
+		const { message, description } = await messageOf(page);
+		await screenshot(page, 'money, braces as text');
+		assert.match(message, /^Prompt contains \{\{ … \}\} as text, which n8n does not evaluate/);
+		assert.match(description, /^Switch Prompt from Fixed to Expression.*Nothing was sent\./s);
+		assert.ok((await linesOfAdvice(page)) <= 5, description);
+		assert.equal(sandbox.tasks.length, 0);
+		await closeNode(page);
+	});
+
+	test('a double click on Execute step buys the batch once at most', async () => {
+		const items = ['a', 'b', 'c'].map((letter) => ({ prompt: `${letter} [[sandbox duration=4s]]` }));
+		const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, items);
+		await openNode(page, 'Generate');
+		await page.getByTestId('node-execute-button').dblclick();
+		await page.waitForTimeout(10_000);
+		assert.ok(sandbox.tasks.length <= items.length, `${sandbox.tasks.length} tasks`);
+		await closeNode(page);
+	});
 });

@@ -37,7 +37,7 @@ describe('the fields of a balance', () => {
 	});
 
 	test.each([
-		[{ remain_credits: 500, credits_per_usd: 100 }, 5],
+		[{ remain_credits: 500, credits_per_usd: 100 }, 2.5],
 		[{ remain_credits: 2.9 }, 0.0145],
 		[{ remain_credits: 500, credits_per_usd: 0 }, 2.5],
 		[{ remain_credits: 500, credits_per_usd: -1 }, 2.5],
@@ -222,7 +222,7 @@ describe('the watch over a balance', () => {
 describe('what a run has used', () => {
 	test.each<[number, object, object | undefined]>([
 		[10, { used_credits: 30 }, { credits: 20, usd: 0.1 }],
-		[10, { used_credits: 30, credits_per_usd: 10 }, { credits: 20, usd: 2 }],
+		[10, { used_credits: 30, credits_per_usd: 10 }, { credits: 20, usd: 0.1 }],
 		[10, { used_credits: 30, credits_per_usd: 0 }, { credits: 20, usd: 0.1 }],
 		[10, { used_credits: 30, credits_per_usd: '10' }, { credits: 20, usd: 0.1 }],
 		[0.1, { used_credits: 0.3 }, { credits: 0.2, usd: 0.001 }],

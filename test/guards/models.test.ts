@@ -3,8 +3,8 @@ import { assetTakers, imageModels, videoModels } from '../../nodes/models';
 import { filesOf, readProjectFile } from '../support/sources.mts';
 
 const models = [...imageModels, ...videoModels];
-/** The model of the avatars: the service names it in paths only, so it is used by its ID. */
-const known = [...models.map(({ id }) => id), video.otherModel];
+/** Two that are in no form: the name in the paths of the avatars, and the model to which reference videos go (contract 4.4.4). */
+const known = [...models.map(({ id }) => id), 'alpha-video-2-0', 'delta-2.6-r2v-flash'];
 
 const pages = ['docs', 'docs/nodes', 'workflows']
 	.flatMap(filesOf)

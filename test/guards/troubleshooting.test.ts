@@ -29,7 +29,7 @@ test('messages are found wherever they are made', () => {
 			'… is …: … allows …', // of a model
 			'The service shows api_key only this once: store it now.', // a hint
 			'… tasks are still running at the service. To get their results, create a new workflow: a trigger, and behind it Wait for Task with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).', // a hint for several items
-			'… contains the file itself: the service accepts a URL only', // of the form
+			'… contains the file itself: the field takes a URL only', // of the form
 		]),
 	);
 	expect(messages.length).toBeGreaterThan(80);

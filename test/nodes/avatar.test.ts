@@ -119,6 +119,39 @@ describe('Asset', () => {
 		expect(upload.json[0]).toMatchObject({ status: 'active', asset_type: 'audio', avatar_kind: 'real' });
 	});
 
+	test.each<[object, object]>([
+		[{ options: { additionalFields: { asset_type: 'portrait' } } }, { asset_type: 'portrait' }],
+		[{ options: { additionalFields: { source_url: 'oss://b/x' } } }, { source_url: 'oss://b/x' }],
+		[
+			{ sourceUrl: '', options: { additionalFields: { url: 'https://e.example/a.png' } } },
+			{ url: 'https://e.example/a.png' },
+		],
+	])(
+		'the body of a real upload is not shown, so Additional Fields send what they say: %j',
+		async (parameters, body) => {
+			sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { asset_id: 'ra_1', status: 'active' } } });
+			const form = { ...asset, groupId: 'rg_1', waitForActive: false, ...parameters };
+			const real = await run('asset', 'upload', { ...form, avatarKind: 'real' });
+			expect(real.error).toBeUndefined();
+			expect(posts().at(-1)?.body).toMatchObject(body);
+			expect('source_url' in (posts().at(-1)?.body as object)).toBe(form.sourceUrl !== '');
+			const before = posts().length;
+			const madeUp = await run('asset', 'upload', {
+				...form,
+				...{ sourceUrl: '={{ "" }}' },
+				...parameters,
+				avatarKind: 'private',
+			}).catch((thrown: Error) => ({ error: thrown }));
+			expect(madeUp.error).toBeDefined();
+			expect(posts()).toHaveLength(before);
+		},
+	);
+
+	test('a real upload without a source needs one', async () => {
+		const { error } = await run('asset', 'upload', { ...asset, groupId: 'rg_1', avatarKind: 'real', sourceUrl: '' });
+		expect(error?.message).toBe('Source URL is empty');
+	});
+
 	test.each([['Active'], ['ACTIVE']])('an asset with the status %s is done', async (status) => {
 		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { data: { status } } } });
 		const { json } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
@@ -470,12 +503,12 @@ describe('bad input', () => {
 	test('the group of the other kind of avatar, and one that is made up, are not there for the account', async () => {
 		const groupId = await makeGroup();
 		const other = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId });
-		expect(other.error?.message).toBe('This account has no real avatar group with this ID');
+		expect(other.error?.message).toContain('this account may have no real avatar group with this ID');
 		expect(other.error?.description).toMatch(
 			/verification that a person has passed for this account.*not a real avatar group/,
 		);
 		const madeUp = await run('asset', 'upload', { ...asset, groupId: 'pg_made_up' });
-		expect(madeUp.error?.message).toBe('This account has no private avatar group with this ID');
+		expect(madeUp.error?.message).toContain('this account may have no private avatar group with this ID');
 	});
 
 	test('an upload that is not allowed may be a matter of the key, and holds back those into the same group only', async () => {

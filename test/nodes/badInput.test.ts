@@ -15,7 +15,7 @@ const A = 'https://example.com/a.png';
 
 interface Case {
 	title: string;
-	kind?: 'image' | 'video';
+	kind?: 'image' | 'video' | 'avatar' | 'token';
 	parameters: IDataObject;
 	item?: Partial<INodeExecutionData>;
 	credential?: IDataObject;
@@ -241,6 +241,95 @@ const cases: Case[] = [
 		}),
 	),
 ];
+
+/** A field that was switched to Fixed, or that got its text by pasting. */
+const template = (label: string, parameters: IDataObject, kind: Case['kind'] = 'video'): Case => ({
+	title: `{{ … }} as text in ${label}`,
+	kind,
+	parameters,
+	item: { json: { prompt: 'a', url: A } },
+	says: new RegExp(`^${label.replace(/[()]/g, '\\$&')} contains {{ … }} as text, which n8n does not evaluate$`),
+});
+
+const upload = { resource: 'asset', operation: 'upload', groupId: 'g', sourceUrl: A };
+
+cases.push(
+	template('Prompt', { prompt: '{{ $json.prompt }}' }),
+	template('Prompt', { prompt: 'Photo of kite {{ $json.id }} at noon' }, 'image'),
+	template('Prompt', { prompt: ' ={{ $json.prompt }}' }),
+	template('Prompt', { prompt: 'A {{\n$json.a +\n"b" }} c' }),
+	template('Prompt', { prompt: 'Hello {{name}}' }),
+	template('Image 1', { prompt: 'a', ...images(url('{{ $json.url }}')) }),
+	template('Image 2', { prompt: 'a', ...images(url(A), url('{{ $json.url }}')) }),
+	template('Image 1', { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: '{{ $json.field }}' }) }),
+	template('Reference Video URLs: URL 1', {
+		model: 'delta-2.6-flash',
+		referenceUrls: { video: [{ url: '{{ $json.url }}' }] },
+	}),
+	template('Reference Video URL', {
+		...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: '{{ $json.url }}' },
+	}),
+	template('Keep Original Sound', {
+		...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: A },
+		optionalFields: { keepOriginalSound: '{{ $json.sound }}' },
+	}),
+	template('File Name', { prompt: 'a', options: { fileName: '{{ $json.prompt }}' } }),
+	template('Purchase Key', { prompt: 'a', options: { purchaseKey: 'order {{ $json.id }}' } }),
+	template('Result Path', { prompt: 'a', options: { resultPath: '{{ $json.path }}' } }),
+	template('Put Output File in Field', { prompt: 'a', options: { outputField: '{{ $json.field }}' } }),
+	template('Task ID', { operation: 'getTask', taskId: '{{ $json.task_id }}' }),
+	template('Task ID', { operation: 'waitForTask', taskId: '{{ $json.task_id }}' }, 'image'),
+	template('Model ID', { model: 'custom', customModelId: '{{ $json.model }}', customBody: '{"prompt": "a"}' }),
+	template('Body (JSON)', { model: 'custom', customModelId: 'm', customBody: '{"prompt": "{{ $json.prompt }}"}' }),
+	template('Additional Fields (JSON)', {
+		prompt: 'a',
+		options: { additionalFields: '{"tag": "{{ $(\'A\').item }}"}' },
+	}),
+	template('Name', { operation: 'create', name: '{{ $json.name }}', amount: '5' }, 'token'),
+	template('Amount', { operation: 'create', name: 'a', amount: '{{ $json.amount }}' }, 'token'),
+	template(
+		'Other Allowed Models',
+		{ operation: 'create', name: 'a', amount: '5', otherModels: ['m', '{{ $json.model }}'] },
+		'token',
+	),
+	template('Source URL', { ...upload, sourceUrl: '{{ $json.url }}' }, 'avatar'),
+	template('Group ID', { ...upload, groupId: '{{ $json.group_id }}' }, 'avatar'),
+	template('Asset ID', { resource: 'asset', operation: 'get', assetId: '{{ $json.asset_id }}' }, 'avatar'),
+	template(
+		'Callback URL',
+		{ resource: 'verification', operation: 'create', callbackUrl: '{{ $execution.resumeUrl }}' },
+		'avatar',
+	),
+	template(
+		'Reference',
+		{ resource: 'verification', operation: 'create', callbackUrl: A, reference: '{{ $json.id }}' },
+		'avatar',
+	),
+);
+
+test.each<[string, IDataObject, string]>([
+	['an expression, as the advice says', { prompt: "=Hello {{ '{{' }}name}}" }, 'Hello {{name}}'],
+	['the item, by an expression', { prompt: '={{ $json.prompt }}' }, '{{ $json.a }}'],
+	['an expression in braces of one', { prompt: 'a {b} {{c}' }, 'a {b} {{c}'],
+])('braces of %s are sent', async (_title, parameters, prompt) => {
+	const items = [{ json: { prompt: '{{ $json.a }}' } }];
+	const form = { operation: 'generate', whenDone: 'return', ...parameters };
+	const { error } = await runGateway('video', sandbox, form, { items });
+	expect(error).toBeUndefined();
+	expect(sandbox.requests[0]?.body).toMatchObject({ prompt });
+});
+
+test('a template of another language in JSON is sent as it is', async () => {
+	const options = { additionalFields: '{"template": "{{ name }}", "nested": {"a": {"b": 1}}}' };
+	await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return', options });
+	expect(sandbox.requests[0]?.body).toMatchObject({ template: '{{ name }}' });
+});
+
+test('spaces around a prompt are not sent: a retry would take the request for another one', async () => {
+	const form = { operation: 'generate', prompt: '=  {{ $json.prompt }}\n', whenDone: 'return' };
+	await runGateway('video', sandbox, form, { items: prompts(' Kite number 1 ') });
+	expect(sandbox.requests[0]?.body).toMatchObject({ prompt: 'Kite number 1' });
+});
 
 describe('bad input gets a clear answer, and nothing is sent', () => {
 	test.each(cases)(

@@ -174,7 +174,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			groupId: 'pg_1',
 			sourceUrl: 'data',
 		});
-		expect(error?.message).toBe('Source URL is the name of the binary field "data": the service accepts a URL only');
+		expect(error?.message).toBe('Source URL is the name of the binary field "data": the field takes a URL only');
 	});
 
 	test('a file is recognised by its first bytes, with a type that says nothing and without any', async () => {

@@ -1,6 +1,7 @@
 /** The parameters of one item, as n8n gives them. */
 import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
-import { holdsExpression, Item, Parameters } from '../../nodes/run/item';
+import { holdsExpression } from '../../nodes/form/fieldReader';
+import { Item, Parameters } from '../../nodes/run/item';
 
 /** The parameters as they are stored, and as n8n evaluates them for each item. */
 function parametersOf(stored: IDataObject, evaluated: (name: string, item: number) => unknown) {

@@ -2,7 +2,16 @@
  * The messages of a run that ends with the error of one item: how to get what is paid for, and never how to pay again.
  */
 import { toRanges } from '../../core/text';
-import { hurry, prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import {
+	hurry,
+	pause,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	startGateway,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -26,6 +35,71 @@ test('the result is downloaded unless somebody turns that off', async () => {
 		];
 		expect([waited, got].map(({ items }) => items[0]?.binary?.data !== undefined)).toEqual([true, false]);
 	}
+});
+
+describe('a double click on Execute step', () => {
+	const items = prompts('a [[sandbox duration=2s]]', 'b [[sandbox duration=2s]]');
+	let first = 172;
+	/** Each test has executions of its own. */
+	beforeEach(() => void (first += 2));
+	const click = async (execution: number, more: Parameters<typeof runGateway>[3] = {}, form: object = fromItem) =>
+		await runGateway('image', sandbox, form as never, {
+			...{ items, mode: 'manual' as const, kept: { executionId: String(execution) } },
+			...more,
+		});
+
+	test.each([{}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 1000 }])(
+		'the second execution sends nothing and names the first, with %j',
+		async (settings) => {
+			const clicked = click(first);
+			await pause(300);
+			const second = await click(first + 1, { settings });
+			expect(second.error?.message).toContain(`already running with the same requests, in execution ${first}`);
+			expect(second.error?.description).toMatch(/Nothing was sent now/);
+			expect((await clicked).json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+			expect(sandbox.tasks).toHaveLength(2);
+		},
+	);
+
+	test('each item has the error where the node continues', async () => {
+		const clicked = click(first);
+		await pause(300);
+		const { json } = await click(first + 1, { settings: { onError: 'continueRegularOutput' } });
+		expect(json.map(({ code }) => code)).toEqual(['already_running', 'already_running']);
+		await clicked;
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test.each<[string, Parameters<typeof click>[1]]>([
+		['other requests', { items: prompts('a [[sandbox duration=2s]]') }],
+		['a production execution', { mode: 'trigger' }],
+		['the retry of an execution', { mode: 'retry' }],
+	])('%s at the same time are not affected', async (_title, more) => {
+		const clicked = click(first);
+		await pause(300);
+		expect((await click(first + 1, more)).error).toBeUndefined();
+		await clicked;
+		expect(sandbox.tasks.length).toBeGreaterThan(2);
+	});
+
+	test('a run that has ended is bought again, also one that was stopped', async () => {
+		const stopped = startGateway('image', sandbox, fromItem, { items, kept: { executionId: `stopped ${first}` } });
+		await pause(300);
+		stopped.promise.cancel();
+		await stopped.promise.catch(() => {});
+		expect((await click(first)).error).toBeUndefined();
+		expect((await click(first + 1)).error).toBeUndefined();
+		expect(sandbox.tasks).toHaveLength(6);
+	});
+
+	test('an API key is created once, too', async () => {
+		const form = { operation: 'create', name: 'a [[sandbox create=slow:1000ms]]', amount: '5' };
+		const create = async (execution: number) =>
+			await runGateway('token', sandbox, form, { kept: { executionId: String(execution) } });
+		const [, { error }] = await Promise.all([create(first), pause(300).then(async () => await create(first + 1))]);
+		expect(error?.message).toContain(`in execution ${first}`);
+		expect(sandbox.requests).toHaveLength(1);
+	});
 });
 
 test('of one refused item of 30 the cause comes first, then one way to the others, and all IDs are under Error details', async () => {

@@ -37,7 +37,13 @@ const WITH_IMAGES = model(
 );
 const WITH_ROLES = model(
 	'with-roles',
-	[images({ shape: 'imagesWithRoles' }), field('videos', { type: 'fixedCollection', default: {}, shape: 'urls' })],
+	[
+		images({ shape: 'imagesWithRoles' }),
+		field('videos', {
+			...{ displayName: 'Videos', type: 'fixedCollection', default: {}, shape: 'urls' },
+			options: [{ displayName: 'Video', name: 'video', values: [] }],
+		}),
+	],
 	{ acceptsAssets: true },
 );
 const MODELS = [PLAIN, WITH_IMAGES, WITH_ROLES];
@@ -92,7 +98,7 @@ describe('the model and its fields', () => {
 			body: { model: 'plain', prompt: 'a', size: 'large', style: 'flat' },
 			hints: [],
 		});
-		for (const optionalFields of [undefined, 'style', { other: 1 }])
+		for (const optionalFields of [undefined, {}, { other: 1 }])
 			expect(plan({ model: 'plain', prompt: 'a', style: 'flat', optionalFields }).body).toEqual({
 				...{ model: 'plain', prompt: 'a', size: 'small' },
 			});
@@ -282,10 +288,80 @@ describe('images', () => {
 		expect(reasonsOf({ model: 'with-images', ...rows(row) })).toMatchObject([[reason, data]]);
 	});
 
-	test('what is no row is no image', () => {
-		for (const given of [undefined, 'text', { image: 'text' }, { image: [5, null] }])
-			expect(plan({ model: 'with-images', images: given }).body).toEqual({ model: 'with-images' });
-		expect(plan({ model: 'with-images', images: { image: url(A) } }).body.image_urls).toEqual([A]);
+	test.each<[unknown, unknown]>([
+		[undefined, undefined],
+		[null, undefined],
+		[{}, undefined],
+		[[], undefined],
+		[{ image: [] }, undefined],
+		[{ image: url(A) }, [A]],
+		[{ image: [A, url(B)] }, [A, B]],
+		[{ image: A }, [A]],
+		[A, [A]],
+		[
+			[A, B],
+			[A, B],
+		],
+		[
+			[url(A), B],
+			[A, B],
+		],
+		[url(A), [A]],
+		[{ url: A }, [A]],
+	])('a list of images of another shape is read where its meaning is plain: %j', (given, sent) => {
+		const body = (model: string, more: object) => plan({ model, ...more }).body;
+		expect(body('with-images', { images: given }).image_urls).toEqual(sent);
+		const asVideos = JSON.parse(JSON.stringify(given ?? null).replaceAll('"image":', '"video":')) as never;
+		expect(body('with-roles', { videos: asVideos }).videos).toEqual(sent);
+	});
+
+	test.each<[unknown, string]>([
+		[5, '5'],
+		[true, 'true'],
+		[[5, null], '[5,null]'],
+		[{ image: [null] }, '[null]'],
+		[{ image: 5 }, '5'],
+		[{ other: [{ url: A }] }, '{"other":[{"url":"https://a.example/a.png"}]}'],
+		[{ link: A }, '{"link":"https://a.example/a.png"}'],
+		[[{ href: A }], '[{"href":"https://a.example/a.png"}]'],
+		[[[A]], '[["https://a.example/a.png"]]'],
+	])('a list of images of any other shape is refused, not left out: %j', (given, value) => {
+		expect(reasonsOf({ model: 'with-images', images: given } as never)).toEqual([
+			['listOfWrongShape', { label: 'Images', value, row: 'image' }],
+		]);
+		expect(reasonsOf({ model: 'with-roles', videos: { video: [given] } } as never)).toHaveLength(1);
+	});
+
+	test.each(['text', ''])('a text that is no URL is no image: %j', (given) => {
+		expect(reasonsOf({ model: 'with-images', images: given })).toHaveLength(1);
+	});
+
+	test('an expression on the whole list that gives nothing is refused', () => {
+		const stored = { images: '={{ $json.pictures }}' };
+		expect(reasonsOf({ model: 'with-images', images: undefined }, { stored })).toEqual([
+			['expressionGaveNothing', { label: 'Images' }],
+		]);
+		expect(plan({ model: 'with-images', images: null }, { stored }).body).toEqual({ model: 'with-images' });
+	});
+
+	test.each<[string, IDataObject, string]>([
+		['text', { optionalFields: 'style' }, 'Optional Fields is "style"'],
+		['a list', { optionalFields: ['style'] }, 'Optional Fields is ["style"]'],
+		['text', { options: 'additionalFields' }, 'Options is "additionalFields"'],
+		['a list', { options: [{ additionalFields: '{}' }] }, 'Options is [{"additionalFields":"{}"}]'],
+	])('a collection that is %s is refused, as what was added would be missing: %j', (_title, given, says) => {
+		expect(() => plan({ model: 'plain', prompt: 'a', ...given })).toThrow(`${says}, which is not an object`);
+	});
+
+	test.each(['asset://pa_1', 'asset://grp/pa_1', 'asset://my asset', 'asset://人'])(
+		'the contract sets no form of the ID of an asset: %s is one',
+		(reference) => {
+			expect(plan({ model: 'with-roles', ...rows(url(reference)) }).body.image_urls).toEqual([reference]);
+		},
+	);
+
+	test.each(['asset://', 'asset:// ', 'ASSET://pa_1'])('%j names no asset', (reference) => {
+		expect(reasonsOf({ model: 'with-roles', ...rows(url(reference)) })).toMatchObject([['notAnAssetReference', {}]]);
 	});
 
 	test('a number in a text field is a number of the body', () => {

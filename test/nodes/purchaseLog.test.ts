@@ -313,6 +313,31 @@ describe('a Purchase Key', () => {
 		},
 	);
 
+	test('one Purchase Key for different requests of a run is refused for all of them before anything is sent', async () => {
+		const items = ['a', 'b', 'a', 'c', 'd'].map((prompt, item) => ({
+			json: { prompt, key: ['k', 'k', 'k', 'own', 'own 2'][item] },
+		}));
+		const { error } = await run('image', keyed, { items });
+		expect(error?.message).toBe('Items 0 to 2 have the same Purchase Key, but not the same request');
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(error?.description).not.toMatch(/also ha/);
+		expect([sandbox.requests.length, tables.rows.length]).toEqual([0, 0]);
+		const { json } = await run('image', keyed, { items, ...inItems });
+		expect(json.map(({ code, status }) => code ?? status)).toEqual([
+			...['purchase_key_shared', 'purchase_key_shared', 'purchase_key_shared'],
+			...['completed', 'completed'],
+		]);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('items with one Purchase Key and the same request are one purchase', async () => {
+		const items = ['a', 'a'].map((prompt) => ({ json: { prompt, key: 'k' } }));
+		const { json, error } = await run('image', keyed, { items });
+		expect(error).toBeUndefined();
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
 	test('a Purchase Key that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
 		await run('image', keyed, { items: [{ json: { prompt: 'other', key: 'taken' } }], ...inItems });
 		await rows();

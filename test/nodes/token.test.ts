@@ -39,6 +39,7 @@ test('the key comes out first, as it is used, then name, limit and expiry; the k
 		remain_credits: 100,
 		unlimited_quota: false,
 		expires_at: null,
+		model_limits_enabled: true,
 		model_limits: 'gamma-image-2',
 	});
 	expect(Object.keys(json[0]).slice(0, 4)).toEqual(['api_key', 'name', 'remain_credits', 'expires_at']);
@@ -239,9 +240,6 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		[{ remain_credits: '100' }, /^Amount is "100": it must be a number, 0 or more/],
 		[{ remain_quota: '100' }, /^Amount is "100": it must be a number, 0 or more/],
 		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": it must be a number, 0 or more/],
-		[{ remain_quota: -1 }, /^Amount is -1: it must be a number, 0 or more/],
-		[{ remain_credits: -0.5 }, /^Amount is -0.5: it must be a number, 0 or more/],
-		[{ daily_credits: -5 }, /^Daily Limit \(Credits\) is -5: it must be a number, 0 or more/],
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
 		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not text/],
 		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not text/],
@@ -275,6 +273,31 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		expect(error).toBeUndefined();
 		expect(sent()).toEqual([{ name: 'Nightly' }]);
 		expect((await create({ options: { additionalFields: { name: null } } })).error?.message).toBe('Name is empty');
+	});
+
+	test.each([{ remain_quota: -1 }, { remain_credits: -0.5 }, { daily_credits: -1 }, { monthly_credits: -1 }])(
+		'the contract sets no bound of amounts, so Additional Fields send %j, and the form refuses it',
+		async (additionalFields) => {
+			expect((await create({ options: { additionalFields } })).error).toBeUndefined();
+			expect(sent()[0]).toMatchObject(additionalFields);
+			const inForm = { amount: -1, options: { dailyCredits: -1, monthlyCredits: -1 } };
+			expect((await create(inForm)).error?.message).toMatch(/^Amount is -1: it must be a number, 0 or more/);
+			expect(sent()).toHaveLength(1);
+		},
+	);
+
+	test.each<[object, object]>([
+		[{ model_limits: 'beta-v3' }, { model_limits: 'beta-v3', model_limits_enabled: true }],
+		[{ model_limits: 'beta-v3', model_limits_enabled: null }, { model_limits_enabled: true }],
+		[{ model_limits: 'beta-v3', model_limits_enabled: true }, { model_limits_enabled: true }],
+		[{ model_limits: 'beta-v3', model_limits_enabled: false }, { model_limits_enabled: false }],
+		[{ model_limits: '' }, { model_limits: '' }],
+	])('a list of models limits the key, unless Additional Fields say that it does not: %j', async (given, body) => {
+		const { json } = await create({ options: { additionalFields: given } });
+		expect(sent()[0]).toMatchObject(body);
+		const { model_limits_enabled: isOn = false } = body as { model_limits_enabled?: boolean };
+		expect(sent()[0]?.model_limits_enabled ?? false).toBe(isOn);
+		expect(json[0]?.model_limits_enabled).toBe(isOn);
 	});
 
 	test('what is right in Additional Fields is sent as it is, and so is what the form does not know', async () => {

@@ -46,7 +46,7 @@ describe('a poll of the balance', () => {
 			[
 				{
 					json: {
-						...{ remain_credits: 999, used_credits: 5, credits_per_usd: 100, remain_usd: 9.99 },
+						...{ remain_credits: 999, used_credits: 5, credits_per_usd: 100, remain_usd: 4.995 },
 						...{ balance_unit: expect.any(String) as string, threshold_credits: 1000 },
 					},
 				},

@@ -37,7 +37,7 @@ const endpoints = operations.map(({ path, method, operation }) => {
 		schema,
 		bodies: each,
 		fits: schema && ajv.compile({ $ref: at('paths', path, method, 'requestBody', ...IN_JSON) }),
-		answers: ajv.compile({ $ref: at('paths', path, method, 'responses', '200', ...IN_JSON) }),
+		answers: ajv.compile({ $ref: at('paths', path, method, 'responses', '2XX', ...IN_JSON) }),
 	};
 });
 const isRefusal = ajv.compile({ $ref: at('components', 'schemas', 'Refusal') });

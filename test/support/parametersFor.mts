@@ -25,7 +25,9 @@ export function parametersFor(golden: GoldenModel, { model, ...body }: Body): Pa
 	const { parameters, sent } = isSame(whole.sent.video_list, body.video_list)
 		? whole
 		: fillIn(golden, body, ({ path }) => !path.startsWith('video_list.'));
-	return withValue({ model, ...parameters }, 'options.additionalFields', JSON.stringify(difference(sent, body)));
+	// Where the form advises to enter a prompt, this says that none is meant.
+	const additional = { ...(body.prompt === undefined ? { prompt: null } : {}), ...difference(sent, body) };
+	return withValue({ model, ...parameters }, 'options.additionalFields', JSON.stringify(additional));
 }
 
 /** The form as far as it can say the body, and what it then sends. */
@@ -75,7 +77,8 @@ function entered(field: Field, value: Value): Value | undefined {
 	if (isDropdown) return optionsOf(field).some(([option]) => option === value) ? value : undefined;
 	switch (field.type) {
 		case 'text':
-			return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+			// The form trims what is entered.
+			return typeof value === 'string' && value.trim() === value && value !== '' ? value : undefined;
 		case 'integer':
 			return Number.isInteger(value) &&
 				Number(value) >= (field.min ?? -Infinity) &&

@@ -96,7 +96,7 @@ export const ACCOUNT = {
 	notOneModel: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not a single model`,
-		advice: 'Enter one model per row, without commas or spaces.',
+		advice: 'Enter one model per row, without commas.',
 	},
 	expiryInPast: {
 		kind: 'badInput',

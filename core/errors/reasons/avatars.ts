@@ -14,10 +14,11 @@ const GROUP: Record<string, string> = {
 	private:
 		'For private avatars, use the group_id that Group → Create returned. Groups of verified people are for real avatars.',
 };
-const noGroup = ({ avatarKind }: OfKind) => `This account has no ${avatarKind} avatar group with this ID`;
+const noGroup = ({ avatarKind }: OfKind) =>
+	`The service answered "not found": this account may have no ${avatarKind} avatar group with this ID`;
+const checkBaseUrl = 'Check the Base URL in the credential.';
 const groupsOf = ({ avatarKind }: OfKind) => GROUP[avatarKind] ?? '';
 
-const checkBaseUrl = 'Check the Base URL in the credential.';
 const publicUrl =
 	'Enter a public URL that starts with https:// or http://. For an image in a binary field, get a URL with Gateway Image → Upload Image first.';
 
@@ -68,7 +69,12 @@ export const AVATARS = {
 		advice: `The link is valid for ${VERIFICATION_LINK_SECONDS} seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.`,
 		serviceFirst: true,
 	},
-	groupUnknown: { kind: 'notFound', message: noGroup, advice: groupsOf },
+	/** A wrong Base URL gets the same answer. */
+	groupUnknown: {
+		kind: 'notFound',
+		message: noGroup,
+		advice: (about: OfKind) => `${groupsOf(about)} If the group is right, check the Base URL in the credential.`.trim(),
+	},
 	groupNotAllowed: {
 		kind: 'permission',
 		message: 'The service does not allow this upload into the group',
@@ -109,13 +115,13 @@ export const AVATARS = {
 	},
 	sourceIsFile: {
 		kind: 'badInput',
-		message: ({ label }: { label: string }) => `${label} contains the file itself: the service accepts a URL only`,
+		message: ({ label }: { label: string }) => `${label} contains the file itself: the field takes a URL only`,
 		advice: publicUrl,
 	},
 	sourceIsBinaryField: {
 		kind: 'badInput',
 		message: ({ label, name }: { label: string; name: string }) =>
-			`${label} is the name of the binary field "${name}": the service accepts a URL only`,
+			`${label} is the name of the binary field "${name}": the field takes a URL only`,
 		advice: publicUrl,
 	},
 } satisfies Record<string, CatalogueEntry>;

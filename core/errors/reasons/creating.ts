@@ -9,6 +9,14 @@ interface Creation {
 
 /** Creating something once. */
 export const CREATING = {
+	alreadyRunning: {
+		kind: 'badInput',
+		message: ({ execution }: { execution: string }) =>
+			`This node is already running with the same requests, in execution ${execution}`,
+		advice: ({ execution }: { execution: string }) =>
+			`Nothing was sent now. The results come in execution ${execution}. To buy the same again, run this node when it has finished.`,
+		created: 'nothing',
+	},
 	outcomeUnknown: {
 		kind: 'outcomeUnknown',
 		message: ({ thing }: Creation) => `The service may or may not have accepted this ${wordOf(thing)}`,

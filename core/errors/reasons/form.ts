@@ -20,6 +20,12 @@ export const FORM = {
 		message: ({ label }: Field) => `The expression in ${label} gave nothing for this item`,
 		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
 	},
+	/** A slip that n8n does not show: the text would be bought for each item. */
+	expressionIsText: {
+		message: ({ label }: Field) => `${label} contains {{ … }} as text, which n8n does not evaluate`,
+		advice: ({ label }: Field) =>
+			`Switch ${label} from Fixed to Expression, above the field. For braces that are meant as text, use an expression, too, and write {{ '{{' }} instead of {{.`,
+	},
 	notText: {
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not text`,
 		advice: ({ label }: Field) => `Change ${label} to text.`,
@@ -65,6 +71,11 @@ export const FORM = {
 	notAJsonObject: {
 		message: ({ label }: Field) => `${label} must be a JSON object`,
 		advice: 'Write it in braces, e.g. {"seed": 42}.',
+	},
+	collectionOfWrongShape: {
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an object`,
+		advice: ({ label }: Field) =>
+			`Add the entries of ${label} in the form. An expression or JSON must give an object with their names and values.`,
 	},
 	numberInexact: {
 		message: ({ label, value }: FieldValue) => `${label} contains the number ${value}, which cannot be sent exactly`,

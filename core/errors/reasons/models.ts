@@ -45,6 +45,11 @@ export const MODELS = {
 		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not an http(s) URL`,
 		advice: 'Enter a public URL that starts with https:// or http://.',
 	},
+	listOfWrongShape: {
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a list that this field takes`,
+		advice: ({ row }: { row: string }) =>
+			`Add the entries in the form, or let the expression return a URL, a list of URLs, or {"${row}": [{"url": "https://…"}]}.`,
+	},
 	imageEmpty: {
 		message: ({ label }: Field) => `${label} is empty`,
 		advice: 'Enter a URL, choose Binary Field as its source, or remove the row.',

@@ -23,6 +23,12 @@ export const PURCHASES = {
 			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
+	purchaseKeyShared: {
+		kind: 'badInput',
+		message: ({ items }: { items: string }) => `Items ${items} have the same Purchase Key, but not the same request`,
+		advice: 'n8n counts items from 0. Use another Purchase Key for each request, e.g. the ID of its order.',
+		created: 'nothing',
+	},
 	purchaseKeyConflict: {
 		kind: 'badInput',
 		message: ({ execution }: Earlier) => `Execution ${execution} has used this Purchase Key for a different request`,

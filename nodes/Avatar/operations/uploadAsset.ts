@@ -21,7 +21,7 @@ export const uploadAsset: Operation = {
 		avatarKindField,
 		form.groupIdField,
 		form.assetTypeField,
-		form.sourceUrlField,
+		...form.sourceUrlFields,
 		form.waitForActiveField,
 		options.optionsCollection([
 			options.additionalFieldsOption,

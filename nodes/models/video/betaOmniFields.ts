@@ -97,8 +97,7 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 		type: 'string',
 		displayOptions: { show: { '/referenceVideo': ['base', 'feature'] } },
 		default: '',
-		placeholder: 'e.g. yes',
-		description: "What to do with the sound of the reference video, in the service's words",
+		description: "What to do with the sound of the reference video, in the service's words, which are not documented",
 		bodyPath: 'video_list.0.keep_original_sound',
 	},
 ];

@@ -55,7 +55,7 @@ export const delta26Flash: ModelSpec = {
 			],
 			bodyPath: 'metadata.reference_urls',
 			shape: 'urls',
-			docNote: 'http(s) URLs',
+			docNote: 'http(s) URLs; the service then uses its model `delta-2.6-r2v-flash`',
 		},
 		audioField,
 	],

@@ -46,7 +46,7 @@ export const gammaImage2: ImageRules = (fields, _body, check) => {
 	return { effective, n, resolution, aspectRatio: size, pixels };
 };
 
-/** `image_urls` is the older name of `reference_images`; with both, the newer name comes first. */
+/** `image_urls` is the older name of `reference_images`; which comes first of both is not shown. */
 function references(fields: Fields, check: LinkCheck): string[] {
 	return ['reference_images', 'image_urls'].flatMap((name) => fields.links(name, check));
 }

@@ -12,10 +12,11 @@ export const delta26Flash: VideoRules = (fields, _body, check) => {
 	const audio = fields.boolean('audio');
 	const images = fields.links('image_urls', check);
 	const videos = fields.openObject('metadata')?.links('reference_urls', check) ?? [];
+	const imagesElsewhere = hasImagesElsewhere(fields);
 	if (images.length > 0 && videos.length > 0) {
 		throw invalidRequest('image_urls and metadata.reference_urls cannot be used together');
 	}
-	if (images.length === 0 && videos.length === 0 && !hasImagesElsewhere(fields)) {
+	if (images.length === 0 && videos.length === 0 && !imagesElsewhere) {
 		throw invalidRequest('delta-2.6-flash needs image_urls or metadata.reference_urls');
 	}
 	if (images.length > 1) throw invalidRequest(`image_urls takes exactly 1 image, not ${images.length}`);
