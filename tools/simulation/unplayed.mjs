@@ -329,7 +329,7 @@ export const unplayed = [
 		find: 'made.messages.push(...details.map(plain));',
 		becomes: '',
 		noticedBy: 'test/nodes/money.test.ts',
-		title: 'all IDs under Error details',
+		title: 'all IDs are under Error details',
 	},
 	{
 		promise: 'the advice of an error item names no retry of the execution, which goes on',
