@@ -19,7 +19,7 @@ export const unplayed = [
 		file: 'core/models/checkBody.ts',
 		find: 'return isNumber && value >= min && value <= max;',
 		becomes: 'return isNumber;',
-		noticedBy: 'test/nodes/golden.test.ts',
+		noticedBy: 'test/nodes/models.test.ts',
 		title: 'refuses',
 	},
 	{
@@ -27,7 +27,7 @@ export const unplayed = [
 		file: 'core/models/checkBody.ts',
 		find: 'if (max === undefined || length <= max) return undefined;',
 		becomes: 'if (length >= 0) return undefined;',
-		noticedBy: 'test/nodes/golden.test.ts',
+		noticedBy: 'test/nodes/models.test.ts',
 		title: 'refuses',
 	},
 	{
@@ -75,8 +75,8 @@ export const unplayed = [
 		file: 'core/models/toProperties.ts',
 		find: 'return isDiffering ? [shown, noChoice(property)] : [shown];',
 		becomes: 'return [shown];',
-		noticedBy: 'test/nodes/generate.test.ts',
-		title: 'the default size is one of the default resolution',
+		noticedBy: 'test/nodes/modelExpression.test.ts',
+		title: 'is sent the same',
 	},
 	{
 		promise: 'while an expression gives the model, a field of another choice does not count',
@@ -157,15 +157,15 @@ export const unplayed = [
 		find: 'return isSlow ? brokenDownload',
 		becomes: 'return isSlow && this.bytes < 0 ? brokenDownload',
 		noticedBy: 'test/nodes/hostileFiles.test.ts',
-		title: 'is cut off, and tried once',
+		title: 'ends with what happened, the task and the URL',
 	},
 	{
 		promise: 'an empty file is no result',
 		file: 'nodes/generation/arrival.ts',
 		find: 'if (this.bytes === 0) throw',
 		becomes: 'if (this.bytes < 0) throw',
-		noticedBy: 'test/nodes/downloads.test.ts',
-		title: 'a file that n8n does not store',
+		noticedBy: 'test/nodes/hostileFiles.test.ts',
+		title: 'ends with what happened, the task and the URL',
 	},
 	{
 		promise: 'no redirect leads into a private network',
@@ -247,7 +247,7 @@ export const unplayed = [
 		find: 'Date.now() - acceptedAtMs < LINK_LIFETIME_MS',
 		becomes: 'Date.now() >= acceptedAtMs',
 		noticedBy: 'test/nodes/avatar.test.ts',
-		title: 'a retry',
+		title: 'a retry makes another verification where the link of the first has expired',
 	},
 	// Triggers.
 	{
@@ -267,12 +267,12 @@ export const unplayed = [
 		title: 'the reference is the one that Create was given',
 	},
 	{
-		promise: 'a callback starts the workflow once',
+		promise: 'a callback that was told as not verified is told once',
 		file: 'nodes/AvatarVerificationTrigger/handleCallback.ts',
-		find: 'toldCallbacks.tell(key, told);',
+		find: 'if (!toldCallbacks.isNew(key, told) || wasTold) return { page };',
 		becomes: '',
 		noticedBy: 'test/nodes/triggers.test.ts',
-		title: 'emits the group with the reference, once',
+		title: 'a callback that was told as not verified is told once',
 	},
 	{
 		promise: 'a callback starts the workflow once, also after a restart',
@@ -385,8 +385,8 @@ export const unplayed = [
 		file: 'nodes/run/output.ts',
 		find: '		...OF_A_RESULT,\n',
 		becomes: '',
-		noticedBy: 'test/nodes/outputResults.test.ts',
-		title: 'an item that was handed out is taken for no row',
+		noticedBy: 'test/nodes/generate.test.ts',
+		title: 'Include Input Fields passes no result of an earlier task through',
 	},
 	// Hints, progress, tracing.
 	{
