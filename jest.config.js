@@ -1,6 +1,7 @@
 /** @type {import('jest').Config} */
 module.exports = {
-	testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
+	// Without <rootDir>, which Stryker does not replace here.
+	testEnvironment: './test/support/jest/environment.cjs',
 	runtime: '<rootDir>/test/support/jest/runtime.cjs',
 	// Far more than any test takes: it is for those that hang, and not for a slow machine.
 	testTimeout: 600_000,

@@ -1,17 +1,24 @@
 /**
  * The simulation (`test/simulation`) outside of Jest: `npm run test:simulation`. `-- breakages` breaks the product in
- * each way of `simulation/breakages.mjs`, in memory, and shows that it is noticed; `-- breakages ledger` takes those with
- * this word in their files or promises. `-- hunt 60` plays new seeds for 60 minutes, and writes what it finds to `.n8n-dev/simulation`.
+ * each way of `simulation/breakages.mjs`, in memory, and says what has noticed it; `-- breakages ledger` takes those with
+ * this word in their files or promises, `-- breakages --tests` those for which a test is named, with nothing but that test, and
+ * `-- breakages --maxWorkers=1` one after the other. `-- hunt 60` plays new seeds for 60 minutes, and writes what it finds to `.n8n-dev/simulation`.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
 import jestConfig from '../jest.config.js';
 import { devDir, projectDir } from './paths.mjs';
 import { attempt } from './processes/child.mjs';
 import { finish, say, seconds, ToolError } from './report/step.mjs';
 import { breakages } from './simulation/breakages.mjs';
+
+/**
+ * @typedef {import('./simulation/breakages.mjs').Breakage} Breakage
+ * @typedef {{ file: string, titles: string[], areAll?: boolean }} Tests those of a file with these words in their titles
+ */
 
 const SUPPORT = join(projectDir, 'test', 'simulation', 'support');
 const BREAKING = join(projectDir, 'tools', 'simulation', 'breakingTransformer.cjs');
@@ -48,19 +55,37 @@ async function play(env) {
 	);
 }
 
-/** @param {string[]} words */
-async function replay(words) {
-	const chosen = breakages.filter(({ file, promise }) => words.every((word) => `${file} ${promise}`.includes(word)));
+/** @param {string[]} args words, and the number of those that are replayed at once */
+async function replay(args) {
+	const { values, positionals: words } = parseArgs({
+		args,
+		allowPositionals: true,
+		options: {
+			maxWorkers: { type: 'string', default: String(availableParallelism()) },
+			tests: { type: 'boolean', default: false },
+		},
+	});
+	const tested = breakages.flatMap((each) => (each.noticedBy ? { ...each, unfound: undefined } : []));
+	const chosen = (values.tests ? tested : breakages).filter(({ file, promise }) =>
+		words.every((word) => `${file} ${promise}`.includes(word)),
+	);
 	if (chosen.length === 0) throw new ToolError(`No breakage has "${words.join(' ')}" in its file or promise.`);
-	const inParallel = pLimit(availableParallelism());
+	const inParallel = pLimit(Number(values.maxWorkers));
 	const results = await Promise.all([
-		inParallel(isSound),
-		...testFilesOf(chosen).map(async (file) => await inParallel(async () => await passes(file))),
+		...(chosen.some(isPlayed) ? [inParallel(isSound)] : []),
+		...testsOf(chosen).map(async (tests) => await inParallel(async () => await pass(tests))),
 		...chosen.map(async (each) => await inParallel(async () => await isExpected(each))),
 	]);
 	const passed = results.filter(Boolean).length;
 	return finish(passed, results.length - passed);
 }
+
+/**
+ * True where the simulation has to find it, or it is said why it cannot.
+ *
+ * @param {Breakage} breakage
+ */
+const isPlayed = ({ noticedBy, unfound }) => noticedBy === undefined || unfound !== undefined;
 
 /** Without a breakage the same cases must find nothing: otherwise each breakage would seem to be noticed there. */
 async function isSound() {
@@ -70,66 +95,94 @@ async function isSound() {
 }
 
 /**
- * The files with the tests that notice what the simulation cannot.
+ * The tests that notice what the simulation does not, by file.
  *
- * @param {typeof breakages} chosen
+ * @param {Breakage[]} chosen
+ * @returns {Tests[]}
  */
-function testFilesOf(chosen) {
-	return [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy ?? []))];
+function testsOf(chosen) {
+	const files = [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy ?? []))];
+	return files.map((file) => {
+		const titles = chosen.filter(({ noticedBy }) => noticedBy === file).map(({ title }) => title);
+		return { file, titles: titles.flatMap((title) => title ?? []), areAll: titles.includes(undefined) };
+	});
 }
 
 /**
  * The same for these tests.
  *
- * @param {string} testFile
+ * @param {Tests} tests
  */
-async function passes(testFile) {
-	const { failed, passed } = await runTests(testFile, {});
-	const isFine = failed === 0 && passed > 0;
-	say(`${isFine ? '✓' : '✗'} ${testFile}, with the product as it is: ${passed} tests pass, ${failed} fail`);
-	return isFine;
+async function pass(tests) {
+	const { failed, passed } = await runTests(tests, {});
+	const areFine = failed === 0 && passed > 0;
+	say(`${areFine ? '✓' : '✗'} ${tests.file}, with the product as it is: ${passed} tests pass, ${failed} fail`);
+	return areFine;
 }
 
-/** @param {typeof breakages[number]} breakage */
-async function isExpected({ promise, file, find, becomes, unfound, noticedBy }) {
+/** @param {Breakage} breakage */
+async function isExpected(breakage) {
+	const { promise, file, find, becomes, unfound, noticedBy, title } = breakage;
 	const count = readFileSync(join(projectDir, file), 'utf8').split(find).length - 1;
 	if (count !== 1) {
 		say(`✗ ${file}: the text of "${promise}" is there ${count} times`);
 		return false;
 	}
+	const broken = { SIMULATION_BREAKAGE: JSON.stringify({ file: join(projectDir, file), find, becomes }) };
+	if (isPlayed(breakage)) {
+		const played = await isFoundInPlay(breakage, broken);
+		if (played !== undefined) return played;
+	}
+	const { failed, first } = await runTests({ file: `${noticedBy}`, titles: title ? [title] : [] }, broken);
+	say(
+		failed > 0
+			? `– ${promise}: ${noticedBy}, "${first}"${failed > 1 ? `, and ${failed - 1} more` : ''}`
+			: `✗ ${promise}: ${[unfound, `no test in ${noticedBy}`, title && `with "${title}" in its title`].filter(Boolean).join(' ')} fails`,
+	);
+	return failed > 0;
+}
+
+/**
+ * Plays the broken product. Undefined where that finds nothing, and other tests have to.
+ *
+ * @param {Breakage} breakage
+ * @param {Record<string, string>} broken
+ */
+async function isFoundInPlay({ promise, unfound, noticedBy }, broken) {
 	const startedAt = Date.now();
-	const breakage = { SIMULATION_BREAKAGE: JSON.stringify({ file: join(projectDir, file), find, becomes }) };
-	const { exitCode, output } = await play({ ...breakage, ...MOST });
+	const { exitCode, output } = await play({ ...broken, ...MOST });
 	const [, found, problem] = /^(Case \d+|Regression ".*").*\n(.*)$/m.exec(output) ?? [];
 	const took = seconds(Date.now() - startedAt);
 	if (found !== undefined) say(`✓ ${promise}: ${found}, ${took}: ${problem}`);
 	else if (exitCode !== 0) say(`✗ ${promise}: the simulation ended with ${exitCode}:\n${output}`);
 	else if (noticedBy === undefined) say(`✗ ${promise}: not noticed, ${took}.`);
-	if (found !== undefined || exitCode !== 0 || noticedBy === undefined)
-		return found !== undefined && unfound === undefined;
-	const { failed } = await runTests(noticedBy, breakage);
-	say(`${failed > 0 ? '–' : '✗'} ${promise}: not noticed, ${took}. ${unfound} ${noticedBy}: ${failed} tests fail.`);
-	return failed > 0;
+	else return undefined;
+	return found !== undefined && unfound === undefined;
 }
 
 /**
- * The numbers of tests of a file that fail and pass while the product is broken, or as it is.
+ * The numbers of tests that fail and pass while the product is broken, or as it is, and the first that fails.
  *
- * @param {string} testFile
- * @param {Record<string, string>} breakage empty: as it is
+ * @param {Tests} tests
+ * @param {Record<string, string>} broken empty: as it is
  */
-async function runTests(testFile, breakage) {
+async function runTests({ file, titles, areAll = titles.length === 0 }, broken) {
 	const [pattern] = Object.keys(jestConfig.transform ?? {});
 	const config = { ...jestConfig, rootDir: projectDir, transform: { [pattern]: BREAKING } };
+	const chosen = titles.map((title) => title.replace(/[^\w\s]/g, '\\$&')).join('|');
 	const { output } = await attempt(
 		'jest',
-		['--ci', '--no-cache', '--runTestsByPath', testFile, '--config', JSON.stringify(config)],
+		[
+			...['--ci', '--no-cache', '--runTestsByPath', file, '--config', JSON.stringify(config)],
+			...(areAll ? [] : ['--testNamePattern', chosen]),
+		],
 		// A broken product may keep a test busy for ever.
-		{ env: breakage, timeout: TESTS_WITHIN_MS },
+		{ env: broken, timeout: TESTS_WITHIN_MS },
 	);
 	const counts = /^Tests: .*$/m.exec(output)?.[0] ?? '';
 	const count = (/** @type {RegExp} */ what) => Number(what.exec(counts)?.[1] ?? 0);
-	return { failed: count(/(\d+) failed/), passed: count(/(\d+) passed/) };
+	const [, first = ''] = /^ +● (.*›.*|(?!Console|Test suite).*)$/m.exec(output) ?? [];
+	return { failed: count(/(\d+) failed/), passed: count(/(\d+) passed/), first };
 }
 
 /**

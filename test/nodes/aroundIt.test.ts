@@ -183,6 +183,18 @@ test.each<[string, Record<string, Partial<IRunExecutionData>>]>([
 	expect(ends.at(-1)?.error?.message).toMatch(/not submitted/);
 });
 
+test('Retry On Fail buys nothing more where an error stays with which the workflow ends', async () => {
+	const parameters = { ...surviving, options: { ...surviving.options, concurrentTasks: 1 } };
+	const items = prompts('a [[sandbox fail=content_policy_violation]]', 'b', 'c');
+	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+	const { promise, subExecutions } = begin(parameters, items, undefined, { settings });
+	await promise;
+	const saved: Saved = (id) => (id === 'checker' ? waits('keeper') : asleep);
+	const ends = await pollToEnd(saved, subExecutions[0] ?? [], async () => await Promise.resolve());
+	expect(ends.map((end) => end?.as)).toEqual(['failed', 'notSubmitted', 'notSubmitted']);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
 test.each<[string, Partial<IRunExecutionData> | undefined]>([
 	['are still being saved', undefined],
 	['show an earlier sleep', asleepFor('of an earlier round')],

@@ -285,6 +285,21 @@ describe('Verification', () => {
 		expect(error?.message).toMatch(/rav_/);
 	});
 
+	test('a retry makes another verification where the link of the first has expired', async () => {
+		let laterMs = 0;
+		const now = Date.now.bind(Date);
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + laterMs);
+		sandbox.faults.add({ on: 'avatar', skip: 1, do: '400' });
+		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 5000 };
+		const running = run('verification', 'create', {}, { items: [{ json: {} }, { json: {} }], settings });
+		while (posts().length < 2) await pause(50);
+		// The first try has ended: n8n waits before the second one.
+		await pause(2500);
+		laterMs = 121_000;
+		await running.finally(() => clock.mockRestore());
+		expect(posts()).toHaveLength(4);
+	});
+
 	test('Get tells when the link expires; an expired link is said to be expired', async () => {
 		const live = await run('verification', 'create', { readLink: false });
 		const { json } = await run('verification', 'get', { verificationId: live.json[0].task_id });

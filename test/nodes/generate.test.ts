@@ -282,6 +282,17 @@ describe('Generate', () => {
 		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
 	});
 
+	test('Include Input Fields passes no result of an earlier task through', async () => {
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, whenDone: 'return', options: { includeInputFields: true } },
+			{ items: [{ json: { prompt: 'a', row: 7, url: 'https://example.com/earlier.png' } }] },
+		);
+		expect(json[0]).toMatchObject({ row: 7, task_id: sandbox.tasks[0].id });
+		expect(json[0]).not.toHaveProperty('url');
+	});
+
 	test.each(['an error of an earlier node', '', 0])(
 		'an input item that brings the error %j is bought once, Retry On Fail or not',
 		async (error) => {

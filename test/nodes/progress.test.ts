@@ -60,6 +60,13 @@ test('a manual execution says each ID and the progress in the console, and nothi
 	expect(lines.join()).not.toContain(sandbox.apiKey);
 });
 
+test('a line that says nothing new is not said again', async () => {
+	const { lines } = await listen({ options: quick }, { items: prompts('a [[sandbox duration=9s progress=missing]]') });
+	const said = lines.filter((line) => line.startsWith('Video in progress'));
+	expect(said).not.toEqual([]);
+	expect(new Set(said).size).toBe(said.length);
+});
+
 test('a stop says what is still running', async () => {
 	const { lines } = await listen(
 		{ options: quick },

@@ -9,8 +9,8 @@ interface Breakage {
 	promise: string;
 	file: string;
 	find: string;
-	unfound?: string;
 	noticedBy?: string;
+	title?: string;
 }
 
 export function deliberateBreakages(): Breakage[] {

@@ -1,10 +1,14 @@
+import { unplayed } from './unplayed.mjs';
+
 /**
  * Deliberate breakages: each breaks one promise, and the simulation must find it (`npm run test:simulation -- breakages`).
- * `find` is in the file once. `unfound`: the reason why the simulation cannot find it; then the tests in `noticedBy` must fail.
+ * `find` is in the file once. `unfound`: the reason why the simulation cannot find it; then a test in `noticedBy` must fail.
  *
- * @type {Array<{ promise: string, file: string, find: string, becomes: string, unfound?: string, noticedBy?: string }>}
+ * @typedef {{ promise: string, file: string, find: string, becomes: string, unfound?: string, noticedBy?: string, title?: string }} Breakage
  */
-export const breakages = [
+
+/** @type {Breakage[]} */
+const played = [
 	// A creating request is sent again only if the service surely did not accept it.
 	{
 		promise: 'a page of a proxy that asks to come back says nothing about the request that it has passed on',
@@ -51,7 +55,8 @@ export const breakages = [
 		becomes: 'true',
 		unfound:
 			'The simulation does not ask what a run that ends with an error has bought, as long as that was bought once.',
-		noticedBy: 'test/nodes/liveOrdersParts.test.ts',
+		noticedBy: 'test/nodes/aroundIt.test.ts',
+		title: 'Retry On Fail buys nothing more where an error stays',
 	},
 	{
 		promise: 'a request that never reached the service is sent again',
@@ -370,7 +375,8 @@ export const breakages = [
 		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',
 		becomes: '',
 		unfound: 'The sweep of n8n, a minute later, makes up for it.',
-		noticedBy: 'test/nodes/steps.test.ts',
+		noticedBy: 'test/nodes/aroundIt.test.ts',
+		title: 'is handed on when they sleep',
 	},
 	{
 		promise: 'an execution that polls and that is stopped before it has slept is not taken over',
@@ -476,3 +482,6 @@ export const breakages = [
 		becomes: 'after a sleep.',
 	},
 ];
+
+/** @type {Breakage[]} */
+export const breakages = [...played, ...unplayed];
