@@ -21,12 +21,11 @@ export function parseBeginning(text: string): unknown {
 	const ends: string[] = [];
 	let wholeTo = 0;
 	let before = '';
-	for (const { 0: token, index } of beginning.matchAll(TOKEN)) {
+	for (const { 0: token, 1: closing, index } of beginning.matchAll(TOKEN)) {
 		const end = index + token.length;
 		if (token.startsWith('"')) {
-			const isWhole = token.length > 1 && token.endsWith('"');
 			// The name of a field says nothing without its value.
-			if (isWhole && (before === ':' || ends.at(-1) === ']')) wholeTo = end;
+			if (closing === '"' && (before === ':' || ends.at(-1) === ']')) wholeTo = end;
 			continue;
 		}
 		if (token === '{' || token === '[') ends.push(token === '{' ? '}' : ']');
@@ -40,7 +39,7 @@ export function parseBeginning(text: string): unknown {
 /** Characters of a cut-off answer that are searched: n8n has one thread, and an ID stands near the beginning. */
 const LONGEST_BEGINNING = 2 ** 18;
 /** A text, which may be cut off, or a sign of JSON. */
-const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"?|[{}[\],:]/g;
+const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*("?)|[{}[\],:]/g;
 
 export function isPlainObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);

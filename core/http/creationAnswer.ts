@@ -61,14 +61,10 @@ export function parseCreated<T>(
 	} catch (thrown) {
 		throw asCreationError(thrown, thing);
 	}
-	const what =
-		response.cutOff === undefined
-			? `The service answered the request without ${wanted}`
-			: howItWasCutOff(response.cutOff);
 	// It may hold the ID in a place that nothing here knows.
-	throw unknownOutcome(thing, what, {
-		details: { httpStatus: response.status, serviceMessage: outlineOf(response, thing) },
-	});
+	const said = { details: { httpStatus: response.status, serviceMessage: outlineOf(response, thing) } };
+	if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff), said);
+	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, said);
 }
 
 const LONGEST_OUTLINE = 400;

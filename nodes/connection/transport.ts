@@ -233,12 +233,21 @@ export function connectionCode(thrown: unknown): string {
 	const codes = errors.flatMap(({ code, httpCode }) => [code, httpCode]);
 	const code =
 		codes.find((value): value is string => typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) ?? 'UNKNOWN';
+	if (code === 'EPROTO') return tlsCode(errors) ?? code;
 	const syscall = errors.map((error) => error.syscall).find((value) => value !== undefined);
 	// A time-out while connecting means that nothing was ever sent.
 	if (code === 'ETIMEDOUT' && syscall === 'connect') return 'EHOSTUNREACH';
 	// A network that goes away has the same codes, but the request may have gone through before.
 	const wasConnected = syscall === 'read' || syscall === 'write';
 	return wasConnected && postOutcomeOfConnection(code) === 'tryAgain' ? 'ECONNRESET' : code;
+}
+
+/** The code that newer versions of Node have for what OpenSSL says; older ones have it in the message only. */
+function tlsCode(errors: Array<Record<string, unknown>>): string | undefined {
+	const reason = errors
+		.map(({ message }) => /:SSL routines:[^:]*:([^:]+):/.exec(String(message))?.[1])
+		.find((found) => found !== undefined);
+	return reason && `ERR_SSL_${reason.toUpperCase().replace(/\W+/g, '_')}`;
 }
 
 const MOST_ADDRESSES = 10;

@@ -1,6 +1,7 @@
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
+import { troubleOf } from '../../core/errors/connectionCodes';
 import { backoffMs, retryAfterMs } from '../../core/http/retry';
 import { AddressNotAllowed, openResultFile, type OpenedFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
@@ -146,9 +147,17 @@ class TaskDownload {
 				const data = { id: task.taskId, host: thrown.host, urls: urlsOf(task) };
 				throw gatewayError('downloadNotAllowed', data, { task });
 			}
-			throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
+			throw notSent(connectionCode(thrown));
 		}
 	}
+}
+
+function notSent(code: string): GatewayError {
+	const { said, advice } = troubleOf(code);
+	const isSecured = advice !== undefined;
+	return brokenDownload(
+		isSecured ? `${said} ${advice.replace(/\.$/, '')}` : `The file host sent no complete file (${code})`,
+	);
 }
 
 /** Of the file host, as it asks for it with any answer that is no file. */
@@ -192,7 +201,7 @@ async function store(
 		const code = connectionCode(thrown);
 		const isBroken =
 			!OF_THE_DISK.test(code) && (arrival.isBroken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
-		if (isBroken && !arrival.isWhole) throw brokenDownload(`The file host sent no complete file (${code})`);
+		if (isBroken && !arrival.isWhole) throw notSent(code);
 		// n8n has the file, or could have it, and does not take it: another download would end the same way.
 		learnLimit(message);
 		throw gatewayError(

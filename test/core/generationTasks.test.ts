@@ -29,18 +29,7 @@ test('a generation task is waited for under its ID', async () => {
 	expect([ofTask.thing, ofTask.task]).toEqual(['task', reference]);
 	client.fetchTask.mockResolvedValue(record({ status: 'queued' }));
 	expect(await ofTask.fetch()).toMatchObject({ id: 'task-1', status: 'queued' });
-	expect(client.fetchTask).toHaveBeenCalledWith('video', 'task-1', 'possible');
-});
-
-test('a task whose result may come inside its record is polled as such', async () => {
-	const result = { ...resultOptions, urlExpected: false };
-	client.fetchTask.mockResolvedValue(record({ status: 'queued' }));
-	await tasks.target!(orderOf({ kind: 'image', result }), reference).fetch();
-	await tasks.target!(orderOf({ kind: 'image', result: resultOptions }), reference).fetch();
-	expect(client.fetchTask.mock.calls).toEqual([
-		['image', 'task-1', 'asked'],
-		['image', 'task-1', 'possible'],
-	]);
+	expect(client.fetchTask).toHaveBeenCalledWith('video', 'task-1');
 });
 
 test('a task is created by the request of its kind, and read once by its ID', async () => {

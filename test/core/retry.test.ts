@@ -24,6 +24,8 @@ describe('a connection that broke', () => {
 			'DEPTH_ZERO_SELF_SIGNED_CERT',
 			'SELF_SIGNED_CERT_IN_CHAIN',
 			'UNABLE_TO_GET_ISSUER_CERT',
+			'INVALID_CA',
+			'HOSTNAME_MISMATCH',
 		],
 		...[
 			'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -50,6 +52,7 @@ describe('a connection that broke', () => {
 		'ECONNRESET',
 		'ETIMEDOUT',
 		'EPIPE',
+		'EPROTO',
 		'UNKNOWN',
 		'',
 		'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',

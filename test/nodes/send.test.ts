@@ -255,6 +255,15 @@ test.each<[string, unknown, string]>([
 	['a refused connection', { code: 'ECONNREFUSED', syscall: 'connect' }, 'ECONNREFUSED'],
 	['a time-out while connecting', { code: 'ETIMEDOUT', cause: { syscall: 'connect' } }, 'EHOSTUNREACH'],
 	['another end while connecting', { code: 'EPIPE', syscall: 'connect' }, 'EPIPE'],
+	[
+		'an older Node that speaks TLS to a port without',
+		{
+			code: 'EPROTO',
+			cause: { message: 'write EPROTO 4:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../x.c:3:' },
+		},
+		'ERR_SSL_WRONG_VERSION_NUMBER',
+	],
+	['another reason of TLS', { code: 'EPROTO', message: 'read EPROTO' }, 'EPROTO'],
 	['a time-out while writing', { code: 'ETIMEDOUT', syscall: 'write' }, 'ETIMEDOUT'],
 ])('the code of a connection that ended with %s is found', (_, thrown, code) => {
 	expect(connectionCode(thrown)).toBe(code);

@@ -67,13 +67,13 @@ const played = [
 	{
 		promise: 'an answer without an ID leaves the outcome open',
 		file: 'core/http/creationAnswer.ts',
-		find: 'throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));',
+		find: 'throw unknownOutcome(thing, `The service answered the request without ${wanted}`, said);',
 		becomes: 'throw refusalError(response);',
 	},
 	{
 		promise: 'an answer that was cut off leaves the outcome open',
 		file: 'core/http/creationAnswer.ts',
-		find: 'if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));',
+		find: 'if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff), said);',
 		becomes: 'if (response.cutOff !== undefined) throw refusalError(response);',
 		unfound: 'The answers of the simulation are whole, or end with the connection.',
 		noticedBy: 'test/nodes/hostile.test.ts',
@@ -100,7 +100,7 @@ const played = [
 	{
 		promise: 'an unknown outcome is in the ledger',
 		file: 'core/orders/submit.ts',
-		find: 'ledger.outcomeUnknown(order.item, hash, sentAtMs);',
+		find: 'ledger.outcomeUnknown(order.item, hash, sentAtMs, error.details.serviceMessage);',
 		becomes: '',
 	},
 	{

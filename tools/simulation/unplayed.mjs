@@ -65,7 +65,7 @@ export const unplayed = [
 	{
 		promise: 'an amount in USD is sent in credits',
 		file: 'core/models/toBody.ts',
-		find: 'Number((value * scale).toFixed(6))',
+		find: 'Number((value * scale).toPrecision(12))',
 		becomes: 'value',
 		noticedBy: 'test/nodes/golden.test.ts',
 		title: 'golden body',

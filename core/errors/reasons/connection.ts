@@ -1,15 +1,6 @@
 import { stopCalling, thenTryAgainWithRest, tryLater } from '../recovery';
+import { troubleOf } from '../connectionCodes';
 import type { CatalogueEntry, Situation } from '../entry';
-
-const SAID_BY_CODE = new Map([
-	['ECONNREFUSED', 'Nothing accepts connections at this address.'],
-	['ENOTFOUND', 'The host name does not exist.'],
-	['EAI_AGAIN', 'The host name could not be resolved.'],
-	['ECONNABORTED', 'No answer came in time.'],
-	['ETIMEDOUT', 'No answer came in time.'],
-	['ERR_BLOCKED_BY_N8N', 'n8n does not allow requests to this address (N8N_SSRF_PROTECTION_ENABLED).'],
-	['Z_DATA_ERROR', 'The answer is compressed in a different way than its header says.'],
-]);
 
 /** Operations whose form asks for an ID. */
 const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
@@ -20,13 +11,17 @@ const idUnknown = (_: unknown, { operation }: Situation) =>
 	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service usually keeps results for a limited time.`;
 const usuallyTemporary = (_: unknown, situation: Situation) => `This is usually temporary. ${tryLater(situation)}`;
 
+const CHECK_ADDRESS = 'Check the Base URL in the credential and the network of the n8n host.';
+
 /** Connections, and answers to any request. */
 export const CONNECTION = {
 	serviceUnreachable: {
 		kind: 'unreachable',
 		message: ({ host }: { host: string }) => `The service at ${host} could not be reached`,
-		advice: ({ code }: { code: string }, situation) =>
-			`${SAID_BY_CODE.get(code) ?? `There was no answer (${code}).`} Check the Base URL in the credential and the network of the n8n host.${thenTryAgainWithRest(situation)}`,
+		advice: ({ code }: { code: string }, situation) => {
+			const { said, advice = CHECK_ADDRESS } = troubleOf(code);
+			return `${said} ${advice}${thenTryAgainWithRest(situation)}`;
+		},
 	},
 	noKeySent: {
 		kind: 'authentication',

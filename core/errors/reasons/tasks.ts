@@ -38,7 +38,7 @@ const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log i
  * @param also for one item, which has room for it
  */
 const lookAgainFrom = (situation: Situation, also = '') => {
-	if (situation.recovery !== 'retry' || (situation.others ?? 0) > 0) return waitOn(situation);
+	if (situation.recovery !== 'retry' || (situation.others ?? 0) > 0) return upperFirst(thenWaitOn(situation));
 	return `${also}${lookAgain(situation)}`;
 };
 
