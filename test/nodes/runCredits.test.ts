@@ -76,9 +76,9 @@ test('binary fractions make no noise in the credits of a run', async () => {
 	expect((await run(prompts('a'))).json[0].run_credits).toBe(0.2);
 });
 
-test('the USD of a run go by the rate of the service', async () => {
+test('200 credits of a run are 1 USD, whatever rate the service names', async () => {
 	sandbox.faults.add({ on: 'balance', times: 2, do: { merge: { credits_per_usd: 100 } } });
-	expect((await run(prompts('a'))).hints.join()).toContain('run: 4 (0.04 USD)');
+	expect((await run(prompts('a'))).hints.join()).toContain('run: 4 (0.02 USD)');
 });
 
 describe('what cannot be read is a hint, and the results are there', () => {
