@@ -47,6 +47,7 @@ const played = [
 		becomes: 'body !== undefined ||',
 		unfound: 'The service of the simulation stands behind no proxy that writes JSON.',
 		noticedBy: 'test/core/retry.test.ts',
+		title: 'the outcome of a creating request is',
 	},
 	{
 		promise: 'a run that ends with an error that stays buys nothing more',
@@ -77,6 +78,7 @@ const played = [
 		becomes: 'if (response.cutOff !== undefined) throw refusalError(response);',
 		unfound: 'The answers of the simulation are whole, or end with the connection.',
 		noticedBy: 'test/nodes/hostile.test.ts',
+		title: 'of a creating request whose answer is',
 	},
 	{
 		promise: 'the pause that the service asks for is kept',
@@ -171,6 +173,7 @@ const played = [
 		becomes: "return 'submit';",
 		unfound: 'The judge takes an execution whose name cannot be read for unguarded.',
 		noticedBy: 'test/core/writeAheadLog.test.ts',
+		title: 'a retry that cannot read the names submits nothing, and says so',
 	},
 	{
 		promise: 'two executions that begin at once have slots of their own',
@@ -179,6 +182,7 @@ const played = [
 		becomes: 'Array.from({ length: 1 }',
 		unfound: 'It takes two executions of the same millisecond, a crash and a retry of the second.',
 		noticedBy: 'test/core/writeAheadLog.test.ts',
+		title: 'executions of one name take a slot each',
 	},
 	{
 		promise: 'the name stays until the ledger is saved',
@@ -249,6 +253,7 @@ const played = [
 		unfound:
 			'It takes a later try that cannot read the log, and that one looks for all rows of other retries (beginOrLeaveGap).',
 		noticedBy: 'test/core/purchaseLog.test.ts',
+		title: 'a later try of a retry looks from where the first one has looked',
 	},
 	{
 		promise: 'rows of the log are written again when the database did not take them',
@@ -285,6 +290,7 @@ const played = [
 		becomes: '',
 		unfound: 'The search for names of waves that were not saved (countUnsaved) makes up for it.',
 		noticedBy: 'test/core/waveLog.test.ts',
+		title: 'orders that want to be submitted together are one wave: saved first',
 	},
 	{
 		promise: 'orders of an interrupted wave are not sent again',
@@ -330,6 +336,7 @@ const played = [
 		unfound:
 			'It takes a row that could not be written in the last wave of a worker that is lost, and rows of the waves before.',
 		noticedBy: 'test/core/lostWorker.test.ts',
+		title: 'whichever rows n8n cannot write: nothing is bought twice',
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
@@ -350,6 +357,7 @@ const played = [
 		becomes: '',
 		unfound: 'As for a request, above.',
 		noticedBy: 'test/nodes/orderItems.test.ts',
+		title: 'a row still says what was true when it was made',
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
@@ -397,6 +405,7 @@ const played = [
 		becomes: 'Object.assign(memory, { isCanceled: true });',
 		unfound: 'The ends that it has put out say what is known of each order, too.',
 		noticedBy: 'test/nodes/aroundIt.test.ts',
+		title: 'puts out the ends, and then ends as canceled',
 	},
 	// Nothing is kept for ever.
 	{
@@ -468,6 +477,7 @@ const played = [
 		unfound:
 			'Tasks wait for a slot of the account, too, and none gets one when the execution falls asleep (createInSlot.ts).',
 		noticedBy: 'test/core/advance.test.ts',
+		title: 'orders that have no place yet are not submitted when the others fall asleep',
 	},
 	{
 		promise: 'retried orders do not raise the number of tasks at once',
