@@ -38,3 +38,8 @@ export function isAssetReference(value: unknown): value is string {
 export function isAssetLike(value: unknown): value is string {
 	return typeof value === 'string' && /^asset:\/\//i.test(value);
 }
+
+/** True for an address of the same scheme, host and port as the Base URL. */
+export function isAtOrigin(url: string | URL, baseUrl: string): boolean {
+	return new URL(url).origin === new URL(baseUrl).origin;
+}

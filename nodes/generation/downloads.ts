@@ -108,16 +108,17 @@ class TaskDownload {
 
 	private async once(file: ResultUrl, arrival: Arrival): Promise<IBinaryData> {
 		const { task, kind } = this.options;
-		const { statusCode, headers, body, url } = await this.open(file.url, arrival);
+		const { statusCode, headers, body, url, isWithKey } = await this.open(file.url, arrival);
 		const contentType = headerOf(headers, 'content-type');
 		const about = { disposition: headerOf(headers, 'content-disposition'), urls: [file.url, url] };
 		const mimeType = resultMimeType(contentType, about, kind);
 		if (statusCode !== 200 || mimeType === undefined) {
 			arrival.cancel(body);
+			const isRefused = statusCode === 401 || statusCode === 403;
 			const what =
 				statusCode === 200
 					? `The file host sent ${describeNoFile(contentType)}`
-					: `The file host answered with HTTP ${statusCode}`;
+					: `The file host answered with HTTP ${statusCode}${isRefused && isWithKey ? ', also with the API key' : ''}`;
 			throw brokenDownload(what, statusCode, pauseAskedFor(headers));
 		}
 		const exceededBy = async (bytes: number) => await this.limit.exceededBy(bytes, this.totals.bytes + bytes);

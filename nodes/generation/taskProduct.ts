@@ -8,9 +8,11 @@ import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
 import { printable } from '../../core/text';
+import { isAtOrigin } from '../../core/urls';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
+import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
@@ -117,7 +119,11 @@ async function deliver(
 	const { urls, json } = toTaskOutput(delivery, hints);
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
-	if (!result.downloadResult || urls.length === 0 || record.state !== 'completed') return { json };
+	if (urls.length === 0 || record.state !== 'completed') return { json };
+	if (!result.downloadResult) {
+		if (urls.some((url) => isAtOrigin(url, client.fileRules.baseUrl))) hints.add(HINTS.urlsWantKey());
+		return { json };
+	}
 	const files = {
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },

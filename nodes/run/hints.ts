@@ -62,6 +62,8 @@ export const HINTS = {
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
 	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, ${GET_FILES}.`,
+	urlsWantKey: () =>
+		`Result URLs are at the address of the service itself, and may open only with the API key. To get the files, ${GET_FILES}.`,
 	resultFound: ({ place }: { place: string }) =>
 		`The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
 	resultUnclear: ({ places }: { places: string }) =>

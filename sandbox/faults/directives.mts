@@ -34,6 +34,10 @@ export const RESULT_SHAPES = [
 ] as const;
 export type ResultShape = (typeof RESULT_SHAPES)[number];
 
+/** The address of the result files. */
+export const RESULT_PLACES = ['files', 'gateway', 'gateway_redirect', 'bounce', 'relative', 'no_scheme'] as const;
+export type ResultPlace = (typeof RESULT_PLACES)[number];
+
 export const FAILURE_SHAPES = ['error_object', 'error_string', 'message', 'fail_reason'] as const;
 export type FailureShape = (typeof FAILURE_SHAPES)[number];
 
@@ -59,6 +63,7 @@ export interface Directives {
 	failMessage?: string;
 	failAs: FailureShape;
 	result?: ResultShape;
+	resultAt: ResultPlace;
 	/** Status reads answer `{success: true, data: {…}}`. */
 	wrapped?: boolean;
 	thumbnail: (typeof THUMBNAILS)[number];
@@ -94,6 +99,7 @@ export function defaults(): Directives {
 		expiresMs: DAY_MS,
 		progress: 'linear',
 		failAs: 'error_object',
+		resultAt: 'files',
 		thumbnail: 'top',
 		echo: 'none',
 		words: {},
@@ -137,6 +143,9 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	result: (into, value) => {
 		into.result = oneOf(RESULT_SHAPES, value);
+	},
+	result_at: (into, value) => {
+		into.resultAt = oneOf(RESULT_PLACES, value);
 	},
 	record: (into, value) => {
 		into.wrapped = oneOf(['plain', 'wrapped'], value) === 'wrapped';

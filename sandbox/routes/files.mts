@@ -4,9 +4,9 @@ import { imageFile } from '../files/imageFile.mts';
 import { videoFile } from '../files/videoFile.mts';
 import { videoFromImage } from '../files/videoFromImage.mts';
 import { bytesAnswer, textAnswer, type Answer } from '../http/answer.mts';
-import { serve, type Call, type Subject } from '../http/pipeline.mts';
+import { serve, type Subject } from '../http/pipeline.mts';
 import { givenPicture } from '../state/givenPicture.mts';
-import { taskImage } from '../state/taskRecord.mts';
+import { contentPath, filePath, taskImage } from '../state/taskRecord.mts';
 import type { SandboxTask } from '../state/tasks.mts';
 import type { World } from '../state/world.mts';
 
@@ -22,7 +22,12 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 		serve(world, {
 			...open,
 			subject: ({ taskId = '' }) => fileSubject(world, taskId),
-			handle: (call) => resultFile(world, call),
+			handle: async ({ params: { taskId = '', name = '' } }) => {
+				const task = world.tasks.find(taskId);
+				const index = Number(/^(\d+)(?:-\d+MB)?\.(?:png|mp4)$/.exec(name)?.[1] ?? -1);
+				if (task?.directives.resultAt === 'bounce') return redirect(world.addresses.api + contentPath(task, index));
+				return await resultFile(world, task, index);
+			},
 		}),
 	);
 	files.get(
@@ -60,9 +65,31 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 	);
 }
 
-async function resultFile(world: World, { params: { taskId = '', name = '' } }: Call): Promise<Answer> {
-	const task = world.tasks.find(taskId);
-	const index = Number(/^(\d+)(?:-\d+MB)?\.(?:png|mp4)$/.exec(name)?.[1] ?? -1);
+/** Result files at the API itself, which wants the key for them, too. Logged and answered as those of the file host. */
+export function addContentRoutes(api: FastifyInstance, world: World): void {
+	for (const kind of ['images', 'videos']) {
+		for (const path of [`/v1/${kind}/:taskId/content`, `/v1/${kind}/:taskId/content/:index`]) {
+			api.get(
+				path,
+				serve(world, {
+					point: 'file',
+					subject: ({ taskId = '' }) => fileSubject(world, taskId),
+					handle: async ({ params: { taskId = '', index = '0' }, caller }) => {
+						const task = world.tasks.find(taskId);
+						if (task?.userId !== caller.user.id) return storeError(404, 'NoSuchKey');
+						const isElsewhere = task.directives.resultAt === 'gateway_redirect';
+						if (isElsewhere) return redirect(world.addresses.files + filePath(task, Number(index)));
+						return await resultFile(world, task, Number(index));
+					},
+				}),
+			);
+		}
+	}
+}
+
+const redirect = (location: string) => textAnswer('', 302, { location });
+
+async function resultFile(world: World, task: SandboxTask | undefined, index: number): Promise<Answer> {
 	if (!task || index < 0 || index >= task.output.files || task.state().phase !== 'completed') {
 		return storeError(404, 'NoSuchKey');
 	}

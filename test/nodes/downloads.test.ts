@@ -101,6 +101,79 @@ describe('an answer that is no file', () => {
 	});
 });
 
+describe('a file at the service’s own address, which wants the key', () => {
+	const keys = () =>
+		sandbox.fileRequests.map(({ headers }) => headers.authorization?.toString().replace(/^Bearer /, ''));
+	const places = () =>
+		sandbox.fileRequests.map(({ headers: { host } }) => (sandbox.baseUrl.endsWith(String(host)) ? 'service' : 'other'));
+
+	test.each<[string, string, Array<'service' | 'other'>, Array<'key' | undefined>]>([
+		['at the service', 'result_at=gateway', ['service', 'service'], [undefined, 'key']],
+		[
+			'at the service, which leads elsewhere',
+			'result_at=gateway_redirect',
+			['service', 'service', 'other'],
+			[undefined, 'key', undefined],
+		],
+		['after a 403', 'result_at=gateway file=403', ['service', 'service'], [undefined, 'key']],
+		['elsewhere', 'result_at=files', ['other'], [undefined]],
+		['elsewhere, after a 401', 'result_at=files file=401', ['other', 'other'], [undefined, undefined]],
+	])('it is fetched without the key first, and with it only %s', async (_, directive, hosts, sent) => {
+		for (const kind of ['image', 'video'] as const) {
+			sandbox.reset();
+			const { items, error } = await download(directive, kind);
+			expect(error).toBeUndefined();
+			expect(items[0]?.binary?.data?.mimeType).toBe(kind === 'image' ? 'image/png' : 'video/mp4');
+			expect(places()).toEqual(hosts);
+			expect(keys()).toEqual(sent.map((each) => each && sandbox.apiKey));
+			expect(JSON.stringify(items)).not.toContain(sandbox.apiKey);
+		}
+	});
+
+	test('a host that leads to the service does not get it to be read with the key', async () => {
+		const { error } = await download('result_at=bounce');
+		expect(error?.description).toContain('The file host answered with HTTP 401. The task is complete.');
+		expect(places().slice(0, 2)).toEqual(['other', 'service']);
+		expect(keys().every((key) => key === undefined)).toBe(true);
+	});
+
+	test('where the key does not open the file either, the error says so', async () => {
+		const { error } = await download('result_at=gateway file=403*all');
+		expect(error?.description).toContain('The file host answered with HTTP 403, also with the API key.');
+	});
+
+	test('Wait for Task, Get Task and Survive Restarts fetch it, too', async () => {
+		const { items } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox duration=0 result_at=gateway]]',
+			downloadResult: true,
+			options: { ...quick, surviveRestarts: true },
+		});
+		const taskId = items[0]?.json.task_id;
+		const others = ['getTask', 'waitForTask'].map(
+			async (operation) => await runGateway('video', sandbox, { operation, taskId, downloadResult: true, options: {} }),
+		);
+		for (const got of [items, ...(await Promise.all(others)).map((other) => other.items)])
+			expect(got[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
+	});
+
+	test.each([
+		['gateway', true],
+		['files', false],
+	])('with Download Result off, a hint says that a link at %s may want the key: %s', async (place, isSaid) => {
+		const { json, task } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: `a [[sandbox duration=0 result_at=${place}]]`,
+			downloadResult: false,
+			options: quick,
+		});
+		expect(json[0]).toMatchObject({ status: 'completed', url: expect.any(String) as string });
+		const hints = (task?.hints ?? []).map(({ message }) => message).join(' ');
+		expect(hints.includes('may open only with the API key')).toBe(isSaid);
+		expect(sandbox.fileRequests).toEqual([]);
+	});
+});
+
 test('a file that this n8n cannot store is reported before it is downloaded', async () => {
 	// n8n keeps files in memory here: at most 384 MiB each.
 	const { error } = await download('bytes=410');
