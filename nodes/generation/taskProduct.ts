@@ -7,6 +7,7 @@ import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
+import { isPlaylist, typeByName } from '../../core/mediaTypes';
 import { printable } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { downloadResultField } from '../form/fields';
@@ -121,17 +122,18 @@ async function deliver(
 	// What is announced before the end may not be there yet, or never.
 	if (urls.length === 0 || record.state !== 'completed') return { json };
 	if (!result.downloadResult) {
+		if (urls.some((url) => isPlaylist(typeByName(new URL(url).pathname) ?? ''))) hints.add(HINTS.playlist());
 		if (urls.some((url) => isAtOrigin(url, client.fileRules.baseUrl))) hints.add(HINTS.urlsWantKey());
 		return { json };
 	}
 	const files = {
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },
-		kind: order.kind as MediaKind,
 		fieldName: result.outputField,
 		fileName: result.fileName,
 		rules: client.fileRules,
 		signal: controls.signal,
+		hints,
 	};
 	const download = async () => await downloadResults(context, files);
 	const downloading = takeDeliveryTurn(controls, download);

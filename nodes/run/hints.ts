@@ -64,6 +64,10 @@ export const HINTS = {
 	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, ${GET_FILES}.`,
 	urlsWantKey: () =>
 		`Result URLs are at the address of the service itself, and may open only with the API key. To get the files, ${GET_FILES}.`,
+	noMedium: ({ type }: { type: string }) =>
+		`A result file is neither an image nor a video nor audio, but ${type}. Check what it contains before you use it.`,
+	playlist: () =>
+		'A result URL leads to a playlist (.m3u8 or .mpd), not to a video file. It lists the pieces of a video for a player: most other programs cannot use it.',
 	resultFound: ({ place }: { place: string }) =>
 		`The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
 	resultUnclear: ({ places }: { places: string }) =>

@@ -1,5 +1,6 @@
 import type { ErrorShape } from '../http/refusal.mts';
 import { parseAnswers, shapeNamed, type PlannedAnswer } from './answers.mts';
+import { SAMPLES, type Sample } from '../files/samples.mts';
 import { oneOf, time, wholeNumber } from './values.mts';
 
 /** The directives of one task, asset or request; README.md describes the keys. */
@@ -85,6 +86,12 @@ export interface Directives {
 	bytesPerSecond?: number;
 	disposition?: (typeof DISPOSITIONS)[number];
 	contentType?: string;
+	/** The bytes of the file, instead of a real picture or video. */
+	fileAs?: Sample;
+	/** The extension of the file in its URL; empty: none. */
+	extension?: string;
+	/** The name that the file has in its header Content-Disposition. */
+	fileName?: string;
 	/** Accept a model that the service does not know, with any fields. */
 	anyModel: boolean;
 	/** Append to the callback URL with a second `?`. */
@@ -200,6 +207,15 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	type: (into, value) => {
 		into.contentType = value;
+	},
+	file_as: (into, value) => {
+		into.fileAs = oneOf(SAMPLES, value);
+	},
+	extension: (into, value) => {
+		into.extension = value === 'none' ? '' : value;
+	},
+	file_name: (into, value) => {
+		into.fileName = value;
 	},
 	model: (into, value) => {
 		into.anyModel = oneOf(['known', 'any'], value) === 'any';

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { byteStream, slowStream } from '../files/byteStream.mts';
 import { imageFile } from '../files/imageFile.mts';
+import { sampleFile } from '../files/samples.mts';
 import { videoFile } from '../files/videoFile.mts';
 import { videoFromImage } from '../files/videoFromImage.mts';
 import { bytesAnswer, textAnswer, type Answer } from '../http/answer.mts';
@@ -24,7 +25,7 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 			subject: ({ taskId = '' }) => fileSubject(world, taskId),
 			handle: async ({ params: { taskId = '', name = '' } }) => {
 				const task = world.tasks.find(taskId);
-				const index = Number(/^(\d+)(?:-\d+MB)?\.(?:png|mp4)$/.exec(name)?.[1] ?? -1);
+				const index = Number(/^(\d+)(?:-\d+MB)?(?:\.\w+)?$/.exec(name)?.[1] ?? -1);
 				if (task?.directives.resultAt === 'bounce') return redirect(world.addresses.api + contentPath(task, index));
 				return await resultFile(world, task, index);
 			},
@@ -103,9 +104,14 @@ async function resultFile(world: World, task: SandboxTask | undefined, index: nu
 	const { sleep } = world.settings;
 	if (megabytes !== undefined)
 		return { status: 200, headers, ...byteStream(megabytes, () => directives.bytesPerSecond, sleep) };
-	const bytes = task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
+	const bytes = await fileBytes(world, task, index);
 	const answer = bytesAnswer(bytes, headers);
 	return bytesPerSecond === undefined ? answer : { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };
+}
+
+async function fileBytes(world: World, task: SandboxTask, index: number): Promise<Buffer> {
+	if (task.directives.fileAs !== undefined) return sampleFile(task.directives.fileAs);
+	return task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
 }
 
 /** It starts with the picture that was given. */
@@ -118,6 +124,8 @@ async function taskVideo(world: World, task: SandboxTask): Promise<Buffer> {
 
 /** By default videos name themselves and images do not, so that both ways are seen. */
 function disposition({ kind, directives, id }: SandboxTask, index: number): Record<string, string> {
+	if (directives.fileName !== undefined)
+		return { 'content-disposition': `attachment; filename="${directives.fileName}"` };
 	const plain = `${id.replace(/[^\w-]/g, '_')}-${index}.${kind === 'image' ? 'png' : 'mp4'}`;
 	switch (directives.disposition ?? (kind === 'video' ? 'attachment' : 'none')) {
 		case 'none':

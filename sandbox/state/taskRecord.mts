@@ -56,9 +56,10 @@ export function contentPath({ kind, id }: SandboxTask, index: number): string {
 }
 
 /** The name of a result file at the file host. */
-function fileName({ kind, directives: { megabytes } }: SandboxTask, index: number): string {
-	const extension = kind === 'image' ? 'png' : 'mp4';
-	return megabytes === undefined ? `${index}.${extension}` : `${index}-${megabytes}MB.${extension}`;
+function fileName({ kind, directives: { megabytes, extension } }: SandboxTask, index: number): string {
+	const ending = extension ?? (kind === 'image' ? 'png' : 'mp4');
+	const size = megabytes === undefined ? '' : `-${megabytes}MB`;
+	return `${index}${size}${ending === '' ? '' : `.${ending}`}`;
 }
 
 /** The path of a result file at the file host. */
