@@ -50,7 +50,8 @@ export function taskProduct({
 			const task = requireTask(order);
 			const shown = record ?? answer ?? unseen(task);
 			order.model ??= shown.model;
-			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs };
+			const { baseUrl } = client.fileRules;
+			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
 			if (!timedOut && order.then !== 'nothing') return await deliver({ client, context }, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};

@@ -64,6 +64,8 @@ export const HINTS = {
 	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, ${GET_FILES}.`,
 	urlsWantKey: () =>
 		`Result URLs are at the address of the service itself, and may open only with the API key. To get the files, ${GET_FILES}.`,
+	partsMissing: () =>
+		'The service has completed a task without all of its results. In its item, missing_results says how many are missing, and missing_reason why, if the service says so.',
 	noMedium: ({ type }: { type: string }) =>
 		`A result file is neither an image nor a video nor audio, but ${type}. Check what it contains before you use it.`,
 	playlist: () =>

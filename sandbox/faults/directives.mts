@@ -30,6 +30,7 @@ export const RESULT_SHAPES = [
 	'metadata_images',
 	'url_and_images',
 	'two_places',
+	'poster_and_videos',
 	'b64_json',
 	'none',
 ] as const;
@@ -46,7 +47,7 @@ const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id
 export type CreatedShape = (typeof CREATED_SHAPES)[number];
 
 /** The places where a completed record repeats the URLs of its request. */
-export const ECHOES = ['none', 'input', 'sources'] as const;
+export const ECHOES = ['none', 'input', 'sources', 'images'] as const;
 
 export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;
 export const DISPOSITIONS = ['attachment', 'utf8', 'inline', 'none'] as const;
@@ -65,6 +66,8 @@ export interface Directives {
 	failAs: FailureShape;
 	result?: ResultShape;
 	resultAt: ResultPlace;
+	/** So many of the results are not made: an error stands in the place of each. */
+	missing: number;
 	/** Status reads answer `{success: true, data: {…}}`. */
 	wrapped?: boolean;
 	thumbnail: (typeof THUMBNAILS)[number];
@@ -107,6 +110,7 @@ export function defaults(): Directives {
 		progress: 'linear',
 		failAs: 'error_object',
 		resultAt: 'files',
+		missing: 0,
 		thumbnail: 'top',
 		echo: 'none',
 		words: {},
@@ -150,6 +154,9 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	result: (into, value) => {
 		into.result = oneOf(RESULT_SHAPES, value);
+	},
+	missing: (into, value) => {
+		into.missing = wholeNumber(value);
 	},
 	result_at: (into, value) => {
 		into.resultAt = oneOf(RESULT_PLACES, value);

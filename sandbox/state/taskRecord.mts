@@ -108,7 +108,7 @@ async function completedFields(task: SandboxTask, bases: Bases): Promise<Record_
 		completed_at: completedAt,
 		expires_at: completedAt + Math.floor(task.directives.expiresMs / 1_000),
 		...echoOf(task),
-		...resultFields(shape, task.kind, files, {
+		...resultFields(shape, task.kind, files, task.directives.missing, {
 			place: shape === 'none' || shape === 'b64_json' ? 'none' : task.directives.thumbnail,
 			url: `${bases.files}/thumbnails/${encodeURIComponent(task.id)}.png`,
 		}),
@@ -120,7 +120,12 @@ function echoOf({ body, directives: { echo } }: SandboxTask): Record_ {
 	const { image_urls, reference_images } = body;
 	const sent = image_urls ?? reference_images ?? [];
 	if (echo === 'none') return {};
-	return echo === 'input' ? { input: { images: sent } } : { sources: sent };
+	const echoes = {
+		input: { input: { images: sent } },
+		sources: { sources: sent },
+		images: { images: sent, input: { image_urls: sent } },
+	};
+	return echoes[echo];
 }
 
 function failedFields({ fail, failMessage, failAs }: Directives): Record_ {

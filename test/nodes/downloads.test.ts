@@ -142,12 +142,12 @@ describe('a file at the service’s own address, which wants the key', () => {
 		expect(error?.description).toContain('The file host answered with HTTP 403, also with the API key.');
 	});
 
-	test('Wait for Task, Get Task and Survive Restarts fetch it, too', async () => {
+	test('Wait for Task and Get Task fetch it, too', async () => {
 		const { items } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: 'a [[sandbox duration=0 result_at=gateway]]',
 			downloadResult: true,
-			options: { ...quick, surviveRestarts: true },
+			options: quick,
 		});
 		const taskId = items[0]?.json.task_id;
 		const others = ['getTask', 'waitForTask'].map(
@@ -226,7 +226,11 @@ describe('what a file is', () => {
 		['file_as=zip type=application/zip file_name=frames.zip', 'application/zip', 'frames.zip'],
 		['file_as=zip type=image/png file_name=frames.png', 'application/zip', 'frames.zip'],
 		['file_as=zip type=application/epub+zip file_name=book.epub', 'application/epub+zip', 'book.epub'],
-		['file_as=unknown type=application/octet-stream extension=none file_name=scene.glb', 'application/octet-stream', 'scene.glb'],
+		[
+			'file_as=unknown type=application/octet-stream extension=none file_name=scene.glb',
+			'application/octet-stream',
+			'scene.glb',
+		],
 		['file_as=unknown type=model/gltf-binary extension=glb', 'model/gltf-binary', 'task_1.glb'],
 		[`file_as=unknown ${OCTETS}`, 'application/octet-stream', 'task_1.bin'],
 	])(
@@ -234,7 +238,10 @@ describe('what a file is', () => {
 		async (directive, mimeType, name) => {
 			for (const kind of ['image', 'video'] as const) {
 				sandbox.reset();
-				const { error, is, hints } = await fileOf(directive.includes('file_name') ? directive : `${directive} disposition=none`, kind);
+				const { error, is, hints } = await fileOf(
+					directive.includes('file_name') ? directive : `${directive} disposition=none`,
+					kind,
+				);
 				expect(error).toBeUndefined();
 				expect(is).toEqual([mimeType, name]);
 				expect(hints).toEqual([
