@@ -136,18 +136,19 @@ export class GatewayClient {
 	 * creating request, because the rest of its batch depends on it.
 	 */
 	async uploadImage(file: ImageFile): Promise<string> {
+		const { baseUrl, imageUploadPath, imageUploadField, imageUploadFields } = this.context.settings;
 		const upload = async () => {
 			const request = this.requests.fetch({
 				method: 'POST',
-				url: this.requests.url(this.context.settings.imageUploadPath),
-				file: { field: this.context.settings.imageUploadField, ...file },
+				url: this.requests.url(imageUploadPath),
+				file: { field: imageUploadField, fields: imageUploadFields, ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
 			const response = await mapError(request, {
 				notFound: (details) => gatewayError('uploadEndpointNotFound', {}, details),
 				rejected: (details) => (details.httpStatus === 413 ? gatewayError('uploadTooLarge', {}, details) : undefined),
 			});
-			const url = parseUploadUrl(parseBody(response));
+			const url = parseUploadUrl(parseBody(response), baseUrl);
 			if (url === undefined) throw gatewayError('noUploadUrl', {});
 			return url;
 		};

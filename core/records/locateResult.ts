@@ -18,7 +18,7 @@ export interface Located {
 	missing?: MissingParts;
 }
 
-/** What is known of a task beside its record. */
+/** The facts about a task that its record need not have. */
 interface TaskFacts {
 	/** Relative addresses are read against it. */
 	baseUrl?: string;
@@ -34,7 +34,7 @@ interface TaskFacts {
  * @param requestUrls what `urlsOfRequest` found, where the request is known: no result, wherever the record repeats it
  */
 export function locateResult(
-	record: TaskRecord,
+	record: Pick<TaskRecord, 'raw' | 'state'>,
 	path = '',
 	requestUrls: ReadonlySet<string> = new Set(),
 	{ baseUrl, kind }: TaskFacts = {},
@@ -78,7 +78,11 @@ export function locateResult(
  * @param toFoundUrl the address in a value at any place: there, a text may be any other path, too
  * @returns also the path of the URLs, `at`, if there are any
  */
-function locateAmong({ raw, state }: TaskRecord, toUrl: ToUrl, toFoundUrl: ToUrl): Located & { at?: string } {
+function locateAmong(
+	{ raw, state }: Pick<TaskRecord, 'raw' | 'state'>,
+	toUrl: ToUrl,
+	toFoundUrl: ToUrl,
+): Located & { at?: string } {
 	const known = findResultUrls(raw, toUrl);
 	if (known.urls.length > 0 || state !== 'completed') return known;
 	const { locations, isInline } = searchRecord(raw, toFoundUrl);

@@ -194,6 +194,7 @@ function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
 
 function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
 	const form = new FormData();
+	for (const [name, value] of Object.entries(file.fields ?? {})) form.append(name, value);
 	form.append(file.field, new Blob([file.bytes], { type: file.mimeType }), file.fileName);
 	return form;
 }

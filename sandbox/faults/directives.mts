@@ -49,6 +49,19 @@ export type CreatedShape = (typeof CREATED_SHAPES)[number];
 /** The places where a completed record repeats the URLs of its request. */
 export const ECHOES = ['none', 'input', 'sources', 'images'] as const;
 
+/** The place of the URL in the answer to an upload. */
+export const UPLOAD_ANSWERS = [
+	'data_url',
+	'url',
+	'data_list',
+	'data',
+	'data_image_url',
+	'file_link',
+	'relative',
+	'none',
+] as const;
+export type UploadAnswer = (typeof UPLOAD_ANSWERS)[number];
+
 export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;
 export const DISPOSITIONS = ['attachment', 'utf8', 'inline', 'none'] as const;
 
@@ -66,7 +79,7 @@ export interface Directives {
 	failAs: FailureShape;
 	result?: ResultShape;
 	resultAt: ResultPlace;
-	/** So many of the results are not made: an error stands in the place of each. */
+	/** The number of results that are not made: an error stands in the place of each. */
 	missing: number;
 	/** Status reads answer `{success: true, data: {…}}`. */
 	wrapped?: boolean;
@@ -97,6 +110,7 @@ export interface Directives {
 	fileName?: string;
 	/** Accept a model that the service does not know, with any fields. */
 	anyModel: boolean;
+	uploadAnswer: UploadAnswer;
 	/** Append to the callback URL with a second `?`. */
 	naiveCallback?: boolean;
 }
@@ -121,6 +135,7 @@ export function defaults(): Directives {
 		poll: [],
 		file: [],
 		anyModel: false,
+		uploadAnswer: 'data_url',
 	};
 }
 
@@ -226,6 +241,9 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	model: (into, value) => {
 		into.anyModel = oneOf(['known', 'any'], value) === 'any';
+	},
+	upload_answer: (into, value) => {
+		into.uploadAnswer = oneOf(UPLOAD_ANSWERS, value);
 	},
 	callback: (into, value) => {
 		into.naiveCallback = oneOf(['proper', 'naive'], value) === 'naive';

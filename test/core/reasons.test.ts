@@ -57,6 +57,7 @@ const OF_THE_SERVICE = [
 	['downloadNotAllowed', 'download', 'permanent, retry continues'],
 	['downloadFailed', 'download', 'retry continues'],
 	['tooManyResultFiles', 'download', 'permanent'],
+	['resultIsPlaylist', 'download', 'permanent'],
 	['resultTooLarge', 'download', 'permanent'],
 	['resultTooLargeToStore', 'download', 'permanent, retry continues'],
 	['resultNotStored', 'download', 'permanent, retry continues'],
@@ -98,7 +99,7 @@ const OF_THE_SERVICE = [
 
 /** Mistakes in a form: known before anything is sent. */
 const OF_THE_FORM =
-	'credentialEmpty credentialNotAnAddress credentialMoreThanAddress credentialIsEndpoint credentialPlainHttp credentialCharacterNotAllowed credentialAbsoluteUrl credentialNotAPath credentialWithoutTaskId credentialNotAFieldName customPathLeadsElsewhere operationUnknown itemUnreadable fieldEmpty expressionGaveNothing notText notAChoice notANumber numberTooLarge tooManyToDownload textTooLong notAnId idRounded notJson notAJsonObject numberInexact notAFieldName noBinaryField binaryFieldEmpty notAFile notAnImage tooManyItems tooManyUrls modelNotInList modelInAdditionalFields bodyUnchanged valueNotAllowed valueNotInForm valueOfWrongType notAUrl imageEmpty imageNotAUrl imageIsFile assetNotAccepted notAnAssetReference roleMissing roleNotSupported roleNotForModel roleTwice rolesMixed fieldsExcludeEachOther oneFieldRequired tooManyEntries fieldNotForModel operationNotForWorkflows passedDataTooLarge backgroundNotPossible workflowLoops workflowNotPublished workflowWithoutTrigger workflowNotStartable waitingNotPossible';
+	'credentialEmpty credentialNotAnAddress credentialMoreThanAddress credentialIsEndpoint credentialPlainHttp credentialCharacterNotAllowed credentialAbsoluteUrl credentialNotAPath credentialWithoutTaskId credentialNotAFieldName credentialNotFormFields customPathLeadsElsewhere operationUnknown itemUnreadable fieldEmpty expressionGaveNothing notText notAChoice notANumber numberTooLarge tooManyToDownload textTooLong notAnId idRounded notJson notAJsonObject numberInexact notAFieldName noBinaryField binaryFieldEmpty notAFile notAnImage tooManyItems tooManyUrls modelNotInList modelInAdditionalFields bodyUnchanged valueNotAllowed valueNotInForm valueOfWrongType notAUrl imageEmpty imageNotAUrl imageIsFile assetNotAccepted notAnAssetReference roleMissing roleNotSupported roleNotForModel roleTwice rolesMixed fieldsExcludeEachOther oneFieldRequired tooManyEntries fieldNotForModel operationNotForWorkflows passedDataTooLarge backgroundNotPossible workflowLoops workflowNotPublished workflowWithoutTrigger workflowNotStartable waitingNotPossible';
 
 const flagsOf = (reason: Reason) => {
 	const { code, created, permanent, retryContinues, serviceFirst } = REASONS[reason];
