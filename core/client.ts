@@ -14,7 +14,8 @@ import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
 import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
-import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
+import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/accountRecords';
+import { parseUploadUrl } from './records/locateResult';
 import { salvageId } from './records/ids';
 import { NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
-import { locateResult } from './locateResult';
 import { looseText } from './loose';
 
 /** An amount, not an ID: one that is so large that it came as text is a number again. */
@@ -45,16 +44,4 @@ export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;
 	const { key } = fields.data;
 	return { id: looseText(raw.id) ?? '', apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, answer };
-}
-
-/**
- * The URL in the answer of an image upload, such as `{"success": true, "data": {"url": "https://…"}}`: where the results of
- * tasks are found, too, because the contract does not show it (4.8), a relative one last. Undefined where several places
- * may have it.
- */
-export function parseUploadUrl(answer: unknown, baseUrl: string): string | undefined {
-	const raw = isPlainObject(answer) ? answer : { data: answer };
-	const find = (base?: string) =>
-		locateResult({ raw, state: 'completed' }, '', undefined, { baseUrl: base, kind: 'image' }).urls[0];
-	return find() ?? find(baseUrl);
 }

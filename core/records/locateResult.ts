@@ -116,6 +116,18 @@ function missingAt(raw: JsonObject, path: string, urls: string[], toUrl: ToUrl):
 }
 
 /**
+ * The URL in the answer of an image upload, such as `{"success": true, "data": {"url": "https://…"}}`: where the results of
+ * tasks are found, too, because the contract does not show it (4.8), a relative one last. Undefined where several places
+ * may have it.
+ */
+export function parseUploadUrl(answer: unknown, baseUrl: string): string | undefined {
+	const raw = isPlainObject(answer) ? answer : { data: answer };
+	const find = (base?: string) =>
+		locateResult({ raw, state: 'completed' }, '', undefined, { baseUrl: base, kind: 'image' }).urls[0];
+	return find() ?? find(baseUrl);
+}
+
+/**
  * The paths at which gateways of this kind were seen to put their results: the contract does not show any (2.3).
  * Thumbnails, and inputs that a record repeats in `metadata`, are not results.
  */

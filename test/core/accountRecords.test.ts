@@ -1,5 +1,6 @@
 /** The answers about the account: its balance, a new token, the URL of an uploaded image. */
-import { parseTokenRecord, parseUploadUrl, parseUserBalance } from '../../core/records/accountRecords';
+import { parseTokenRecord, parseUserBalance } from '../../core/records/accountRecords';
+import { parseUploadUrl } from '../../core/records/locateResult';
 
 describe('the balance', () => {
 	test.each<[string, Record<string, unknown>]>([
