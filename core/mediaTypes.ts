@@ -41,45 +41,45 @@ const EXTENSIONS: Record<string, string> = {
 };
 
 /** The first bytes of each type, as a text in which each byte is a character. The first one that fits counts. */
-const SIGNATURES: Array<[mimeType: string, starts: RegExp]> = [
-	['image/png', /^\x89PNG\r\n\x1a\n/],
-	['image/jpeg', /^\xff\xd8\xff/],
-	['image/webp', /^RIFF.{4}WEBP/s],
-	['image/gif', /^GIF8[79]a/],
-	['image/bmp', /^BM.{4}\0{4}/s],
-	['image/tiff', /^(II\*\0|MM\0\*)/],
-	['image/vnd.microsoft.icon', /^\0\0\x01\0[^\0]\0/],
-	['image/jxl', /^(\xff\x0a|\0\0\0\x0cJXL )/],
-	['image/svg+xml', /^(\xef\xbb\xbf)?\s*<(svg[\s>]|(\?xml|!--|!DOCTYPE svg).*<svg[\s>])/s],
+const SIGNATURES = [
+	['image/png', String.raw`^\x89PNG\r\n\x1a\n`],
+	['image/jpeg', String.raw`^\xff\xd8\xff`],
+	['image/webp', String.raw`^RIFF.{4}WEBP`],
+	['image/gif', String.raw`^GIF8[79]a`],
+	['image/bmp', String.raw`^BM.{4}\0{4}`],
+	['image/tiff', String.raw`^(II\*\0|MM\0\*)`],
+	['image/vnd.microsoft.icon', String.raw`^\0\0\x01\0[^\0]\0`],
+	['image/jxl', String.raw`^(\xff\x0a|\0\0\0\x0cJXL )`],
+	['image/svg+xml', String.raw`^(\xef\xbb\xbf)?\s*<(svg[\s>]|(\?xml|!--|!DOCTYPE svg).*<svg[\s>])`],
 	// Files of the family of MP4 begin with their brand; with some, the brands that they are compatible with decide.
-	['image/avif', /^.{4}ftyp(avi[fs]|(mif1|msf1).{4}(.{4})*avi[fs])/s],
-	['image/heic', /^.{4}ftyp(hei[cxms]|hev[cxms]|mif1|msf1)/s],
-	['audio/mp4', /^.{4}ftypM4[AB]/s],
-	['video/quicktime', /^.{4}(ftypqt  |moov|mdat|wide|pnot)/s],
-	['video/mp4', /^.{4}ftyp/s],
-	['video/webm', /^\x1aE\xdf\xa3.*webm/s],
-	['video/x-matroska', /^\x1aE\xdf\xa3/],
-	['video/x-msvideo', /^RIFF.{4}AVI /s],
-	['video/mpeg', /^\0\0\x01[\xba\xb3]/],
-	['video/mp2t', /^G.{187}G/s],
-	['video/x-flv', /^FLV\x01/],
-	['video/ogg', /^OggS.*(theora|\x80theora)/s],
-	['audio/ogg', /^OggS/],
-	['audio/wav', /^(RIFF|RF64).{4}WAVE/s],
-	['audio/flac', /^fLaC/],
-	['audio/aac', /^\xff[\xf0\xf1\xf8\xf9]/],
-	['audio/mpeg', /^(ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])/],
-	['application/zip', /^PK(\x03\x04|\x05\x06)/],
-	['application/pdf', /^%PDF-/],
-	['application/gzip', /^\x1f\x8b/],
-	['application/x-7z-compressed', /^7z\xbc\xaf\x27\x1c/],
-	['application/vnd.rar', /^Rar!\x1a\x07/],
-	['application/vnd.apple.mpegurl', /^(\xef\xbb\xbf)?#EXTM3U/],
-	['application/dash+xml', /^(\xef\xbb\xbf)?\s*(<\?xml.*)?<MPD[\s>]/s],
-	['text/html', /^(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body)[\s>]/i],
-	['application/xml', /^(\xef\xbb\xbf)?\s*<\?xml\s/],
-	['application/json', /^(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[[{"\]])/],
-];
+	['image/avif', String.raw`^.{4}ftyp(avi[fs]|(mif1|msf1).{4}(.{4})*avi[fs])`],
+	['image/heic', String.raw`^.{4}ftyp(hei[cxms]|hev[cxms]|mif1|msf1)`],
+	['audio/mp4', String.raw`^.{4}ftypM4[AB]`],
+	['video/quicktime', String.raw`^.{4}(ftypqt  |moov|mdat|wide|pnot)`],
+	['video/mp4', String.raw`^.{4}ftyp`],
+	['video/webm', String.raw`^\x1aE\xdf\xa3.*webm`],
+	['video/x-matroska', String.raw`^\x1aE\xdf\xa3`],
+	['video/x-msvideo', String.raw`^RIFF.{4}AVI `],
+	['video/mpeg', String.raw`^\0\0\x01[\xba\xb3]`],
+	['video/mp2t', String.raw`^G.{187}G`],
+	['video/x-flv', String.raw`^FLV\x01`],
+	['video/ogg', String.raw`^OggS.*(theora|\x80theora)`],
+	['audio/ogg', String.raw`^OggS`],
+	['audio/wav', String.raw`^(RIFF|RF64).{4}WAVE`],
+	['audio/flac', String.raw`^fLaC`],
+	['audio/aac', String.raw`^\xff[\xf0\xf1\xf8\xf9]`],
+	['audio/mpeg', String.raw`^(ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])`],
+	['application/zip', String.raw`^PK(\x03\x04|\x05\x06)`],
+	['application/pdf', String.raw`^%PDF-`],
+	['application/gzip', String.raw`^\x1f\x8b`],
+	['application/x-7z-compressed', String.raw`^7z\xbc\xaf\x27\x1c`],
+	['application/vnd.rar', String.raw`^Rar!\x1a\x07`],
+	['application/vnd.apple.mpegurl', String.raw`^(\xef\xbb\xbf)?#EXTM3U`],
+	['application/dash+xml', String.raw`^(\xef\xbb\xbf)?\s*(<\?xml.*)?<MPD[\s>]`],
+	['text/html', String.raw`^(\xef\xbb\xbf)?\s*<(!(doctype|DOCTYPE) (html|HTML)|html|HTML|head|HEAD|body|BODY)[\s>]`],
+	['application/xml', String.raw`^(\xef\xbb\xbf)?\s*<\?xml\s`],
+	['application/json', String.raw`^(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[[{"\]])`],
+].map(([mimeType = '', starts = '']) => ({ mimeType, starts: new RegExp(starts, 's') }));
 
 /** The number of bytes that is enough for every type. */
 export const SIGNATURE_BYTES = 192;
@@ -87,7 +87,7 @@ export const SIGNATURE_BYTES = 192;
 /** The type of a file by its first bytes, for hosts that send no type or a wrong one. Undefined: not known. */
 export function typeByContent(bytes: Uint8Array): string | undefined {
 	const start = [...bytes.subarray(0, SIGNATURE_BYTES)].map((byte) => String.fromCharCode(byte)).join('');
-	return SIGNATURES.find(([, starts]) => starts.test(start))?.[0];
+	return SIGNATURES.find(({ starts }) => starts.test(start))?.mimeType;
 }
 
 /** The type of a file by its name, or by the path of its address. */

@@ -117,7 +117,7 @@ async function deliver(
 	delivery: Delivery,
 	{ controls, hints }: OutputTools,
 ): Promise<Output> {
-	const { order, task, record, result, waitedMs } = delivery;
+	const { task, record, result, waitedMs } = delivery;
 	const { urls, json } = toTaskOutput(delivery, hints);
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
