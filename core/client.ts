@@ -15,7 +15,8 @@ import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
 import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
-import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
+import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/accountRecords';
+import { parseUploadUrl } from './records/locateResult';
 import { createdTaskId } from './records/ids';
 import { outlineOf, parseRefusal } from './records/refusals';
 import { knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
@@ -152,11 +153,12 @@ export class GatewayClient {
 	 * creating request, because the rest of its batch depends on it.
 	 */
 	async uploadImage(file: ImageFile): Promise<string> {
+		const { baseUrl, imageUploadPath, imageUploadField, imageUploadFields } = this.context.settings;
 		const upload = async () => {
 			const request = this.requests.fetch({
 				method: 'POST',
-				url: this.requests.url(this.context.settings.imageUploadPath),
-				file: { field: this.context.settings.imageUploadField, ...file },
+				url: this.requests.url(imageUploadPath),
+				file: { field: imageUploadField, fields: imageUploadFields, ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
 			const response = await mapError(request, {
@@ -164,7 +166,7 @@ export class GatewayClient {
 				noSuchPage: noUpload,
 				rejected: (details) => (details.httpStatus === 413 ? gatewayError('uploadTooLarge', {}, details) : undefined),
 			});
-			const url = parseUploadUrl(parseBody(response));
+			const url = parseUploadUrl(parseBody(response), baseUrl);
 			if (url === undefined) throw gatewayError('noUploadUrl', {});
 			return url;
 		};

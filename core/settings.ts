@@ -11,11 +11,13 @@ export interface GatewaySettings extends FileRules {
 	imageUploadPath: string;
 	/** The name of the multipart field that holds the image. */
 	imageUploadField: string;
+	/** Further fields of the form that uploads an image. */
+	imageUploadFields?: Record<string, string>;
 }
 
 export const DEFAULT_UPLOAD_FIELD = 'file';
 
-export const DEFAULT_PATHS: Omit<GatewaySettings, keyof FileRules | 'imageUploadField'> = {
+export const DEFAULT_PATHS: Omit<GatewaySettings, keyof FileRules | 'imageUploadField' | 'imageUploadFields'> = {
 	imageStatusPath: '/v1/images/generations/{task_id}',
 	videoStatusPath: '/v1/videos/generations/{task_id}',
 	imageUploadPath: '/v1/uploads/images',

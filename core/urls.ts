@@ -1,3 +1,5 @@
+import { isMedia, typeByName } from './mediaTypes';
+
 /** A whole http(s) address, and nothing beside it. */
 export function isHttpUrl(value: unknown): value is string {
 	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && URL.canParse(value);
@@ -13,6 +15,30 @@ export function parseHttpUrl(value: unknown): string | undefined {
 	const text = value.trim();
 	const isOne = !/[^\S ]| \S*:\/\//.test(text);
 	return isOne && URL.canParse(text) ? new URL(text).href : undefined;
+}
+
+/** No relative address is longer. A picture in base64 may begin with a slash, too. */
+const LONGEST_RELATIVE = 2_000;
+
+/**
+ * A relative address: it begins with a slash or a dot, or with the `v1` of the API, or it is the path of a medium. `/9j/` is
+ * how a JPEG in base64 begins.
+ */
+const RELATIVE =
+	/^(?!\/9j\/)(\/{1,2}[^/\s\\]|\.{1,2}\/[^\s\\]|v1\/)[^\s\\]*$|^[\w~%.-]+(\/[\w~%@=+.-]+)+\.[a-z]\w{1,4}(\?[^\s\\]*)?$/i;
+
+/**
+ * The address of a result that a record gives, also one without a host, such as `/v1/videos/7/content` or `//host/a.mp4`: it
+ * is meant against the Base URL. `/v1` is where the API is, behind a path of the Base URL, too.
+ */
+export function parseResultUrl(value: unknown, baseUrl?: string): string | undefined {
+	const absolute = parseHttpUrl(value);
+	if (absolute !== undefined || baseUrl === undefined || typeof value !== 'string') return absolute;
+	const text = value.length > LONGEST_RELATIVE ? '' : value.trim();
+	if (!RELATIVE.test(text)) return undefined;
+	const isOfMedium = /^[/.]|^v1\//.test(text) || isMedia(typeByName(text.replace(/\?.*/s, '')) ?? '');
+	const address = /^\/v1\//.test(text) ? baseUrl + text : text;
+	return isOfMedium && URL.canParse(address, `${baseUrl}/`) ? new URL(address, `${baseUrl}/`).href : undefined;
 }
 
 /**
@@ -37,4 +63,9 @@ export function isAssetReference(value: unknown): value is string {
 /** The same, or what was meant as one. */
 export function isAssetLike(value: unknown): value is string {
 	return typeof value === 'string' && /^asset:\/\//i.test(value);
+}
+
+/** True for an address of the same scheme, host and port as the Base URL. */
+export function isAtOrigin(url: string | URL, baseUrl: string): boolean {
+	return new URL(url).origin === new URL(baseUrl).origin;
 }

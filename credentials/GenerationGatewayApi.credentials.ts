@@ -110,6 +110,15 @@ export class GenerationGatewayApi implements ICredentialType {
 			displayOptions: { show: { customPaths: [true] } },
 		},
 		{
+			displayName: 'Image Upload Form Fields (JSON)',
+			name: 'imageUploadFields',
+			type: 'json',
+			default: '',
+			placeholder: 'e.g. {"purpose": "vision"}',
+			description: 'Further fields of the form in which images are uploaded, if your service needs any',
+			displayOptions: { show: { customPaths: [true] } },
+		},
+		{
 			displayName: 'Image Upload Path',
 			name: 'imageUploadPath',
 			type: 'string',

@@ -6,7 +6,7 @@ import { settle, type SandboxOptions } from './options.mts';
 import { addAvatarRoutes } from './routes/avatars.mts';
 import { addBalanceRoutes } from './routes/balance.mts';
 import { addControlRoutes, stats, type Stats } from './routes/control.mts';
-import { addFileRoutes } from './routes/files.mts';
+import { addContentRoutes, addFileRoutes } from './routes/files.mts';
 import { addGenerationRoutes } from './routes/generation.mts';
 import { addInbox } from './routes/inbox.mts';
 import { addTokenRoutes } from './routes/tokens.mts';
@@ -103,6 +103,7 @@ function build(options?: SandboxOptions): { sandbox: Sandbox; world: World } {
 	const files = createServer(world.filesLog, now);
 	addUploadRoutes(api, world);
 	addGenerationRoutes(api, world);
+	addContentRoutes(api, world);
 	addBalanceRoutes(api, world);
 	addTokenRoutes(api, world);
 	addAvatarRoutes(api, world);

@@ -23,6 +23,8 @@ export interface HttpRequest {
 export interface UploadFile {
 	/** The name of the multipart field. */
 	field: string;
+	/** Further fields of the form, which come before it. */
+	fields?: Record<string, string>;
 	fileName: string;
 	mimeType: string;
 	bytes: Uint8Array;

@@ -11,19 +11,21 @@ import type { PollStatus } from '../polling/pollTarget';
 
 /** Generation tasks as the engine creates, reads and polls them (contract 3.1, 4.4, 4.5, 4.8). */
 export function generationTasks(
-	client: Pick<GatewayClient, 'createTask' | 'getTask' | 'fetchTask' | 'survivalTable'>,
+	client: Pick<GatewayClient, 'createTask' | 'getTask' | 'fetchTask' | 'survivalTable' | 'fileRules'>,
 ): Pick<Product<TaskRecord & { id: string }, TaskRecord>, 'status' | 'create' | 'read' | 'target'> {
 	return {
 		status: 'queued',
 		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
 		read: async (order, { taskId }) =>
-			await client.getTask(order.kind as MediaKind, taskId, (record) => judgeTask(record, askedFor(order, taskId))),
+			await client.getTask(order.kind as MediaKind, taskId, (record) =>
+				judgeTask(record, askedFor(order, taskId, client)),
+			),
 		target: (order, task) => ({
 			thing: 'task',
 			task,
 			fetch: async () => {
 				const record = await client.fetchTask(order.kind as MediaKind, task.taskId);
-				const judged = judgeTask(record, askedFor(order, task.taskId));
+				const judged = judgeTask(record, askedFor(order, task.taskId, client));
 				const { wait } = order;
 				if (wait !== undefined && isUnfinished(judged) && judged.ids.length > 0)
 					wait.otherIds = otherIdsOf(judged, task);
@@ -42,8 +44,20 @@ const isUnfinished = ({ state }: TaskRecord) => state === 'queued' || state === 
 const otherIdsOf = ({ ids }: TaskRecord, { taskId }: TaskReference) =>
 	ids.filter((id) => id !== taskId && id.length <= MAX_ID_LENGTH).slice(0, MAX_OTHER_IDS);
 
-function askedFor({ wait, result }: Order, taskId: string): AskedFor {
-	return { taskId, otherIds: wait?.otherIds, resultPath: result?.resultPath, requestUrls: result?.requestUrls };
+function askedFor(
+	{ kind, wait, result }: Order,
+	taskId: string,
+	{ fileRules }: Pick<GatewayClient, 'fileRules'>,
+): AskedFor {
+	const { resultPath, requestUrls } = result ?? {};
+	return {
+		taskId,
+		otherIds: wait?.otherIds,
+		resultPath,
+		requestUrls,
+		baseUrl: fileRules.baseUrl,
+		kind: kind as MediaKind,
+	};
 }
 
 function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs }: TaskRecord): PollStatus {

@@ -2,6 +2,7 @@ import { gatewayError, type GatewayErrorDetails } from '../errors';
 import { locateResult } from '../records/locateResult';
 import { errorBeside, parseRefusal } from '../records/refusals';
 import { urlsOfInputs } from '../records/resultSearch';
+import { parseResultUrl } from '../urls';
 import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';
 
 /** The task that was asked for, and what its order knows of the result. */
@@ -13,6 +14,10 @@ export interface AskedFor {
 	resultPath?: string;
 	/** URLs of the request, which are no result. */
 	requestUrls?: readonly string[];
+	/** Relative addresses are read against it. */
+	baseUrl?: string;
+	/** A poster beside a video is no result. */
+	kind?: 'image' | 'video';
 }
 
 /**
@@ -58,16 +63,16 @@ function stateOfRecord(record: TaskRecord, asked: AskedFor): { state?: TaskState
  * True where a record has a result, read as carefully as one that may be unfinished: its inputs and previews are none. A URL
  * at an unknown place may be a link to anything, so it counts only beside a progress of 100.
  */
-function findsResult({ raw, progress, ...record }: TaskRecord, { resultPath = '', requestUrls }: AskedFor): boolean {
-	const known = locateResult({ ...record, raw, state: 'in_progress' }, resultPath, new Set(requestUrls));
-	if (known.urls.length > 0 || known.isInline || resultPath !== '')
-		return known.urls.length > 0 || known.isInline === true;
-	const inputs = [...urlsOfInputs(raw)].map((url) => new URL(url).href);
-	const anywhere = locateResult(
-		{ ...record, raw, state: 'completed' },
-		'',
-		new Set([...(requestUrls ?? []), ...inputs]),
-	);
+function findsResult(
+	{ raw, progress }: TaskRecord,
+	{ resultPath = '', requestUrls = [], ...facts }: AskedFor,
+): boolean {
+	const known = locateResult({ raw, state: 'in_progress' }, resultPath, new Set(requestUrls), facts);
+	if (known.urls.length > 0 || known.isInline) return true;
+	if (resultPath !== '') return false;
+	const inputs = urlsOfInputs(raw, (value) => parseResultUrl(value, facts.baseUrl));
+	const noResults = new Set([...requestUrls, ...[...inputs].map((url) => new URL(url).href)]);
+	const anywhere = locateResult({ raw, state: 'completed' }, '', noResults, facts);
 	const isFound = anywhere.urls.length > 0 || anywhere.choices !== undefined;
 	return anywhere.isInline === true || (isFound && progress === 100);
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { getPath, isPlainObject, type JsonObject } from '../json';
-import { parseHttpUrl } from '../urls';
+import { isPlainObject, type JsonObject } from '../json';
 import { looseText } from './loose';
 
 /** An amount, not an ID: one that is so large that it came as text is a number again. */
@@ -50,9 +49,4 @@ export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;
 	const { key } = fields.data;
 	return { id: looseText(raw.id) ?? '', apiKey: isWhole(key) ? key : `sk-${key}`, raw, answer };
-}
-
-/** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */
-export function parseUploadUrl(answer: unknown): string | undefined {
-	return parseHttpUrl(getPath(answer, 'data.url')) ?? parseHttpUrl(getPath(answer, 'url'));
 }

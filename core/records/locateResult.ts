@@ -1,7 +1,9 @@
-import { getPath, isPlainObject, isUnset, valuesBelow, type JsonObject } from '../json';
-import { isHttpUrl, parseHttpUrl } from '../urls';
-import { flattened, MOST_ENTRIES, MOST_URLS, valuesAtPath } from './resultPath';
-import { searchRecord, urlsOfInputs } from './resultSearch';
+import { getPath, isContainer, isPlainObject, isUnset, valuesBelow, type JsonObject } from '../json';
+import { typeByName } from '../mediaTypes';
+import { isHttpUrl, parseHttpUrl, parseResultUrl } from '../urls';
+import { missingParts, type MissingParts } from './missingParts';
+import { flattened, listsOnPath, MOST_ENTRIES, MOST_URLS, valuesAtPath } from './resultPath';
+import { searchRecord, urlsOfInputs, urlsOfOtherKinds, type ToUrl } from './resultSearch';
 import type { TaskRecord } from './taskRecord';
 
 export interface Located {
@@ -12,36 +14,117 @@ export interface Located {
 	choices?: string[];
 	/** The result is in the record itself. */
 	isInline?: boolean;
+	/** The service names more parts than it has made. */
+	missing?: MissingParts;
+}
+
+/** The facts about a task that its record need not have. */
+interface TaskFacts {
+	/** Relative addresses are read against it. */
+	baseUrl?: string;
+	/** A poster beside a video is not the result. */
+	kind?: 'image' | 'video';
 }
 
 /**
  * The only function that finds the result of a task: at the path that the user has entered, or else at the known paths,
- * or else anywhere in a completed record. In the record of an unfinished task, URLs of its inputs are no result, whatever
- * other name they also have there.
+ * or else anywhere in a completed record. URLs of its inputs, and files of another kind than the task's, are a result only
+ * where a completed record has nothing else.
  *
  * @param requestUrls what `urlsOfRequest` found, where the request is known: no result, wherever the record repeats it
  */
 export function locateResult(
-	{ raw, state }: TaskRecord,
+	record: Pick<TaskRecord, 'raw' | 'state'>,
 	path = '',
 	requestUrls: ReadonlySet<string> = new Set(),
+	{ baseUrl, kind }: TaskFacts = {},
 ): Located {
-	const repeated = state === 'completed' ? new Set<string>() : urlsOfInputs(raw);
-	const isRequestUrl = (url: string) => repeated.has(url) || requestUrls.has(toComparable(url));
+	const { raw, state } = record;
+	const toUrl = (value: unknown) => parseResultUrl(value, baseUrl);
+	const inputs = once(() => urlsOfInputs(raw, toUrl));
+	const others = once(() => urlsOfOtherKinds(raw, kind, toUrl));
+	const isRequested = (url: string) => requestUrls.has(toComparable(url));
+	const isInput = (url: string) => isRequested(url) || inputs().has(url);
+	const isNoResult = (url: string) => isInput(url) || others().has(url);
+	const isCompleted = state === 'completed';
 	if (path !== '') {
-		const named = urlsIn(valuesAtPath(raw, path));
-		const others = named.filter((url) => !isRequestUrl(url));
-		const urls = others.length === 0 && state === 'completed' ? named : others;
-		return urls.length > 0 ? { urls } : { urls, isInline: searchRecord(raw, () => true).isInline };
+		const named = urlsIn(valuesAtPath(raw, path), toUrl);
+		const own = named.filter((url) => !(isCompleted ? isRequested : isInput)(url));
+		const urls = own.length === 0 && isCompleted ? named : own;
+		if (urls.length === 0) return { urls, isInline: searchRecord(raw, () => undefined).isInline };
+		return { urls, ...(isCompleted ? missingAt(raw, path, urls, toUrl) : {}) };
 	}
-	const known = findResultUrls(raw, isRequestUrl);
-	if (known.length > 0 || state !== 'completed') return { urls: known };
-	const { locations, isInline } = searchRecord(raw, isRequestUrl);
+	for (const isExcluded of isCompleted ? [isNoResult, isInput, isRequested] : [isNoResult]) {
+		let excludesAny = false;
+		const among = (url: string | undefined) => {
+			if (url === undefined || !isExcluded(url)) return url;
+			excludesAny = true;
+			return undefined;
+		};
+		const { at, ...located } = locateAmong(
+			record,
+			(value) => among(toUrl(value)),
+			(value) => among(toFileUrl(value, baseUrl)),
+		);
+		if (at !== undefined) return { ...located, ...(isCompleted ? missingAt(raw, at, located.urls, toUrl) : {}) };
+		if (located.choices || located.isInline || !excludesAny || isExcluded === isRequested) return located;
+	}
+	return { urls: [] };
+}
+
+/**
+ * The URLs at a known path, or else at any place.
+ *
+ * @param toFoundUrl the address in a value at any place: there, a text may be any other path, too
+ * @returns also the path of the URLs, `at`, if there are any
+ */
+function locateAmong(
+	{ raw, state }: Pick<TaskRecord, 'raw' | 'state'>,
+	toUrl: ToUrl,
+	toFoundUrl: ToUrl,
+): Located & { at?: string } {
+	const known = findResultUrls(raw, toUrl);
+	if (known.urls.length > 0 || state !== 'completed') return known;
+	const { locations, isInline } = searchRecord(raw, toFoundUrl);
 	const [first] = locations;
 	if (first === undefined) return { urls: [], isInline };
-	const urls = new Set(first.urls);
-	const agree = locations.every((each) => each.urls.length === urls.size && each.urls.every((url) => urls.has(url)));
-	return agree ? { urls: first.urls, foundAt: first.path } : { urls: [], choices: locations.map(({ path }) => path) };
+	const found = new Set(first.urls);
+	const agree = locations.every((each) => each.urls.length === found.size && each.urls.every((url) => found.has(url)));
+	return agree
+		? { urls: first.urls, foundAt: first.path, at: first.path }
+		: { urls: [], choices: locations.map(({ path }) => path) };
+}
+
+/** The value of a function, which is called at most once, and only if it is needed: records may be large. */
+function once<T>(make: () => T): () => T {
+	let made: { value: T } | undefined;
+	return () => (made ??= { value: make() }).value;
+}
+
+/** The address of a file at a place that nobody knows: a relative one only where it ends as those of files do. */
+function toFileUrl(value: unknown, baseUrl: string | undefined): string | undefined {
+	if (isHttpUrl(value)) return value;
+	const url = parseHttpUrl(value) === undefined ? parseResultUrl(value, baseUrl) : undefined;
+	const path = url === undefined ? '' : new URL(url).pathname;
+	return typeByName(path) !== undefined || /\/content(\/\w+)?$/.test(path) ? url : undefined;
+}
+
+/** The parts of a result that the lists on the way to it name, and do not have. */
+function missingAt(raw: JsonObject, path: string, urls: string[], toUrl: ToUrl): Pick<Located, 'missing'> {
+	const missing = missingParts(listsOnPath(raw, path), new Set(urls), toUrl);
+	return missing === undefined ? {} : { missing };
+}
+
+/**
+ * The URL in the answer of an image upload, such as `{"success": true, "data": {"url": "https://…"}}`: where the results of
+ * tasks are found, too, because the contract does not show it (4.8), a relative one last. Undefined where several places
+ * may have it.
+ */
+export function parseUploadUrl(answer: unknown, baseUrl: string): string | undefined {
+	const raw = isPlainObject(answer) ? answer : { data: answer };
+	const find = (base?: string) =>
+		locateResult({ raw, state: 'completed' }, '', undefined, { baseUrl: base, kind: 'image' }).urls[0];
+	return find() ?? find(baseUrl);
 }
 
 /**
@@ -75,19 +158,19 @@ const KNOWN_PATHS = [
 	'metadata.output',
 	'metadata.outputs',
 	'metadata.result',
-].map((path) => path.split('.'));
+];
 
 const URL_KEYS = ['url', 'video_url', 'image_url'];
 
 /** The URLs at the first known path that has any. */
-function findResultUrls(record: JsonObject, isRequestUrl: (url: string) => boolean): string[] {
-	const lists = KNOWN_PATHS.map((path) => urlsIn(getPath(record, path)).filter((url) => !isRequestUrl(url))).filter(
-		(urls) => urls.length > 0,
+function findResultUrls(record: JsonObject, toUrl: ToUrl): { urls: string[]; at?: string } {
+	const lists = KNOWN_PATHS.map((at) => ({ at, urls: urlsIn(getPath(record, at), toUrl) })).filter(
+		({ urls }) => urls.length > 0,
 	);
-	const first = lists[0] ?? [];
+	const first: { urls: string[]; at?: string } = lists[0] ?? { urls: [] };
 	// The first URL may only repeat one of a list: then the list is the result.
 	return lists.reduce(
-		(longest, list) => (list.length > longest.length && isWithin(first, list) ? list : longest),
+		(longest, list) => (list.urls.length > longest.urls.length && isWithin(first.urls, list.urls) ? list : longest),
 		first,
 	);
 }
@@ -98,20 +181,21 @@ function isWithin(urls: string[], list: string[]): boolean {
 }
 
 /** The URLs in strings, objects with a URL, and lists of either; each once. */
-function urlsIn(value: unknown): string[] {
+function urlsIn(value: unknown, toUrl: ToUrl): string[] {
 	const urls = new Set<string>();
 	let seen = 0;
-	for (const each of flattened(value, within)) {
-		const url = parseHttpUrl(each);
+	for (const each of flattened(value, (entry) => within(entry, toUrl))) {
+		const url = toUrl(each);
 		if (url !== undefined) urls.add(url);
 		if (urls.size === MOST_URLS || ++seen === MOST_ENTRIES) break;
 	}
 	return [...urls];
 }
 
-function within(value: unknown): unknown[] | undefined {
-	if (isPlainObject(value)) return [URL_KEYS.map((key) => value[key]).find((url) => !isUnset(url))];
-	return Array.isArray(value) ? value : undefined;
+function within(value: unknown, toUrl: ToUrl): unknown[] | undefined {
+	if (!isPlainObject(value)) return Array.isArray(value) ? value : undefined;
+	const own = URL_KEYS.map((key) => value[key]);
+	return [own.find((url) => !isUnset(url) && (isContainer(url) || toUrl(url) !== undefined))];
 }
 
 /** Not with a regular expression, which would take minutes for a megabyte of dots. */

@@ -24,6 +24,18 @@ export function valuesAtPath(record: unknown, path: string): unknown[] {
 		: steps.reduce<unknown[]>((values, step) => values.flatMap((value) => stepInto(value, step)), [record]);
 }
 
+/** The lists that a path leads through or to, except those of which it takes one entry. */
+export function listsOnPath(record: unknown, path: string): unknown[][] {
+	let values = [record];
+	const lists: unknown[][] = [];
+	for (const step of [...parsePath(path), undefined]) {
+		const takesOne = step !== undefined && step !== 'all' && !step.isQuoted && /^\d+$/.test(step.name);
+		if (!takesOne) lists.push(...values.filter((value) => Array.isArray(value)));
+		if (step !== undefined) values = values.flatMap((value) => stepInto(value, step));
+	}
+	return lists;
+}
+
 /** The place one name further; lists add nothing to it. What comes out reads back as the same place. */
 export function appendName(path: string, name: string): string {
 	if (PLAIN_NAME.test(name)) return path === '' ? name : `${path}.${name}`;

@@ -1,6 +1,9 @@
 import { isContainer, valuesBelow } from '../json';
-import { isHttpUrl } from '../urls';
+import { isMedia, typeByName } from '../mediaTypes';
 import { appendName, MOST_ENTRIES, MOST_URLS } from './resultPath';
+
+/** The URL that a value is, if it is one that counts. */
+export type ToUrl = (value: unknown) => string | undefined;
 
 /** Names of inputs that a record repeats. */
 const INPUTS = new Set([
@@ -66,19 +69,24 @@ export interface Found {
 	isInline: boolean;
 }
 
-/** Searches the whole record for values that are a URL. Without recursion: a record may be deep. */
-export function searchRecord(record: unknown, isRequestUrl: (url: string) => boolean): Found {
+/**
+ * Searches the whole record for values that may be a result. Without recursion: a record may be deep.
+ *
+ * @param toUrl the URL that a value is, if it may be a result
+ */
+export function searchRecord(record: unknown, toUrl: ToUrl): Found {
 	const found = new Set<ResultLocation>();
 	const queue: Array<{ values: object; location: ResultLocation }> = [];
 
 	const visit = (value: unknown, location: ResultLocation, name?: string) => {
+		const url = isContainer(value) ? undefined : toUrl(value);
 		// Most values are neither, and need no location of their own.
-		if (!isContainer(value) && !isHttpUrl(value)) return;
+		if (!isContainer(value) && url === undefined) return;
 		const own = name === undefined ? location : location.at(name);
 		if (!own.isSearched) return;
 		if (isContainer(value)) queue.push({ values: value, location: own });
-		else if (own.urls.size < MOST_URLS && !isRequestUrl(value)) {
-			own.urls.add(value);
+		else if (url !== undefined && own.urls.size < MOST_URLS) {
+			own.urls.add(url);
 			found.add(own);
 		}
 	};
@@ -101,16 +109,51 @@ export function searchRecord(record: unknown, isRequestUrl: (url: string) => boo
 }
 
 /** The URLs that a record gives as inputs of its task. */
-export function urlsOfInputs(record: unknown): Set<string> {
+export function urlsOfInputs(record: unknown, toUrl: ToUrl): Set<string> {
 	const urls = new Set<string>();
 	const below = new Set<unknown>();
 	for (const [name, value, container] of valuesBelow(record)) {
 		const isInput = below.has(container) || (name !== undefined && INPUTS.has(toSnakeCase(name)));
 		if (!isInput) continue;
-		if (isHttpUrl(value)) urls.add(value);
+		const url = toUrl(value);
+		if (url !== undefined) urls.add(url);
 		else below.add(value);
 	}
 	return urls;
+}
+
+/** The kinds of files that names say they are. A name that says two says neither. */
+const KIND_NAMES = {
+	image: /(^|_)(images?|pictures?|photos?|imgs?)(_|$)/,
+	video: /(^|_)videos?(_|$)/,
+	audio: /(^|_)audios?(_|$)/,
+};
+
+function kindByName(name: string): string | undefined {
+	const [kind, another] = Object.entries(KIND_NAMES).filter(([, pattern]) => pattern.test(toSnakeCase(name)));
+	return another === undefined ? kind?.[0] : undefined;
+}
+
+/**
+ * The URLs of files of another kind than the task's: by the extension, or else only at places whose names say so. Such as
+ * the poster beside a video, or a playlist. None where the kind of the task is not known.
+ */
+export function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | undefined, toUrl: ToUrl): Set<string> {
+	const others = new Set<string>();
+	if (kind === undefined) return others;
+	const own = new Set<string>();
+	const kinds = new Map<unknown, string | undefined>();
+	for (const [name = '', value, container] of valuesBelow(record)) {
+		const named = kindByName(name) ?? kinds.get(container);
+		const url = isContainer(value) ? undefined : toUrl(value);
+		if (isContainer(value)) kinds.set(value, named);
+		else if (url !== undefined) {
+			const type = typeByName(new URL(url).pathname);
+			const found = type === undefined ? named : isMedia(type) ? type.replace(/\/.*/, '') : 'none';
+			(found === undefined || found === kind ? own : others).add(url);
+		}
+	}
+	return new Set([...others].filter((url) => !own.has(url)));
 }
 
 function hasInline(values: Record<string, unknown>): boolean {

@@ -1,6 +1,14 @@
-import type { IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+} from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { forbiddenAddress, type FileRules } from '../../core/addresses';
+import { isAtOrigin } from '../../core/urls';
+import { readSettings } from './settings';
+import { CREDENTIAL, requestWithKey } from './transport';
 
 const MOST_REDIRECTS = 10;
 
@@ -19,12 +27,25 @@ export class AddressNotAllowed extends Error {
 }
 
 /** An answer of the file host, from the address that the redirects have led to. */
-export type OpenedFile = IN8nHttpFullResponse & { url: string };
+export interface OpenedFile extends IN8nHttpFullResponse {
+	url: string;
+	/** The host has got the key: it is the service itself, and refuses its files without one. */
+	isWithKey: boolean;
+}
+
+/** A request that has been answered, and is still open. */
+interface Opened {
+	response: IN8nHttpFullResponse;
+	/** Ends it, where its body is not needed. */
+	discard: () => void;
+}
 
 /**
- * Opens a result file, without the credential: it is on another host, which must never see the key. Each redirect is
- * checked before it is followed. Throws `AddressNotAllowed` for an address that may not be fetched; all other errors
- * come from the connection. Any status is an answer.
+ * Opens a result file, at first without the key: most files are on another host, which must never see it. Only where the
+ * origin of the Base URL answers 401 or 403 is the same address asked again with the key, and only if no other host has led
+ * there: it could choose what is read with the key. Each redirect is checked before it is followed, without the key.
+ * Throws `AddressNotAllowed` for an address that may not be fetched; all other errors come from the connection. Any status
+ * is an answer.
  */
 export async function openResultFile(
 	context: IExecuteFunctions,
@@ -33,26 +54,67 @@ export async function openResultFile(
 	abortSignal: AbortSignal,
 ): Promise<OpenedFile> {
 	let next = allowedUrl(url, undefined, rules);
+	let isOfGateway = true;
 	for (let redirects = 0; ; redirects++) {
-		const hop = new AbortController();
-		const forget = onAbort(abortSignal, () => hop.abort());
-		const response = (await context.helpers.httpRequest({
-			method: 'GET',
-			url: next.href,
-			encoding: 'stream',
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			disableFollowRedirect: true,
-			timeout: TIMEOUT_MS,
-			abortSignal: hop.signal,
-		})) as IN8nHttpFullResponse;
+		isOfGateway &&= isAtOrigin(next, rules.baseUrl);
+		let { response, discard } = await open(withoutKey(context), next, abortSignal);
+		const wantsKey = isOfGateway && (response.statusCode === 401 || response.statusCode === 403);
+		const credential = wantsKey ? await credentialFor(context, next) : undefined;
+		if (credential) {
+			discard();
+			({ response, discard } = await open(withKey(context, credential), next, abortSignal));
+		}
 		const { location } = response.headers;
 		const leadsOn = [301, 302, 303, 307, 308].includes(response.statusCode) && typeof location === 'string';
-		if (!leadsOn || redirects >= MOST_REDIRECTS) return { ...response, url: next.href };
-		forget();
-		discard(response.body, hop);
+		if (!leadsOn || redirects >= MOST_REDIRECTS)
+			return { ...response, url: next.href, isWithKey: credential !== undefined };
+		discard();
 		next = allowedUrl(location, next, rules);
 	}
+}
+
+type SendOptions = (options: IHttpRequestOptions) => Promise<IN8nHttpFullResponse>;
+
+const withoutKey =
+	({ helpers }: IExecuteFunctions): SendOptions =>
+	async (options) =>
+		(await helpers.httpRequest(options)) as IN8nHttpFullResponse;
+
+const withKey =
+	(context: IExecuteFunctions, credential: ICredentialDataDecryptedObject): SendOptions =>
+	async (options) =>
+		await requestWithKey(context, credential, options);
+
+async function open(send: SendOptions, { href }: URL, abortSignal: AbortSignal): Promise<Opened> {
+	const own = new AbortController();
+	const forget = onAbort(abortSignal, () => own.abort());
+	const response = await send({
+		method: 'GET',
+		url: href,
+		encoding: 'stream',
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		disableFollowRedirect: true,
+		timeout: TIMEOUT_MS,
+		abortSignal: own.signal,
+	});
+	const end = () => {
+		forget();
+		discard(response.body, own);
+	};
+	return { response, discard: end };
+}
+
+/**
+ * The credential whose key belongs to this address. It is read anew, so it may have another Base URL by now: its own
+ * decides.
+ */
+async function credentialFor(
+	context: IExecuteFunctions,
+	url: URL,
+): Promise<ICredentialDataDecryptedObject | undefined> {
+	const credential = await context.getCredentials(CREDENTIAL);
+	return isAtOrigin(url, readSettings(credential).baseUrl) ? credential : undefined;
 }
 
 /** Ends a request whose body nobody reads. A stream that is only destroyed keeps the connection open. */

@@ -2,6 +2,7 @@ import type { AccountLimits } from '../../core/account/accounts';
 import { gatewayError } from '../../core/errors';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import { MOST_REQUESTS_PER_SECOND } from '../../core/http/requestWindow';
+import { isPlainObject, parseJson } from '../../core/json';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
 import { show } from '../../core/text';
 
@@ -20,6 +21,7 @@ export interface RawSettings {
 	videoStatusPath?: unknown;
 	imageUploadPath?: unknown;
 	imageUploadField?: unknown;
+	imageUploadFields?: unknown;
 }
 
 const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
@@ -46,6 +48,7 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),
 		imageUploadField: checkFieldName(custom('imageUploadField') || DEFAULT_UPLOAD_FIELD),
+		imageUploadFields: readFormFields(isCustom ? raw.imageUploadFields : ''),
 	};
 }
 
@@ -140,4 +143,15 @@ function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
 function checkFieldName(value: string): string {
 	if (/^[A-Za-z_][\w.-]*(\[\w*\])*$/.test(value)) return value;
 	throw gatewayError('credentialNotAFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
+}
+
+/** Reads the further fields of the upload form: JSON, or an object that an expression gives. Undefined where there are none. */
+function readFormFields(value: unknown): Record<string, string> | undefined {
+	const isText = typeof value === 'string';
+	if (value === undefined || value === null || (isText && value.trim() === '')) return undefined;
+	const fields = isText ? parseJson(value) : value;
+	const entries = isPlainObject(fields) ? Object.entries(fields) : [['', fields] as const];
+	if (entries.some(([name, field]) => name === '' || !['string', 'number', 'boolean'].includes(typeof field)))
+		throw gatewayError('credentialNotFormFields', { label: 'Image Upload Form Fields (JSON)' });
+	return entries.length === 0 ? undefined : Object.fromEntries(entries.map(([name, field]) => [name, String(field)]));
 }

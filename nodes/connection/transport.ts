@@ -72,6 +72,23 @@ export const realClock: Clock = {
  * the request has got its turn
  */
 export function createSend(context: GatewayContext, credential: ICredentialDataDecryptedObject): Send {
+	const stopped = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+
+	return async (request) => {
+		const n8nRequest = beforeSending(() => toN8nRequest(request));
+		const { mustFinish, timeoutMs } = request;
+		return await answerWithin({ timeoutMs, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
+			return await requestWithKey(context, credential, { ...n8nRequest, abortSignal });
+		});
+	};
+}
+
+/** Sends one request with the key of this credential. Only for addresses at the origin of its Base URL. */
+export async function requestWithKey(
+	context: GatewayContext,
+	credential: ICredentialDataDecryptedObject,
+	options: IHttpRequestOptions,
+): Promise<IN8nHttpFullResponse> {
 	// n8n cuts off every authenticated request when the user stops the execution, by a signal that takes the place of
 	// ours. A `this` that has none leaves it to us: a request whose answer may carry a paid task's id may finish.
 	const detached = {
@@ -80,21 +97,8 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
 		getNode: () => context.getNode(),
 		getCredentials: async () => credential,
 	} as unknown as IAllExecuteFunctions;
-
-	const stopped = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
-
-	return async (request) => {
-		const n8nRequest = beforeSending(() => toN8nRequest(request));
-		const { mustFinish, timeoutMs } = request;
-		return await answerWithin({ timeoutMs, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
-			const options = { ...n8nRequest, abortSignal };
-			return (await context.helpers.httpRequestWithAuthentication.call(
-				detached,
-				CREDENTIAL,
-				options,
-			)) as IN8nHttpFullResponse;
-		});
-	};
+	const send = context.helpers.httpRequestWithAuthentication;
+	return (await send.call(detached, CREDENTIAL, options)) as IN8nHttpFullResponse;
 }
 
 /**
@@ -191,6 +195,7 @@ function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
 
 function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
 	const form = new FormData();
+	for (const [name, value] of Object.entries(file.fields ?? {})) form.append(name, value);
 	form.append(file.field, new Blob([file.bytes], { type: file.mimeType }), file.fileName);
 	return form;
 }

@@ -1,6 +1,7 @@
 import { sleep, type IExecuteFunctions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { GatewayError } from '../../core/errors';
+import { SIGNATURE_BYTES } from '../../core/mediaTypes';
 import { formatDuration } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
 
@@ -15,6 +16,13 @@ interface ByteStream extends AsyncIterable<Uint8Array> {
 
 /** The error of a file that has so many bytes; undefined while they are not too many. */
 export type CheckSize = (bytes: number) => Promise<GatewayError | undefined>;
+
+/** A file whose first bytes have come. */
+export interface ArrivingFile {
+	start: Uint8Array;
+	/** All of it, the first bytes included. */
+	source: BinarySource;
+}
 
 /** Of all files of a task. */
 export interface TaskTotals {
@@ -71,14 +79,24 @@ export class Arrival {
 		return this.request.signal;
 	}
 
-	/** The same bytes, counted. */
-	follow(body: unknown, check: CheckSize): BinarySource {
+	/** The same bytes, counted, as soon as the first of them have come: they tell the type of the file. */
+	async follow(body: unknown, check: CheckSize): Promise<ArrivingFile> {
 		this.hasBegun = true;
 		this.silentMs = 0;
 		const stream = body as ByteStream;
 		const { from } = stream.constructor;
-		if (!(Symbol.asyncIterator in stream) || from === undefined) return body as BinarySource;
-		return from.call(stream.constructor, this.counted(stream, check), { objectMode: false });
+		if (!(Symbol.asyncIterator in stream) || from === undefined)
+			return { start: bytesOf(body), source: body as BinarySource };
+		const bytes = this.counted(stream, check);
+		const first: Uint8Array[] = [];
+		let isAll = false;
+		for (let length = 0; length < SIGNATURE_BYTES && !isAll; length += first.at(-1)?.length ?? 0) {
+			const { done, value } = await bytes.next();
+			if (done) isAll = true;
+			else first.push(value);
+		}
+		const source = from.call(stream.constructor, resumed(first, bytes), { objectMode: false });
+		return { start: joined(first), source };
 	}
 
 	/** Nobody reads the rest: the connection ends. */
@@ -142,6 +160,21 @@ export class Arrival {
 		const isSlow = this.waitedMs > graceMs && this.bytes < (this.waitedMs / 1000) * bytesPerSecond;
 		return isSlow ? brokenDownload(`The file host sent less than ${bytesPerSecond / 1000} KB per second`) : undefined;
 	}
+}
+
+async function* resumed(first: Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+	yield* first.splice(0);
+	yield* rest;
+}
+
+/** The first bytes: the pieces may be large, and the file must not be held twice. */
+function joined(pieces: Uint8Array[]): Uint8Array {
+	return new Uint8Array(pieces.flatMap((piece) => [...piece.subarray(0, SIGNATURE_BYTES)]));
+}
+
+/** The first bytes of a body that is no stream of this kind; none, where it shows none. */
+function bytesOf(body: unknown): Uint8Array {
+	return body instanceof Uint8Array ? body.subarray(0, SIGNATURE_BYTES) : new Uint8Array();
 }
 
 /** A file that has not arrived; with the pause that the host asks for. */

@@ -5,7 +5,7 @@ import { takingBreaks } from '../../core/clock';
 import { gatewayError, stoppedError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
-import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
+import { extensionOf, SIGNATURE_BYTES, typeByContent } from '../../core/mediaTypes';
 import { MAX_FILE_NAME_LENGTH, MAX_MIME_TYPE_LENGTH } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
@@ -45,9 +45,10 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 		},
 		check: async () => {
 			const start = async () => await readStart(item, data);
-			const known = isNamedImage ? type : imageTypeOf(await readingFile({ label: fieldLabel, fileName: name }, start));
-			if (known === undefined) throw gatewayError('notAnImage', { label, name, mimeType });
-			type = known;
+			if (isNamedImage) return;
+			const known = typeByContent(await readingFile({ label: fieldLabel, fileName: name }, start));
+			if (!known?.startsWith('image/')) throw gatewayError('notAnImage', { label, name, mimeType });
+			type = { mimeType: known, extension: extensionOf(known) };
 		},
 		stored: () => {
 			const { mimeType, fileName } = describeFile();

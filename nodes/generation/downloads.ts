@@ -1,14 +1,22 @@
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
-import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
 import { troubleOf } from '../../core/errors/connectionCodes';
 import { backoffMs, retryAfterMs } from '../../core/http/retry';
 import { AddressNotAllowed, openResultFile, type OpenedFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
+import { isMedia, isPlaylist } from '../../core/mediaTypes';
+import { HINTS } from '../run/hints';
 import { shorten } from '../../core/text';
 import { FileNames, resultMimeType, describeNoFile } from './fileNames';
-import { Arrival, brokenDownload, type BinarySource, type TaskTotals } from './arrival';
+import {
+	Arrival,
+	brokenDownload,
+	type ArrivingFile,
+	type BinarySource,
+	type CheckSize,
+	type TaskTotals,
+} from './arrival';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimit';
 
@@ -20,7 +28,6 @@ const MOST_URLS_SHOWN = 20;
 export interface DownloadOptions {
 	urls: string[];
 	task: TaskReference;
-	kind: MediaKind;
 	/** The first file goes to this field, the others to `<name>_1`, `<name>_2`, … */
 	fieldName: string;
 	/** The name that the user wants; empty: the one that the service gives. */
@@ -28,6 +35,8 @@ export interface DownloadOptions {
 	/** Of the credential that the task was created with. */
 	rules: FileRules;
 	signal: AbortSignal;
+	/** Shown in the output panel. */
+	hints: Set<string>;
 }
 
 /** One of the files of a task. */
@@ -108,34 +117,59 @@ class TaskDownload {
 	}
 
 	private async once(file: ResultUrl, arrival: Arrival): Promise<IBinaryData> {
-		const { task, kind } = this.options;
-		const { statusCode, headers, body, url } = await this.open(file.url, arrival);
-		const contentType = headerOf(headers, 'content-type');
+		const { task, hints } = this.options;
+		const { headers, body, url } = await this.openFile(file, arrival);
+		const check = async (bytes: number) => {
+			const cutOffAt = await this.exceededBy(bytes);
+			return cutOffAt && tooLarge(task, cutOffAt, `larger than ${formatSize(cutOffAt.bytes)}`, file.which);
+		};
+		const { start, source } = await this.begin(arrival, body, check);
 		const about = { disposition: headerOf(headers, 'content-disposition'), urls: [file.url, url] };
-		const mimeType = resultMimeType(contentType, about, kind);
-		if (statusCode !== 200 || mimeType === undefined) {
+		const mimeType = resultMimeType(headerOf(headers, 'content-type'), about, start);
+		const noFile = describeNoFile(mimeType);
+		if (noFile !== undefined) throw brokenDownload(`The file host sent ${noFile}`);
+		if (isPlaylist(mimeType)) throw gatewayError('resultIsPlaylist', { id: task.taskId, urls: urlsOf(task) }, { task });
+		const fileName = this.names.nameOf({ ...about, mimeType }, file.fallbackName);
+		const stored = await store(this.context, arrival, source, { fileName, mimeType, task });
+		this.names.use(fileName);
+		if (!isMedia(mimeType)) hints.add(HINTS.noMedium({ type: mimeType }));
+		return stored;
+	}
+
+	/** Throws for an answer that is no file, or one that is too large, before any byte of it is read. */
+	private async openFile(file: ResultUrl, arrival: Arrival): Promise<OpenedFile> {
+		const { task } = this.options;
+		const opened = await this.open(file.url, arrival);
+		const { statusCode, headers, body, isWithKey } = opened;
+		const noFile = describeNoFile(headerOf(headers, 'content-type'));
+		if (statusCode !== 200 || noFile !== undefined) {
 			arrival.cancel(body);
+			const isRefused = statusCode === 401 || statusCode === 403;
 			const what =
 				statusCode === 200
-					? `The file host sent ${describeNoFile(contentType)}`
-					: `The file host answered with HTTP ${statusCode}`;
+					? `The file host sent ${noFile}`
+					: `The file host answered with HTTP ${statusCode}${isRefused && isWithKey ? ', also with the API key' : ''}`;
 			throw brokenDownload(what, statusCode, pauseAskedFor({ statusCode, headers }));
 		}
-		const exceededBy = async (bytes: number) => await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
 		const announced = Number(headers['content-length']);
-		const excess = await exceededBy(announced);
+		const excess = await this.exceededBy(announced);
 		if (excess !== undefined) {
 			arrival.cancel(body);
 			throw tooLarge(task, excess, formatSize(announced), file.which);
 		}
-		const check = async (bytes: number) => {
-			const cutOffAt = await exceededBy(bytes);
-			return cutOffAt && tooLarge(task, cutOffAt, `larger than ${formatSize(cutOffAt.bytes)}`, file.which);
-		};
-		const fileName = this.names.nameOf({ ...about, mimeType }, file.fallbackName);
-		const stored = await store(this.context, arrival, arrival.follow(body, check), { fileName, mimeType, task });
-		this.names.use(fileName);
-		return stored;
+		return opened;
+	}
+
+	private async exceededBy(bytes: number): Promise<Excess | undefined> {
+		return await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
+	}
+
+	private async begin(arrival: Arrival, body: unknown, check: CheckSize): Promise<ArrivingFile> {
+		try {
+			return await arrival.follow(body, check);
+		} catch (thrown) {
+			throw arrival.failure ?? brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
+		}
 	}
 
 	private async open(url: string, arrival: Arrival): Promise<OpenedFile> {

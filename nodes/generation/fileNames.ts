@@ -1,19 +1,4 @@
-/** The types of result files by extension. */
-const EXTENSIONS: Record<string, string> = {
-	png: 'image/png',
-	jpg: 'image/jpeg',
-	jpeg: 'image/jpeg',
-	webp: 'image/webp',
-	gif: 'image/gif',
-	avif: 'image/avif',
-	mp4: 'video/mp4',
-	webm: 'video/webm',
-	mov: 'video/quicktime',
-	ico: 'image/vnd.microsoft.icon',
-	mkv: 'video/x-matroska',
-	avi: 'video/x-msvideo',
-	mp3: 'audio/mpeg',
-};
+import { extensionOf, isMedia, isPlaylist, typeByContent, typeByName } from '../../core/mediaTypes';
 
 /**
  * The types that are no result file, whatever the status, in words: services describe trouble in answers of these
@@ -29,21 +14,30 @@ const NO_FILES: Array<[RegExp, string]> = [
 /** The kind of answer that the file host sent instead of a file, in words; undefined where it may be one. */
 export function describeNoFile(contentType: string): string | undefined {
 	const type = plainType(contentType);
-	return isMedia(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
+	return isMedia(type) || isPlaylist(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
 }
 
-/** Undefined for what is no result file. Where the host names no type of a medium, the names of the file tell. */
-export function resultMimeType(
-	contentType: string,
-	file: Pick<ResultFile, 'disposition' | 'urls'>,
-	kind: 'image' | 'video',
-): string | undefined {
-	if (describeNoFile(contentType) !== undefined) return undefined;
-	const type = plainType(contentType);
-	if (isMedia(type)) return type;
-	const names = [...namesInHeader(file), ...pathsOf(file)];
-	return names.map(typeByName).find((known) => known !== undefined) ?? (kind === 'image' ? 'image/png' : 'video/mp4');
+/**
+ * The type of a result file: the medium that the header names, or else that of the first bytes, or of the names of the
+ * file. What is no medium keeps its type; a header that calls it one is wrong.
+ *
+ * @param start the first bytes of the file
+ */
+export function resultMimeType(contentType: string, file: FileNamed, start: Uint8Array): string {
+	const told = plainType(contentType);
+	const content = typeByContent(start);
+	const isVague = /^$|octet-stream|\*|^application\/(x-)?(binary|unknown|(force-)?download)$/.test(told);
+	if (content === undefined) {
+		if (isMedia(told)) return told;
+		return namesOf(file).map(typeByName).find(Boolean) ?? (isVague ? UNKNOWN_TYPE : told);
+	}
+	if (isMedia(content)) return isMedia(told) ? told : content;
+	// An SVG may begin as any other XML does. Documents of many kinds are a zip.
+	const isTrue = isMedia(told) ? told.endsWith('+xml') && content.endsWith('/xml') : !isVague && !isPlaylist(content);
+	return isTrue ? told : content;
 }
+
+const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** No type is longer: the name of a file ends with a part of it. */
 const LONGEST_TYPE = 100;
@@ -57,21 +51,21 @@ function plainType(contentType: string): string {
 		.slice(0, LONGEST_TYPE);
 }
 
-function isMedia(type: string): boolean {
-	return /^(image|video|audio)\//.test(type);
-}
-
 /**
  * A name such as "0.png" or "output.mp4": the files of all tasks have it, and in a folder one would replace the other.
  */
 const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d*)(\.\w+)?$/i;
 
-/** The facts about a result file before its bytes come. */
-export interface ResultFile {
+/** A result file as its host names it. */
+interface FileNamed {
 	/** The header Content-Disposition; empty where there is none. */
 	disposition: string;
 	/** The address in the record, then the one that redirects led to. */
 	urls: string[];
+}
+
+/** The facts about a result file before it is stored. */
+export interface ResultFile extends FileNamed {
 	mimeType: string;
 }
 
@@ -89,13 +83,8 @@ export class FileNames {
 	 */
 	nameOf(file: ResultFile, fallback: string): string {
 		const { wanted } = this;
-		const extension =
-			Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? ofUnknown(file.mimeType);
-		const name =
-			wanted === ''
-				? (nameOfService(file) ?? `${clean(fallback)}.${extension}`)
-				: withExtension(wanted, file.mimeType, `${extension}`);
-		return this.distinct(name);
+		const name = wanted === '' ? (nameOfService(file) ?? clean(fallback)) : wanted;
+		return this.distinct(withExtension(name, file));
 	}
 
 	/** Marks a name as used: the file has arrived. */
@@ -111,29 +100,37 @@ export class FileNames {
 	}
 }
 
-/** The extension of another type, such as `heic` of `image/heic` and `flac` of `audio/x-flac`. */
-function ofUnknown(mimeType: string): string {
-	return mimeType.replace(/.*\/(x-)?|\+.*/g, '');
-}
-
 function nameOfService(file: ResultFile): string | undefined {
-	const ofAddress = pathsOf(file).filter((path) => typeByName(path) !== undefined);
+	const ofAddress = pathsOf(file).filter((path) => typeByName(path) !== undefined || keptExtension(path, file));
 	const candidates = [...namesInHeader(file), ...ofAddress.map(decode)].map(clean);
 	return candidates.find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
 }
 
-function namesInHeader({ disposition }: Pick<ResultFile, 'disposition'>): string[] {
+/** The extension of a name that a file keeps because it is no medium, and the name does not call it one. */
+function keptExtension(name: string, { mimeType }: ResultFile): string | undefined {
+	return isMedia(mimeType) || isMedia(typeByName(name) ?? '') ? undefined : /\.([a-z]\w{0,7})$/i.exec(name)?.[1];
+}
+
+function namesOf(file: FileNamed): string[] {
+	return [...namesInHeader(file), ...pathsOf(file)];
+}
+
+function namesInHeader({ disposition }: FileNamed): string[] {
 	const extended = /filename\*\s*=\s*(?:UTF-8'[^']*')?([^;]+)/i.exec(disposition)?.[1];
 	const plain = /filename\s*=\s*(?:"([^"]*)"|([^;]+))/i.exec(disposition);
 	return [extended === undefined ? '' : decode(extended), (plain?.[1] ?? plain?.[2] ?? '').trim()];
 }
 
-const pathsOf = ({ urls }: Pick<ResultFile, 'urls'>) => urls.map((url) => new URL(url).pathname);
+const pathsOf = ({ urls }: FileNamed) => urls.map((url) => new URL(url).pathname);
 
-/** Adds the extension. One that means the same type stays; one that means another type is replaced. */
-function withExtension(name: string, mimeType: string, extension: string): string {
+/** Adds the extension of what the file is. One that means the same type stays; one that means another is replaced. */
+function withExtension(name: string, file: ResultFile): string {
+	const kept = namesOf(file)
+		.map((each) => keptExtension(each, file))
+		.find(Boolean);
+	const extension = kept ?? extensionOf(file.mimeType);
 	const type = typeByName(name);
-	if (type === mimeType) return name;
+	if (type === file.mimeType || name.toLowerCase().endsWith(`.${extension.toLowerCase()}`)) return name;
 	return `${type === undefined ? name : name.replace(/\.\w+$/, '')}.${extension}`;
 }
 
@@ -146,10 +143,6 @@ export function cleanFileName(name: string): string {
 	const start = name.trim().replace(/[\\/]/g, '_').slice(0, LONGEST_NAME);
 	// No half of a character here, either.
 	return clean(start.replace(/[\uD800-\uDBFF]$/, '')).replace(/[.\s]+$/, '');
-}
-
-function typeByName(name: string): string | undefined {
-	return Object.entries(EXTENSIONS).find(([extension]) => name.toLowerCase().endsWith(`.${extension}`))?.[1];
 }
 
 function decode(text: string): string {

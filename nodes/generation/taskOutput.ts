@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
+import type { MediaKind } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
 import type { Order, ResultOptions } from '../../core/orders/order';
 import { missingResult } from '../../core/orders/generationTasks';
 import { locateResult } from '../../core/records/locateResult';
+import type { MissingParts } from '../../core/records/missingParts';
 import { pricesIn } from '../../core/records/prices';
 import type { TaskRecord } from '../../core/records/taskRecord';
 import { printable, shorten } from '../../core/text';
@@ -16,19 +18,23 @@ export interface Delivery {
 	record: TaskRecord;
 	result: ResultOptions;
 	waitedMs?: number;
+	/** Of the service: some results are relative to it. */
+	baseUrl: string;
 }
 
 /** The JSON of a task's item, and the result URLs in it. Throws where a completed task has no result, but needs one. */
 export function toTaskOutput(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
-	const { order, task, record, result, waitedMs } = delivery;
+	const { order, task, record, result, waitedMs, baseUrl } = delivery;
 	const { taskId } = task;
 	const search = {
 		...result,
 		resultNeeded: result.resultNeeded && order.then !== 'nothing',
 		requestUrls: new Set(result.requestUrls),
+		kind: order.kind as MediaKind,
+		baseUrl,
 		hints,
 	};
-	const { urls, needsRecord } = readResult(record, taskId, search, waitedMs);
+	const { urls, needsRecord, missing } = readResult(record, taskId, search, waitedMs);
 	if (record.endedBy !== undefined) hints.add(HINTS.endedByRecord({ status: printable(record.status) }));
 	if (record.errorBeside !== undefined && (urls.length > 0 || needsRecord)) {
 		const { message, code = '' } = record.errorBeside;
@@ -37,7 +43,7 @@ export function toTaskOutput(delivery: Delivery, hints: Set<string>): { urls: st
 	const simplify = result.simplify && !needsRecord;
 	return {
 		urls,
-		json: toFieldsOf(record, { taskId, urls, model: order.model, simplify, waitedMs, reused: order.reused }),
+		json: toFieldsOf(record, { taskId, urls, model: order.model, simplify, waitedMs, reused: order.reused, missing }),
 	};
 }
 
@@ -51,6 +57,8 @@ interface ResultSearch {
 	urlExpected: boolean;
 	/** True: a completed record without a result is an error, because the item would look like a success. */
 	resultNeeded: boolean;
+	kind: MediaKind;
+	baseUrl: string;
 	/** Shown in the output panel. */
 	hints: Set<string>;
 }
@@ -59,15 +67,17 @@ interface Result {
 	urls: string[];
 	/** True: the result is in the record, or may be, so the record goes out as it is. */
 	needsRecord: boolean;
+	missing?: MissingParts;
 }
 
 /** The result of a record, and hints about where it stands. Throws where a completed one has none, but needs one. */
 function readResult(record: TaskRecord, taskId: string, search: ResultSearch, waitedMs = 0): Result {
 	const { resultPath, requestUrls, urlExpected, resultNeeded, hints } = search;
-	const { urls, foundAt, choices, isInline } = locateResult(record, resultPath, requestUrls);
+	const { urls, foundAt, choices, isInline, missing } = locateResult(record, resultPath, requestUrls, search);
+	if (missing !== undefined) hints.add(HINTS.partsMissing());
 	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
 	// A URL at an unknown path may not be the result, if the request asked for another format.
-	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected };
+	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected, missing };
 	if (record.state !== 'completed') return { urls, needsRecord: false };
 
 	const isInRecord = isInline === true || !urlExpected;
@@ -88,6 +98,7 @@ interface TaskOutputOptions {
 	waitedMs?: number;
 	/** Another item has bought it. */
 	reused?: boolean;
+	missing?: MissingParts;
 }
 
 /**
@@ -95,11 +106,13 @@ interface TaskOutputOptions {
  * simplified. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
  */
 function toFieldsOf(record: TaskRecord, options: TaskOutputOptions): IDataObject {
-	const { taskId, urls, model, simplify, waitedMs, reused } = options;
+	const { taskId, urls, model, simplify, waitedMs, reused, missing } = options;
 	return withoutEmpty({
 		url: urls[0],
 		task_id: taskId,
 		status: record.state,
+		missing_results: missing?.count,
+		missing_reason: missing?.reason,
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
 		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
 		model: record.model ?? model,

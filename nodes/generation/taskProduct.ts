@@ -7,10 +7,13 @@ import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
+import { isPlaylist, typeByName } from '../../core/mediaTypes';
 import { printable, roughDuration } from '../../core/text';
+import { isAtOrigin } from '../../core/urls';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
+import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
@@ -47,7 +50,8 @@ export function taskProduct({
 			const task = requireTask(order);
 			const shown = record ?? answer ?? unseen(task);
 			order.model ??= shown.model;
-			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs };
+			const { baseUrl } = client.fileRules;
+			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
 			if (!timedOut && order.then !== 'nothing') return await deliver({ client, context }, delivery, tools);
 			const late = timedOut ? { timed_out: true } : {};
@@ -124,21 +128,26 @@ async function deliver(
 	delivery: Delivery,
 	{ controls, hints }: OutputTools,
 ): Promise<Output> {
-	const { order, task, record, result, waitedMs } = delivery;
+	const { task, record, result, waitedMs } = delivery;
 	const { urls, json } = toTaskOutput(delivery, hints);
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
-	if (!result.downloadResult || urls.length === 0 || record.state !== 'completed') return { json };
+	if (urls.length === 0 || record.state !== 'completed') return { json };
+	if (!result.downloadResult) {
+		if (urls.some((url) => isPlaylist(typeByName(new URL(url).pathname) ?? ''))) hints.add(HINTS.playlist());
+		if (urls.some((url) => isAtOrigin(url, client.fileRules.baseUrl))) hints.add(HINTS.urlsWantKey());
+		return { json };
+	}
 	// Many may wait for their files at the same time: the item has what it needs of the record.
 	record.raw = {};
 	const files = {
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },
-		kind: order.kind as MediaKind,
 		fieldName: result.outputField,
 		fileName: result.fileName,
 		rules: client.fileRules,
 		signal: controls.signal,
+		hints,
 	};
 	const download = async () => await downloadResults(context, files);
 	const downloading = takeDeliveryTurn(controls, download);

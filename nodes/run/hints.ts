@@ -66,6 +66,14 @@ export const HINTS = {
 		`The service ended a task with ${status === '' ? 'no status' : `the status "${status}"`}, which this node does not know. Its result, and a progress of 100 or none, say that it is complete. Check that the result is the finished one.`,
 	errorBesideResult: ({ words }: { words: string }) =>
 		`The service gave a result, and said beside it: "${words}". Check the result.`,
+	urlsWantKey: () =>
+		`Result URLs are at the address of the service itself, and may open only with the API key. To get the files, ${GET_FILES}.`,
+	partsMissing: () =>
+		'The service has completed a task without all of its results. In its item, missing_results says how many are missing, and missing_reason why, if the service says so.',
+	noMedium: ({ type }: { type: string }) =>
+		`A result file is neither an image nor a video nor audio, but ${type}. Check what it contains before you use it.`,
+	playlist: () =>
+		'A result URL leads to a playlist (.m3u8 or .mpd), not to a video file. It lists the pieces of a video for a player: most other programs cannot use it.',
 	resultFound: ({ place }: { place: string }) =>
 		`The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
 	resultUnclear: ({ places }: { places: string }) =>

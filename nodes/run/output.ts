@@ -32,7 +32,7 @@ const OF_A_RESULT = ['url', 'urls', 'download_url', 'download_urls', FILES_IN_JS
 
 /** The other fields of an item that describes a task. */
 const OF_A_TASK = [
-	...['task_id', 'record'],
+	...['task_id', 'record', 'missing_results', 'missing_reason'],
 	...['status', 'reason', 'progress', 'timed_out', 'waited_seconds', 'created_at', 'expires_at', 'model'],
 	...['reused', 'earlier_task_ids', 'execution_id', 'run_credits', 'run_credits_shared'],
 ];

@@ -1,5 +1,6 @@
 import type { ErrorShape } from '../http/refusal.mts';
 import { parseAnswers, shapeNamed, type PlannedAnswer } from './answers.mts';
+import { SAMPLES, type Sample } from '../files/samples.mts';
 import { oneOf, time, wholeNumber } from './values.mts';
 
 /** The directives of one task, asset or request; README.md describes the keys. */
@@ -29,10 +30,15 @@ export const RESULT_SHAPES = [
 	'metadata_images',
 	'url_and_images',
 	'two_places',
+	'poster_and_videos',
 	'b64_json',
 	'none',
 ] as const;
 export type ResultShape = (typeof RESULT_SHAPES)[number];
+
+/** The address of the result files. */
+export const RESULT_PLACES = ['files', 'gateway', 'gateway_redirect', 'bounce', 'relative', 'no_scheme'] as const;
+export type ResultPlace = (typeof RESULT_PLACES)[number];
 
 export const FAILURE_SHAPES = ['error_object', 'error_string', 'message', 'fail_reason'] as const;
 export type FailureShape = (typeof FAILURE_SHAPES)[number];
@@ -59,7 +65,20 @@ export const STATUS_IDS = ['own', 'none', 'behind', 'behind_end', 'both'] as con
 export const ERRORS_BESIDE = ['none', 'words', 'code', 'null', 'empty', 'zero'] as const;
 
 /** The places where a completed record repeats the URLs of its request. */
-export const ECHOES = ['none', 'input', 'sources'] as const;
+export const ECHOES = ['none', 'input', 'sources', 'images'] as const;
+
+/** The place of the URL in the answer to an upload. */
+export const UPLOAD_ANSWERS = [
+	'data_url',
+	'url',
+	'data_list',
+	'data',
+	'data_image_url',
+	'file_link',
+	'relative',
+	'none',
+] as const;
+export type UploadAnswer = (typeof UPLOAD_ANSWERS)[number];
 
 export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;
 export const DISPOSITIONS = ['attachment', 'utf8', 'inline', 'none'] as const;
@@ -77,6 +96,9 @@ export interface Directives {
 	failMessage?: string;
 	failAs: FailureShape;
 	result?: ResultShape;
+	resultAt: ResultPlace;
+	/** The number of results that are not made: an error stands in the place of each. */
+	missing: number;
 	/** Status reads answer `{success: true, data: {…}}`. */
 	wrapped?: boolean;
 	thumbnail: (typeof THUMBNAILS)[number];
@@ -102,8 +124,15 @@ export interface Directives {
 	bytesPerSecond?: number;
 	disposition?: (typeof DISPOSITIONS)[number];
 	contentType?: string;
+	/** The bytes of the file, instead of a real picture or video. */
+	fileAs?: Sample;
+	/** The extension of the file in its URL; empty: none. */
+	extension?: string;
+	/** The name that the file has in its header Content-Disposition. */
+	fileName?: string;
 	/** Accept a model that the service does not know, with any fields. */
 	anyModel: boolean;
+	uploadAnswer: UploadAnswer;
 	/** Append to the callback URL with a second `?`. */
 	naiveCallback?: boolean;
 }
@@ -116,6 +145,8 @@ export function defaults(): Directives {
 		expiresMs: DAY_MS,
 		progress: 'linear',
 		failAs: 'error_object',
+		resultAt: 'files',
+		missing: 0,
 		thumbnail: 'top',
 		echo: 'none',
 		words: {},
@@ -129,6 +160,7 @@ export function defaults(): Directives {
 		poll: [],
 		file: [],
 		anyModel: false,
+		uploadAnswer: 'data_url',
 	};
 }
 
@@ -162,6 +194,12 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	result: (into, value) => {
 		into.result = oneOf(RESULT_SHAPES, value);
+	},
+	missing: (into, value) => {
+		into.missing = wholeNumber(value);
+	},
+	result_at: (into, value) => {
+		into.resultAt = oneOf(RESULT_PLACES, value);
 	},
 	record: (into, value) => {
 		into.wrapped = oneOf(['plain', 'wrapped'], value) === 'wrapped';
@@ -226,8 +264,20 @@ export const SETTERS: Record<string, Setter> = {
 	type: (into, value) => {
 		into.contentType = value;
 	},
+	file_as: (into, value) => {
+		into.fileAs = oneOf(SAMPLES, value);
+	},
+	extension: (into, value) => {
+		into.extension = value === 'none' ? '' : value;
+	},
+	file_name: (into, value) => {
+		into.fileName = value;
+	},
 	model: (into, value) => {
 		into.anyModel = oneOf(['known', 'any'], value) === 'any';
+	},
+	upload_answer: (into, value) => {
+		into.uploadAnswer = oneOf(UPLOAD_ANSWERS, value);
 	},
 	callback: (into, value) => {
 		into.naiveCallback = oneOf(['proper', 'naive'], value) === 'naive';

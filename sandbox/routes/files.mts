@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { byteStream, slowStream } from '../files/byteStream.mts';
 import { imageFile } from '../files/imageFile.mts';
+import { sampleFile } from '../files/samples.mts';
 import { videoFile } from '../files/videoFile.mts';
 import { videoFromImage } from '../files/videoFromImage.mts';
 import { bytesAnswer, textAnswer, type Answer } from '../http/answer.mts';
-import { serve, type Call, type Subject } from '../http/pipeline.mts';
+import { serve, type Subject } from '../http/pipeline.mts';
 import { givenPicture } from '../state/givenPicture.mts';
-import { taskImage } from '../state/taskRecord.mts';
+import { contentPath, filePath, taskImage } from '../state/taskRecord.mts';
 import type { SandboxTask } from '../state/tasks.mts';
 import type { World } from '../state/world.mts';
 
@@ -22,7 +23,12 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 		serve(world, {
 			...open,
 			subject: ({ taskId = '' }) => fileSubject(world, taskId),
-			handle: (call) => resultFile(world, call),
+			handle: async ({ params: { taskId = '', name = '' } }) => {
+				const task = world.tasks.find(taskId);
+				const index = Number(/^(\d+)(?:-\d+MB)?(?:\.\w+)?$/.exec(name)?.[1] ?? -1);
+				if (task?.directives.resultAt === 'bounce') return redirect(world.addresses.api + contentPath(task, index));
+				return await resultFile(world, task, index);
+			},
 		}),
 	);
 	files.get(
@@ -60,9 +66,31 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 	);
 }
 
-async function resultFile(world: World, { params: { taskId = '', name = '' } }: Call): Promise<Answer> {
-	const task = world.tasks.find(taskId);
-	const index = Number(/^(\d+)(?:-\d+MB)?\.(?:png|mp4)$/.exec(name)?.[1] ?? -1);
+/** Result files at the API itself, which wants the key for them, too. Logged and answered as those of the file host. */
+export function addContentRoutes(api: FastifyInstance, world: World): void {
+	for (const kind of ['images', 'videos']) {
+		for (const path of [`/v1/${kind}/:taskId/content`, `/v1/${kind}/:taskId/content/:index`]) {
+			api.get(
+				path,
+				serve(world, {
+					point: 'file',
+					subject: ({ taskId = '' }) => fileSubject(world, taskId),
+					handle: async ({ params: { taskId = '', index = '0' }, caller }) => {
+						const task = world.tasks.find(taskId);
+						if (task?.userId !== caller.user.id) return storeError(404, 'NoSuchKey');
+						const isElsewhere = task.directives.resultAt === 'gateway_redirect';
+						if (isElsewhere) return redirect(world.addresses.files + filePath(task, Number(index)));
+						return await resultFile(world, task, Number(index));
+					},
+				}),
+			);
+		}
+	}
+}
+
+const redirect = (location: string) => textAnswer('', 302, { location });
+
+async function resultFile(world: World, task: SandboxTask | undefined, index: number): Promise<Answer> {
 	if (!task || index < 0 || index >= task.output.files || task.state().phase !== 'completed') {
 		return storeError(404, 'NoSuchKey');
 	}
@@ -76,9 +104,14 @@ async function resultFile(world: World, { params: { taskId = '', name = '' } }: 
 	const { sleep } = world.settings;
 	if (megabytes !== undefined)
 		return { status: 200, headers, ...byteStream(megabytes, () => directives.bytesPerSecond, sleep) };
-	const bytes = task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
+	const bytes = await fileBytes(world, task, index);
 	const answer = bytesAnswer(bytes, headers);
 	return bytesPerSecond === undefined ? answer : { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };
+}
+
+async function fileBytes(world: World, task: SandboxTask, index: number): Promise<Buffer> {
+	if (task.directives.fileAs !== undefined) return sampleFile(task.directives.fileAs);
+	return task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
 }
 
 /** It starts with the picture that was given. */
@@ -91,6 +124,8 @@ async function taskVideo(world: World, task: SandboxTask): Promise<Buffer> {
 
 /** By default videos name themselves and images do not, so that both ways are seen. */
 function disposition({ kind, directives, id }: SandboxTask, index: number): Record<string, string> {
+	if (directives.fileName !== undefined)
+		return { 'content-disposition': `attachment; filename="${directives.fileName}"` };
 	const plain = `${id.replace(/[^\w-]/g, '_')}-${index}.${kind === 'image' ? 'png' : 'mp4'}`;
 	switch (directives.disposition ?? (kind === 'video' ? 'attachment' : 'none')) {
 		case 'none':

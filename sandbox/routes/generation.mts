@@ -50,7 +50,7 @@ function addKind(api: FastifyInstance, world: World, kind: TaskKind, path: strin
 					const { message, code } = wordsFor(404);
 					throw new Refusal(404, message, code);
 				}
-				return jsonAnswer(await statusRecord(task, world.addresses.files));
+				return jsonAnswer(await statusRecord(task, world.addresses));
 			},
 		}),
 	);

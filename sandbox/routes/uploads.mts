@@ -1,5 +1,7 @@
 import { fastifyMultipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { UploadAnswer } from '../faults/directives.mts';
+import { directivesOf } from '../faults/readDirectives.mts';
 import { jsonAnswer } from '../http/answer.mts';
 import { serve } from '../http/pipeline.mts';
 import { invalidRequest, Refusal } from '../http/refusal.mts';
@@ -31,11 +33,12 @@ export function addUploadRoutes(api: FastifyInstance, world: World): void {
 		serve(world, {
 			point: 'upload',
 			handle: async ({ request, caller, logged }) => {
-				const file = await readFile(request, world.settings.uploadField);
+				const { file, fields } = await readForm(request, world.settings.uploadField);
 				logged.body = {
 					fileName: file.name,
 					declaredType: file.declaredType,
 					bytes: file.bytes.length,
+					...(Object.keys(fields).length > 0 ? { fields } : {}),
 				};
 				const [extension, known] = Object.entries(SIGNATURES).find(([, { starts }]) => starts(file.bytes)) ?? [];
 				if (extension === undefined || !known) throw invalidRequest('file is not an image');
@@ -50,19 +53,47 @@ export function addUploadRoutes(api: FastifyInstance, world: World): void {
 					at: world.now(),
 				};
 				world.uploads.set(upload.path, upload);
-				return jsonAnswer({ success: true, data: { url: world.addresses.files + upload.path } });
+				const { uploadAnswer } = directivesOf({ sandbox: fields.sandbox });
+				return jsonAnswer(answerOf(uploadAnswer, world.addresses.files, upload.path));
 			},
 		}),
 	);
 }
 
-async function readFile(
+/** The contract only says that there is a URL in it (4.8). */
+function answerOf(where: UploadAnswer, files: string, path: string): unknown {
+	const url = files + path;
+	const answers: Record<UploadAnswer, unknown> = {
+		data_url: { data: { url } },
+		url: { url },
+		data_list: { data: [{ url }] },
+		data: { data: url },
+		data_image_url: { data: { image_url: url } },
+		file_link: { file: { link: url } },
+		relative: { data: { url: url.replace(/^https?:/, '') } },
+		none: { data: {} },
+	};
+	return { success: true, ...(answers[where] as object) };
+}
+
+interface UploadedFile {
+	name: string;
+	declaredType: string;
+	bytes: Buffer;
+}
+
+/** The file, and the fields that come before it. */
+async function readForm(
 	request: FastifyRequest,
 	field: string,
-): Promise<{ name: string; declaredType: string; bytes: Buffer }> {
+): Promise<{ file: UploadedFile; fields: Record<string, string> }> {
+	const fields: Record<string, string> = {};
 	if (!request.isMultipart()) throw invalidRequest(`send the image as multipart/form-data in the field "${field}"`);
 	for await (const part of request.parts()) {
-		if (part.type !== 'file') continue;
+		if (part.type !== 'file') {
+			fields[part.fieldname] = String(part.value);
+			continue;
+		}
 		if (part.fieldname !== field) throw invalidRequest(`the field must be named "${field}", not "${part.fieldname}"`);
 		const bytes = await part.toBuffer().catch((reason: unknown) => {
 			if (part.file.truncated) return undefined;
@@ -70,7 +101,7 @@ async function readFile(
 		});
 		// The parser cuts off what is beyond the limit, and does not always raise an error then.
 		if (!bytes || part.file.truncated) throw new Refusal(413, 'file is larger than 20 MiB', 'file_too_large');
-		return { name: part.filename, declaredType: part.mimetype, bytes };
+		return { file: { name: part.filename, declaredType: part.mimetype, bytes }, fields };
 	}
 	throw invalidRequest(`the field "${field}" is missing`);
 }

@@ -9,24 +9,28 @@ export function resultFields(
 	shape: ResultShape,
 	kind: 'image' | 'video',
 	files: string[],
+	missing: number,
 	thumbnail: { place: Directives['thumbnail']; url: string },
 ): Record<string, unknown> {
 	const format = kind === 'image' ? 'png' : 'mp4';
 	const first = files[0];
-	const urls = files.map((url) => ({ url }));
+	const made = files.slice(0, Math.max(0, files.length - missing));
+	const error = { code: 'content_policy_violation', message: 'This picture was declined' };
+	const urls = files.map((url, index) => (index < made.length ? { url } : { error }));
+	const texts = files.map((url, index) => (index < made.length ? url : null));
 	const fields: Record<ResultShape, Record<string, unknown>> = {
-		result_data: { result: { type: kind, data: files.map((url) => ({ url, format })) } },
+		result_data: { result: { type: kind, data: urls.map((entry) => ({ ...entry, format })) } },
 		url: { url: first },
 		video_url: { video_url: first },
 		data: { data: urls },
-		output: { output: files },
+		output: { output: texts },
 		output_objects: { output: urls },
-		outputs: { outputs: files },
+		outputs: { outputs: texts },
 		outputs_objects: { outputs: urls },
-		images: { images: files },
+		images: { images: texts },
 		images_objects: { images: urls },
 		metadata_url: { metadata: { url: first } },
-		metadata_result_urls: { metadata: { result_urls: files } },
+		metadata_result_urls: { metadata: { result_urls: texts } },
 		content_video_url: { content: { video_url: first } },
 		results: { results: urls },
 		image_url: { image_url: first },
@@ -36,6 +40,7 @@ export function resultFields(
 		metadata_images: { metadata: { images: files } },
 		url_and_images: { url: first, images: files },
 		two_places: { content: { video_url: first }, audio: { track: `${first}?track=1` } },
+		poster_and_videos: { result: { images: [thumbnail.url], videos: texts } },
 		b64_json: { result: { type: kind, data: files.map((b64_json) => ({ b64_json, format })) } },
 		none: {},
 	};

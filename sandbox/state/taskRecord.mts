@@ -1,9 +1,10 @@
-import type { Directives, FailureShape } from '../faults/directives.mts';
+import type { Directives, FailureShape, ResultPlace } from '../faults/directives.mts';
 import { imageFile } from '../files/imageFile.mts';
 import { wordsFor } from '../http/refusal.mts';
 import { resultFields } from './resultShapes.mts';
 import { statusWord } from './statusWord.mts';
 import type { SandboxTask } from './tasks.mts';
+import type { Addresses } from './world.mts';
 
 type Record_ = Record<string, unknown>;
 
@@ -45,8 +46,11 @@ export function createdRecord(task: SandboxTask): Record_ {
 	}
 }
 
-/** The answer to a status read at this moment. `filesUrl` is the base of the result-file host. */
-export async function statusRecord(task: SandboxTask, filesUrl: string): Promise<Record_> {
+/** The addresses of the API and of the result-file host, without a slash at the end. */
+type Bases = Pick<Addresses, 'api' | 'files'>;
+
+/** The answer to a status read at this moment. */
+export async function statusRecord(task: SandboxTask, bases: Bases): Promise<Record_> {
 	const { phase, progress } = task.state();
 	const record: Record_ = {
 		...idsOf(task, phase === 'completed' || phase === 'failed'),
@@ -54,23 +58,44 @@ export async function statusRecord(task: SandboxTask, filesUrl: string): Promise
 		...(progress === undefined ? {} : { progress }),
 		created_at: seconds(task.acceptedAt),
 		metadata: {},
-		...(phase === 'completed' ? await completedFields(task, filesUrl) : {}),
+		...(phase === 'completed' ? await completedFields(task, bases) : {}),
 		...(phase === 'failed' ? failedFields(task.directives) : {}),
 		...(phase === 'in_progress' && task.directives.preview
-			? { url: `${filesUrl}/thumbnails/${encodeURIComponent(task.id)}.png` }
+			? { url: `${bases.files}/thumbnails/${encodeURIComponent(task.id)}.png` }
 			: {}),
 	};
 	return task.directives.wrapped ? { success: true, data: record } : record;
 }
 
-/** The URLs of the result files; file number `index` from 0. */
-function resultUrls(task: SandboxTask, filesUrl: string): string[] {
-	const extension = task.kind === 'image' ? 'png' : 'mp4';
-	const { megabytes } = task.directives;
-	return Array.from({ length: task.output.files }, (_, index) => {
-		const name = megabytes === undefined ? `${index}.${extension}` : `${index}-${megabytes}MB.${extension}`;
-		return `${filesUrl}/results/${encodeURIComponent(task.id)}/${name}`;
-	});
+/** The path of a result file at the API itself, which wants the key there; file number `index` from 0. */
+export function contentPath({ kind, id }: SandboxTask, index: number): string {
+	const path = `/v1/${kind}s/${encodeURIComponent(id)}/content`;
+	return index === 0 ? path : `${path}/${index}`;
+}
+
+/** The name of a result file at the file host. */
+function fileName({ kind, directives: { megabytes, extension } }: SandboxTask, index: number): string {
+	const ending = extension ?? (kind === 'image' ? 'png' : 'mp4');
+	const size = megabytes === undefined ? '' : `-${megabytes}MB`;
+	return `${index}${size}${ending === '' ? '' : `.${ending}`}`;
+}
+
+/** The path of a result file at the file host. */
+export function filePath(task: SandboxTask, index: number): string {
+	return `/results/${encodeURIComponent(task.id)}/${fileName(task, index)}`;
+}
+
+/** The URLs of the result files. */
+function resultUrls(task: SandboxTask, { api, files }: Bases): string[] {
+	const places: Record<ResultPlace, (index: number) => string> = {
+		files: (index) => files + filePath(task, index),
+		bounce: (index) => files + filePath(task, index),
+		gateway: (index) => api + contentPath(task, index),
+		gateway_redirect: (index) => api + contentPath(task, index),
+		relative: (index) => contentPath(task, index),
+		no_scheme: (index) => files.replace(/^https?:/, '') + filePath(task, index),
+	};
+	return Array.from({ length: task.output.files }, (_, index) => places[task.directives.resultAt](index));
 }
 
 /** The bytes of one image of the task: its own colours, the pixel size that was asked for, the words of the prompt. */
@@ -111,7 +136,7 @@ function head({ id, model }: SandboxTask): Record_ & { id: string } {
 	return { id, object: 'generation.task', model };
 }
 
-async function completedFields(task: SandboxTask, filesUrl: string): Promise<Record_> {
+async function completedFields(task: SandboxTask, bases: Bases): Promise<Record_> {
 	const format = task.effective.response_format ?? 'url';
 	const shape = task.directives.result ?? (format === 'url' ? 'result_data' : 'b64_json');
 	const files: string[] = [];
@@ -120,7 +145,7 @@ async function completedFields(task: SandboxTask, filesUrl: string): Promise<Rec
 			files.push((await taskImage(task, index)).toString('base64'));
 		}
 	} else {
-		files.push(...resultUrls(task, filesUrl));
+		files.push(...resultUrls(task, bases));
 	}
 	const completedAt = seconds(task.endsAt);
 	return {
@@ -128,9 +153,9 @@ async function completedFields(task: SandboxTask, filesUrl: string): Promise<Rec
 		expires_at: completedAt + Math.floor(task.directives.expiresMs / 1_000),
 		...echoOf(task),
 		...BESIDE[task.directives.beside],
-		...resultFields(shape, task.kind, files, {
+		...resultFields(shape, task.kind, files, task.directives.missing, {
 			place: shape === 'none' || shape === 'b64_json' ? 'none' : task.directives.thumbnail,
-			url: `${filesUrl}/thumbnails/${encodeURIComponent(task.id)}.png`,
+			url: `${bases.files}/thumbnails/${encodeURIComponent(task.id)}.png`,
 		}),
 	};
 }
@@ -140,7 +165,12 @@ function echoOf({ body, directives: { echo } }: SandboxTask): Record_ {
 	const { image_urls, reference_images } = body;
 	const sent = image_urls ?? reference_images ?? [];
 	if (echo === 'none') return {};
-	return echo === 'input' ? { input: { images: sent } } : { sources: sent };
+	const echoes = {
+		input: { input: { images: sent } },
+		sources: { sources: sent },
+		images: { images: sent, input: { image_urls: sent } },
+	};
+	return echoes[echo];
 }
 
 function failedFields({ fail, failMessage, failAs }: Directives): Record_ {

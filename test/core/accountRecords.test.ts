@@ -1,5 +1,6 @@
 /** The answers about the account: its balance, a new token, the URL of an uploaded image. */
-import { parseTokenRecord, parseUploadUrl, parseUserBalance } from '../../core/records/accountRecords';
+import { parseTokenRecord, parseUserBalance } from '../../core/records/accountRecords';
+import { parseUploadUrl } from '../../core/records/locateResult';
 
 describe('the balance', () => {
 	test.each<[string, Record<string, unknown>]>([
@@ -80,6 +81,14 @@ describe('a token', () => {
 test.each<[string, unknown, string | undefined]>([
 	['in `data`', { success: true, data: { url: 'https://files.example.com/a.png' } }, 'https://files.example.com/a.png'],
 	['at the top', { url: 'https://files.example.com/b.png' }, 'https://files.example.com/b.png'],
+	['in a list', { data: [{ url: 'https://files.example.com/c.png' }] }, 'https://files.example.com/c.png'],
+	['as `data` itself', { data: 'https://files.example.com/d' }, 'https://files.example.com/d'],
+	['under another name', { data: { image_url: 'https://files.example.com/e.png' } }, 'https://files.example.com/e.png'],
+	['at a place of its own', { file: { link: 'https://files.example.com/f' } }, 'https://files.example.com/f'],
+	['as the answer itself', 'https://files.example.com/g.png', 'https://files.example.com/g.png'],
+	['without a host', { data: { url: '/files/h.png' } }, 'https://g.example/files/h.png'],
+	['without a scheme', { data: { url: '//files.example.com/i.png' } }, 'https://files.example.com/i.png'],
+	['at two places', { a: { link: 'https://x.example/1' }, b: { link: 'https://x.example/2' } }, undefined],
 	['nowhere', { data: {} }, undefined],
 	['that is none', { url: 'a.png', data: { url: 'b.png' } }, undefined],
 	['among spaces', { url: ' https://files.example.com/a.png\n' }, 'https://files.example.com/a.png'],
@@ -97,5 +106,5 @@ test.each<[string, unknown, string | undefined]>([
 		'https://files.example.com/a.png',
 	],
 ])('the URL of an uploaded image is found: %s', (_, answer, url) => {
-	expect(parseUploadUrl(answer)).toBe(url);
+	expect(parseUploadUrl(answer, 'https://g.example')).toBe(url);
 });

@@ -17,6 +17,7 @@ const client = {
 	createTask: jest.fn(),
 	getTask: jest.fn(),
 	fetchTask: jest.fn(),
+	fileRules: { baseUrl: 'https://gateway.example', allowPrivateAddresses: false } as never,
 	survivalTable: jest.fn(),
 };
 const tasks = generationTasks(client);

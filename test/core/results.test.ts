@@ -326,6 +326,139 @@ describe('one URL beside a list that it is of', () => {
 	});
 });
 
+describe('a relative result', () => {
+	const baseUrl = 'https://gateway.example';
+
+	test.each<[string, string | undefined]>([
+		['/v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
+		['//files.example/r.mp4?x=1', 'https://files.example/r.mp4?x=1'],
+		['v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
+		['./files/r.mp4', 'https://gateway.example/files/r.mp4'],
+		['files/r.mp4', 'https://gateway.example/files/r.mp4'],
+		[' /files/r.mp4\n', 'https://gateway.example/files/r.mp4'],
+		['done', undefined],
+		['video/mp4', undefined],
+		['r.mp4', undefined],
+		['/', undefined],
+		['/two words', undefined],
+		['/\\other.example/r.mp4', undefined],
+		['asset://pa_1', undefined],
+		['data:image/png;base64,AAAA', undefined],
+		[`/9j/${'4AAQ'.repeat(20)}`, undefined], // a JPEG in base64
+		[`/${'a'.repeat(3000)}`, undefined],
+	])('is read against the Base URL: %j is %j', (given, url) => {
+		const urls = url === undefined ? [] : [url];
+		const facts = { baseUrl };
+		expect(locateResult(recordOf({ url: given }), '', undefined, facts).urls).toEqual(urls);
+		expect(locateResult(recordOf({ result: { data: [{ url: given }] } }), '', undefined, facts).urls).toEqual(urls);
+		expect(locateResult(recordOf({ deep: { link: given } }), 'deep.link', undefined, facts).urls).toEqual(urls);
+		expect(locateResult(recordOf({ url: given })).urls).toEqual([]);
+	});
+
+	test('the API is behind a path of the Base URL, and all else at its host', () => {
+		const at = (url: string) =>
+			locateResult(recordOf({ url }), '', undefined, { baseUrl: 'https://proxy.example/gateway' }).urls;
+		expect(at('/v1/videos/7/content')).toEqual(['https://proxy.example/gateway/v1/videos/7/content']);
+		expect(at('/gateway/v1/videos/7/content')).toEqual(['https://proxy.example/gateway/v1/videos/7/content']);
+		expect(at('/files/r.mp4')).toEqual(['https://proxy.example/files/r.mp4']);
+	});
+
+	test.each([
+		['/files/r.mp4', true],
+		['/v1/videos/7/content', true],
+		['/v1/videos/generations/7', false],
+	])('at a place that is not known, %s is a result: %s', (given, isResult) => {
+		const { urls, foundAt } = locateResult(recordOf({ content: { link: given } }), '', undefined, { baseUrl });
+		expect([urls, foundAt]).toEqual(isResult ? [[baseUrl + given], 'content.link'] : [[], undefined]);
+	});
+});
+
+describe('files of another kind than the task’s are not its result', () => {
+	const P = 'https://files.example/poster.png';
+	const [NAMELESS, OTHER] = ['https://files.example/1', 'https://files.example/2'];
+
+	test.each<['image' | 'video', object, string[]]>([
+		['video', { result: { images: [P], videos: [U] } }, [U]],
+		['video', { result: { images: [NAMELESS], videos: [OTHER] } }, [OTHER]],
+		['video', { url: P, video_url: U }, [U]],
+		['video', { data: [{ url: P }, { url: U }] }, [U]],
+		['video', { data: [{ image_url: P, video_url: U }] }, [U]],
+		['video', { output: [P, U] }, [U]],
+		['video', { images: [P], content: { video_url: U } }, [U]],
+		['video', { content: { video: U, image: P, audio: 'https://files.example/a.mp3' } }, [U]],
+		['video', { urls: [U, 'https://files.example/r.m3u8'] }, [U]],
+		['image', { result: { videos: [U], images: [P] } }, [P]],
+		['image', { video_url: P }, [P]], // by its extension
+		['video', { images: [NAMELESS], url: NAMELESS }, [NAMELESS]], // also at a place that says nothing
+		['video', { images: [P] }, [P]], // nothing else is there
+		['image', { output: U }, [U]],
+	])('the result of a task for an %s with %j is %j', (kind, fields, urls) => {
+		expect(locateResult(recordOf(fields), '', undefined, { kind }).urls).toEqual(urls);
+		expect(locateResult(recordOf(fields), '', undefined, { kind }).missing).toBeUndefined();
+	});
+
+	test('while a task runs, a poster is no result', () => {
+		expect(locateResult(recordOf({ images: [P] }, 'running'), '', undefined, { kind: 'video' }).urls).toEqual([]);
+	});
+});
+
+describe('inputs that a completed record repeats', () => {
+	const I = 'https://in.example/a.png';
+
+	test.each<[object, string[]]>([
+		[{ images: [I], input: { image_urls: [I] }, output: { video: U } }, [U]],
+		[{ images: [I], request: { image: I }, content: { video_url: U } }, [U]],
+		[{ url: I, input: { images: [I] }, data: [{ url: V }] }, [V]],
+		[{ urls: [I, V], image_urls: [I] }, [V]],
+		[{ url: I, request: { save_to: I } }, [I]], // nothing else is there
+	])('are a result only where nothing else is: %j gives %j', (fields, urls) => {
+		expect(locateResult(recordOf(fields)).urls).toEqual(urls);
+	});
+});
+
+describe('a part of a result', () => {
+	const error = { code: 'content_policy_violation', message: 'It was declined' };
+
+	test.each<[object, number | undefined, string?]>([
+		[{ data: [{ url: U }, { url: V }, { error }] }, 1, 'It was declined'],
+		[
+			{ data: [{ url: U }, { url: null, error: 'It was declined' }, { fail_reason: 'Too busy' }] },
+			2,
+			'It was declined; Too busy',
+		],
+		[{ data: [{ url: U }, { status: 'failed' }] }, 1, 'failed'],
+		[{ data: [{ url: U }, { url: '', finish_reason: 'CONTENT_FILTERED' }] }, 1, 'CONTENT_FILTERED'],
+		[{ data: [{ url: U }, { error, thumbnail: W }] }, 1, 'It was declined'],
+		[{ images: [U, null, ''] }, 2],
+		[{ images: [U, {}] }, 1],
+		[{ images: [U, 'It was declined'] }, 1, 'It was declined'],
+		[{ result: { data: [{ url: U }, { error }] } }, 1, 'It was declined'],
+		[{ results: [{ url: U }, { error }] }, 1, 'It was declined'],
+		[{ answer: { made: [{ file: { link: U } }, { error }] } }, 1, 'It was declined'],
+		[{ data: [{ url: U }, { url: U }] }, undefined],
+		[{ output: [U, { type: 'text', text: 'Two cats' }] }, undefined],
+		[{ data: [{ url: U }, { b64_json: 'iVBORw0KGgo'.repeat(20) }] }, undefined],
+		[{ url: U, logs: [{ message: 'begun' }, { message: 'ended', link: U }] }, undefined],
+	])('is told, with the reason: of %j, %j are missing: %s', (fields, count = undefined, reason = undefined) => {
+		const missing = count === undefined ? undefined : { count, ...(reason === undefined ? {} : { reason }) };
+		expect(locateResult(recordOf(fields)).missing).toEqual(missing);
+		expect(
+			locateResult(recordOf(fields), '', undefined, { kind: 'video', baseUrl: 'https://g.example' }).missing,
+		).toEqual(missing);
+	});
+
+	test('Result Path tells it, too, unless it takes one entry', () => {
+		const record = recordOf({ parts: [{ at: U }, { error }] });
+		expect(locateResult(record, 'parts.at')).toEqual({ urls: [U], missing: { count: 1, reason: 'It was declined' } });
+		expect(locateResult(record, 'parts[].at').missing?.count).toBe(1);
+		expect(locateResult(record, 'parts[0].at')).toEqual({ urls: [U] });
+	});
+
+	test('while the task runs, what is not there yet is not missing', () => {
+		expect(locateResult(recordOf({ data: [{ url: U }, {}] }, 'running'))).not.toHaveProperty('missing');
+	});
+});
+
 describe('records of any size', () => {
 	const nested = (levels: number, [open, close]: string[]) => `${open!.repeat(levels)}"${U}"${close!.repeat(levels)}`;
 

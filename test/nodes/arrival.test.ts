@@ -1,5 +1,6 @@
 /** One try to fetch a result file: what is counted of it, when its host is given up, and what ends its request. */
 import { GatewayError } from '../../core/errors';
+import { SIGNATURE_BYTES } from '../../core/mediaTypes';
 import { FILE_LIMITS } from '../../nodes/connection/fileLimits';
 import { Arrival, brokenDownload, type CheckSize } from '../../nodes/generation/arrival';
 import { deferred, flushPromises } from '../core/support';
@@ -52,13 +53,15 @@ function begin({ bytes = 0, tookMs = 0 } = {}) {
 	const body = new Body();
 	/** Reads the body as n8n does. */
 	const read = (check: CheckSize = async () => await Promise.resolve(undefined)) => {
-		const { bytes: counted, options } = arrival.follow(body, check) as unknown as ReturnType<typeof Body.from>;
 		const chunks: number[] = [];
 		const all = (async () => {
+			const { start, source } = await arrival.follow(body, check);
+			const { bytes: counted, options } = source as unknown as ReturnType<typeof Body.from>;
 			for await (const chunk of counted) chunks.push(chunk.length);
+			return { start, options };
 		})();
 		all.catch(() => {});
-		return { all, chunks, options };
+		return { all, chunks };
 	};
 	/** Lets time pass. Returns why the file was given up. */
 	const pass = async (ms: number) => {
@@ -71,24 +74,38 @@ function begin({ bytes = 0, tookMs = 0 } = {}) {
 test('the bytes of a file are counted as they come, and it is whole when the last one has come', async () => {
 	const { arrival, body, read } = begin();
 	const check = jest.fn(async () => await Promise.resolve(undefined));
-	const { all, chunks, options } = read(check);
+	const { all, chunks } = read(check);
 	await flushPromises();
 	await body.send(3);
 	expect([arrival.bytes, arrival.isWhole]).toEqual([3, false]);
 	await body.send(4);
 	await body.send();
-	await all;
+	const { options } = await all;
 	expect([arrival.bytes, arrival.isWhole, arrival.isBroken, arrival.failure]).toEqual([7, true, false, undefined]);
 	expect([chunks, check.mock.calls, options]).toEqual([[3, 4], [[3], [7]], { objectMode: false }]);
 });
 
-test('a body that is no stream of this kind is passed on as it is', () => {
+test('the first bytes tell the type: the file goes on as soon as they have come, and no more of it is held', async () => {
+	const { body, read } = begin();
+	const { all, chunks } = read();
+	await flushPromises();
+	await body.send(100);
+	expect(chunks).toEqual([]);
+	await body.send(5000);
+	expect(chunks).toEqual([100, 5000]);
+	await body.send(7);
+	expect(chunks).toEqual([100, 5000, 7]);
+	await body.send();
+	expect((await all).start).toHaveLength(100 + SIGNATURE_BYTES);
+});
+
+test('a body that is no stream of this kind is passed on as it is', async () => {
 	const { arrival } = begin();
 	const buffer = Buffer.from('abc');
 	const plain = Object.assign(Object.create(null), { constructor: {}, [Symbol.asyncIterator]: () => {} }) as object;
 	const check = async () => await Promise.resolve(undefined);
-	expect(arrival.follow(buffer, check)).toBe(buffer);
-	expect(arrival.follow(plain, check)).toBe(plain);
+	expect(await arrival.follow(buffer, check)).toEqual({ start: buffer, source: buffer });
+	expect(await arrival.follow(plain, check)).toEqual({ start: new Uint8Array(), source: plain });
 });
 
 test('a file that gets too large is given up at once, for that reason', async () => {
@@ -99,7 +116,7 @@ test('a file that gets too large is given up at once, for that reason', async ()
 	await body.send(3);
 	await body.send(1);
 	await expect(all).rejects.toBe(tooLarge);
-	expect([chunks, arrival.failure, arrival.isWhole]).toEqual([[3], tooLarge, false]);
+	expect([chunks, arrival.failure, arrival.isWhole]).toEqual([[], tooLarge, false]);
 });
 
 test('a file without a byte is none', async () => {

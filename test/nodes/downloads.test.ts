@@ -101,6 +101,192 @@ describe('an answer that is no file', () => {
 	});
 });
 
+describe('a file at the service’s own address, which wants the key', () => {
+	const keys = () =>
+		sandbox.fileRequests.map(({ headers }) => headers.authorization?.toString().replace(/^Bearer /, ''));
+	const places = () =>
+		sandbox.fileRequests.map(({ headers: { host } }) => (sandbox.baseUrl.endsWith(String(host)) ? 'service' : 'other'));
+
+	test.each<[string, string, Array<'service' | 'other'>, Array<'key' | undefined>]>([
+		['at the service', 'result_at=gateway', ['service', 'service'], [undefined, 'key']],
+		[
+			'at the service, which leads elsewhere',
+			'result_at=gateway_redirect',
+			['service', 'service', 'other'],
+			[undefined, 'key', undefined],
+		],
+		['after a 403', 'result_at=gateway file=403', ['service', 'service'], [undefined, 'key']],
+		['elsewhere', 'result_at=files', ['other'], [undefined]],
+		['elsewhere, after a 401', 'result_at=files file=401', ['other', 'other'], [undefined, undefined]],
+	])('it is fetched without the key first, and with it only %s', async (_, directive, hosts, sent) => {
+		for (const kind of ['image', 'video'] as const) {
+			sandbox.reset();
+			const { items, error } = await download(directive, kind);
+			expect(error).toBeUndefined();
+			expect(items[0]?.binary?.data?.mimeType).toBe(kind === 'image' ? 'image/png' : 'video/mp4');
+			expect(places()).toEqual(hosts);
+			expect(keys()).toEqual(sent.map((each) => each && sandbox.apiKey));
+			expect(JSON.stringify(items)).not.toContain(sandbox.apiKey);
+		}
+	});
+
+	test('a host that leads to the service does not get it to be read with the key', async () => {
+		const { error } = await download('result_at=bounce');
+		expect(error?.description).toContain('The file host answered with HTTP 401. The task is complete.');
+		expect(places().slice(0, 2)).toEqual(['other', 'service']);
+		expect(keys().every((key) => key === undefined)).toBe(true);
+	});
+
+	test('where the key does not open the file either, the error says so', async () => {
+		const { error } = await download('result_at=gateway file=403*all');
+		expect(error?.description).toContain('The file host answered with HTTP 403, also with the API key.');
+	});
+
+	test('Wait for Task and Get Task fetch it, too', async () => {
+		const { items } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox duration=0 result_at=gateway]]',
+			downloadResult: true,
+			options: quick,
+		});
+		const taskId = items[0]?.json.task_id;
+		const others = ['getTask', 'waitForTask'].map(
+			async (operation) => await runGateway('video', sandbox, { operation, taskId, downloadResult: true, options: {} }),
+		);
+		for (const got of [items, ...(await Promise.all(others)).map((other) => other.items)])
+			expect(got[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
+	});
+
+	test.each([
+		['gateway', true],
+		['files', false],
+	])('with Download Result off, a hint says that a link at %s may want the key: %s', async (place, isSaid) => {
+		const { json, task } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: `a [[sandbox duration=0 result_at=${place}]]`,
+			downloadResult: false,
+			options: quick,
+		});
+		expect(json[0]).toMatchObject({ status: 'completed', url: expect.any(String) as string });
+		const hints = (task?.hints ?? []).map(({ message }) => message).join(' ');
+		expect(hints.includes('may open only with the API key')).toBe(isSaid);
+		expect(sandbox.fileRequests).toEqual([]);
+	});
+});
+
+describe('what a file is', () => {
+	const OCTETS = 'type=application/octet-stream extension=none disposition=none';
+	const fileOf = async (directive: string, kind: 'image' | 'video') => {
+		const { items, error, task } = await download(directive, kind);
+		const { mimeType, fileName } = items[0]?.binary?.data ?? {};
+		const hints = (task?.hints ?? []).map(({ message }) => message);
+		return { error, hints, is: [mimeType, fileName?.replace(sandbox.tasks[0]?.id ?? '', 'task')] };
+	};
+
+	test.each<['image' | 'video', string, string, string]>([
+		// The first bytes decide where the header does not tell.
+		['image', `file_as=jpeg ${OCTETS}`, 'image/jpeg', 'task_1.jpg'],
+		['image', `file_as=webp ${OCTETS}`, 'image/webp', 'task_1.webp'],
+		['image', `file_as=gif ${OCTETS}`, 'image/gif', 'task_1.gif'],
+		['image', `file_as=avif ${OCTETS}`, 'image/avif', 'task_1.avif'],
+		['image', `file_as=heic ${OCTETS}`, 'image/heic', 'task_1.heic'],
+		['image', `file_as=png ${OCTETS}`, 'image/png', 'task_1.png'],
+		['video', `file_as=mp4 ${OCTETS}`, 'video/mp4', 'task_1.mp4'],
+		['video', `file_as=mov ${OCTETS}`, 'video/quicktime', 'task_1.mov'],
+		['video', `file_as=webm ${OCTETS}`, 'video/webm', 'task_1.webm'],
+		['video', `file_as=mp3 ${OCTETS}`, 'audio/mpeg', 'task_1.mp3'],
+		['video', `file_as=wav ${OCTETS}`, 'audio/wav', 'task_1.wav'],
+		['video', `file_as=ogg ${OCTETS}`, 'audio/ogg', 'task_1.ogg'],
+		['image', 'file_as=jpeg file=no_type extension=none', 'image/jpeg', 'task_1.jpg'],
+		['image', 'file_as=jpeg type=binary/octet-stream extension=png', 'image/jpeg', 'task_1.jpg'],
+		['image', 'file_as=webp type=application/octet-stream file_name=portrait.png', 'image/webp', 'portrait.webp'],
+		['image', 'file_as=unknown type=application/octet-stream extension=webp', 'image/webp', 'task_1.webp'],
+		[
+			'video',
+			'result_at=gateway file_as=webm type=application/octet-stream disposition=none',
+			'video/webm',
+			'task_1.webm',
+		],
+		// A name gets the extension of what the file is.
+		['image', 'file_name=lighthouse', 'image/png', 'lighthouse.png'],
+		['image', 'file_as=webp type=image/webp file_name=invoice.exe', 'image/webp', 'invoice.exe.webp'],
+		['image', 'file_as=jpeg type=image/jpeg file_name=portrait.png', 'image/jpeg', 'portrait.jpg'],
+		['image', 'file_as=jpeg type=image/jpeg file_name=portrait.JPEG', 'image/jpeg', 'portrait.JPEG'],
+		['image', 'type=image/jpeg extension=png', 'image/jpeg', 'task_1.jpg'],
+	])('an %s with %s is %s, named %s', async (kind, directive, mimeType, name) => {
+		const { error, is, hints } = await fileOf(directive, kind);
+		expect(error).toBeUndefined();
+		expect(is).toEqual([mimeType, name]);
+		expect(hints).toEqual([]);
+	});
+
+	test.each<[string, string, string]>([
+		[`file_as=zip ${OCTETS}`, 'application/zip', 'task_1.zip'],
+		[`file_as=pdf ${OCTETS}`, 'application/pdf', 'task_1.pdf'],
+		['file_as=zip type=application/zip file_name=frames.zip', 'application/zip', 'frames.zip'],
+		['file_as=zip type=image/png file_name=frames.png', 'application/zip', 'frames.zip'],
+		['file_as=zip type=application/epub+zip file_name=book.epub', 'application/epub+zip', 'book.epub'],
+		[
+			'file_as=unknown type=application/octet-stream extension=none file_name=scene.glb',
+			'application/octet-stream',
+			'scene.glb',
+		],
+		['file_as=unknown type=model/gltf-binary extension=glb', 'model/gltf-binary', 'task_1.glb'],
+		[`file_as=unknown ${OCTETS}`, 'application/octet-stream', 'task_1.bin'],
+	])(
+		'what is no medium keeps its type and extension, and a hint says so: %s is %s, named %s',
+		async (directive, mimeType, name) => {
+			for (const kind of ['image', 'video'] as const) {
+				sandbox.reset();
+				const { error, is, hints } = await fileOf(
+					directive.includes('file_name') ? directive : `${directive} disposition=none`,
+					kind,
+				);
+				expect(error).toBeUndefined();
+				expect(is).toEqual([mimeType, name]);
+				expect(hints).toEqual([
+					`A result file is neither an image nor a video nor audio, but ${mimeType}. Check what it contains before you use it.`,
+				]);
+			}
+		},
+	);
+
+	test.each([
+		'file_as=m3u8 type=application/vnd.apple.mpegurl',
+		'file_as=m3u8 type=audio/x-mpegurl',
+		'file_as=m3u8 type=video/mp4',
+		`file_as=m3u8 ${OCTETS}`,
+		'file_as=unknown type=application/octet-stream extension=m3u8 disposition=none',
+	])('a playlist is no video: the error says so, and nothing is asked for again: %s', async (directive) => {
+		const { error, items } = await download(directive);
+		const id = sandbox.tasks[0]?.id;
+		expect(items).toEqual([]);
+		expect(error?.message).toBe(`The result of task ${id} is a playlist, not a video file`);
+		expect(error?.description).toContain(`${sandbox.filesUrl}/results/${id}`);
+		expect(sandbox.fileRequests).toHaveLength(1);
+	});
+
+	test('with Download Result off, a hint says that the URL leads to a playlist', async () => {
+		const { json, task } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox duration=0 extension=m3u8]]',
+			downloadResult: false,
+			options: quick,
+		});
+		expect(json[0]?.url).toMatch(/\.m3u8$/);
+		expect((task?.hints ?? []).map(({ message }) => message).join()).toContain('leads to a playlist (.m3u8 or .mpd)');
+	});
+
+	test('an error page that is called a picture is none', async () => {
+		sandbox.faults.add({
+			on: 'file',
+			times: -1,
+			do: { status: 200, headers: { 'content-type': 'image/png' }, body: '<!DOCTYPE html><title>Gone</title>' },
+		});
+		expect((await download('', 'image')).error?.description).toContain('The file host sent a web page');
+	});
+});
+
 test('a file that this n8n cannot store is reported before it is downloaded', async () => {
 	// n8n keeps files in memory here: at most 384 MiB each.
 	const { error } = await download('bytes=410');

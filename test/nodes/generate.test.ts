@@ -248,6 +248,44 @@ describe('Generate', () => {
 		});
 	});
 
+	test.each(['url', 'data_list', 'data', 'data_image_url', 'file_link', 'relative'])(
+		'Upload Image finds the URL wherever the answer has it, and the fields of the credential are sent: %s',
+		async (place) => {
+			const fields = { purpose: 'vision', sandbox: `upload_answer=${place}` };
+			const { json, error } = await runGateway(
+				'image',
+				sandbox,
+				{ operation: 'uploadImage' },
+				{
+					items: [{ json: {}, binary: { data: pngField() } }],
+					credential: { customPaths: true, imageUploadFields: JSON.stringify(fields) },
+				},
+			);
+			expect(error).toBeUndefined();
+			expect(json[0]?.url).toBe(sandbox.filesUrl + sandbox.uploads[0]?.path);
+			expect(sandbox.requests[0]?.body).toMatchObject({ fields });
+		},
+	);
+
+	test('Generate sends the fields of the credential with its uploads, too', async () => {
+		await runGateway(
+			'video',
+			sandbox,
+			{
+				operation: 'generate',
+				prompt: 'a',
+				images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] },
+				options: quick,
+			},
+			{
+				items: [{ json: {}, binary: { data: pngField() } }],
+				credential: { customPaths: true, imageUploadFields: '{"purpose": "vision", "days": 3}' },
+			},
+		);
+		expect(sandbox.requests[0]?.body).toMatchObject({ fields: { purpose: 'vision', days: '3' } });
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
 	test.each(['image', 'image-file', 'files[]'])(
 		'the multipart field %s of the credential counts, as long as Custom Paths is on',
 		async (imageUploadField) => {

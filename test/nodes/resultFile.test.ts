@@ -27,7 +27,7 @@ function opening(hops: Hop[], { url = START, rules = RULES, signal = new AbortCo
 
 test('a file is asked for as a stream, and each redirect is left to us', async () => {
 	const { opened, requests } = opening([{ statusCode: 200 }]);
-	expect(await opened).toEqual({ statusCode: 200, headers: {}, body: 'a body', url: START });
+	expect(await opened).toEqual({ statusCode: 200, headers: {}, body: 'a body', url: START, isWithKey: false });
 	expect(requests).toEqual([
 		{
 			method: 'GET',

@@ -227,6 +227,76 @@ describe('of a task that has not finished, what the request contained is no resu
 	});
 });
 
+describe('a part of the results', () => {
+	const partsMissing =
+		'The service has completed a task without all of its results. In its item, missing_results says how many are missing, and missing_reason why, if the service says so.';
+
+	test.each([
+		['generate', 'result_data', 'This picture was declined'],
+		['getTask', 'data', 'This picture was declined'],
+		['waitForTask', 'results', 'This picture was declined'],
+		['generate', 'images', undefined],
+	])('%s gives what was made, and says what is missing, and why: %s', async (operation, shape, reason) => {
+		const directive = `result=${shape} missing=1`;
+		const options = { ...quick, n: 3 };
+		const taskId = operation === 'generate' ? undefined : await completedTask(directive, { options });
+		const prompt = `a [[sandbox ${directive}]]`;
+		const parameters = { operation, taskId, prompt, downloadResult: true, options };
+		const { json, items, hints } = await run('image', parameters);
+		expect(json).toMatchObject({ status: 'completed', urls: [FILE, expect.anything()], missing_results: 1 });
+		expect(json?.missing_reason).toBe(reason);
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1']);
+		expect(hints).toContain(partsMissing);
+	});
+
+	test('where all is there, nothing is said', async () => {
+		const options = { ...quick, n: 2 };
+		const { json, hints } = await generate('', { options });
+		expect(json).not.toHaveProperty('missing_results');
+		expect(hints).toEqual([]);
+	});
+});
+
+describe('a result without an address of its own', () => {
+	test.each(['relative', 'no_scheme'])('it is read against the Base URL, and downloaded: %s', async (place) => {
+		for (const [shape, resultPath] of [
+			['result_data', ''],
+			['content_video_url', ''],
+			['results', 'results[0].url'],
+		]) {
+			const directive = `duration=0 result=${shape} result_at=${place}`;
+			const { json, items } = await generate(
+				directive,
+				{ downloadResult: true, options: { ...quick, resultPath } },
+				'video',
+			);
+			const { id } = sandbox.tasks.at(-1)!;
+			const url =
+				place === 'relative' ? `${sandbox.baseUrl}/v1/videos/${id}/content` : `${sandbox.filesUrl}/results/${id}/0.mp4`;
+			expect(json).toMatchObject({ url, urls: [url] });
+			expect(items[0]?.binary?.data?.mimeType).toBe('video/mp4');
+		}
+	});
+});
+
+describe('a video and what stands beside it', () => {
+	const VIDEO = expect.stringMatching(/\/0\.mp4$/) as string;
+	const image = [{ source: 'url', url: 'https://example.com/a.png' }];
+
+	test.each([
+		['a poster', 'result=poster_and_videos'],
+		['the images of its request', 'result=result_video_url echo=images'],
+	])('%s is not the result', async (_, directive) => {
+		const more = { images: { image } };
+		expect(await generate(directive, more, 'video')).toMatchObject({ json: { url: VIDEO, urls: [VIDEO] } });
+		const created = await generate(`duration=0 ${directive}`, { whenDone: 'return', ...more }, 'video');
+		for (const operation of ['getTask', 'waitForTask'])
+			expect(await run('video', { operation, taskId: created.json?.task_id })).toMatchObject({
+				json: { url: VIDEO, urls: [VIDEO] },
+			});
+	});
+});
+
 describe('no result anywhere', () => {
 	test.each<[string, IDataObject]>([
 		['generate', { options: { ...quick, simplify: false } }],

@@ -27,6 +27,11 @@ test.each<[string, object, object]>([
 		{ customPaths: true, imageUploadPath: ' /up ' },
 		{ ...DEFAULTS, imageUploadPath: '/up' },
 	],
+	[
+		'also as fields of the form',
+		{ customPaths: true, imageUploadFields: '{"a": 1, "b": true, "c": "x"}' },
+		{ ...DEFAULTS, imageUploadFields: { a: '1', b: 'true', c: 'x' } },
+	],
 	['like Allow Private Addresses', { allowPrivateAddresses: 'true' }, { ...DEFAULTS, allowPrivateAddresses: true }],
 	['only as texts', { customPaths: true, imageUploadPath: 7, imageUploadField: '' }, DEFAULTS],
 ])('the paths of the credential count %s', (_, raw, settings) => {
@@ -39,6 +44,11 @@ test.each<[name: string, value: string, message: RegExp]>([
 	['imageUploadPath', 'x:/up', /^Image Upload Path .* absolute URL/],
 	['imageUploadPath', '/a b', /^Image Upload Path .* not a path/],
 	['imageUploadPath', '/a#b', /^Image Upload Path .* not a path/],
+	...['{', '[]', '"a"', '{"a": {}}', '{"a": null}', '{"": 1}'].map((fields): [string, string, RegExp] => [
+		'imageUploadFields',
+		fields,
+		/^Image Upload Form Fields \(JSON\) .* not a JSON object of form fields/,
+	]),
 	...['1file', 'a b', '!file', 'file!', 'files[', 'files]', '-a'].map((field): [string, string, RegExp] => [
 		'imageUploadField',
 		field,

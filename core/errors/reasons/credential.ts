@@ -50,6 +50,10 @@ export const CREDENTIAL = {
 		message: ({ label }: Field) => `${label} in the credential is not the name of a field`,
 		advice: ({ example }: Example) => `Enter a name of letters, digits and underscores, e.g. ${example}.`,
 	},
+	credentialNotFormFields: {
+		message: ({ label }: Field) => `${label} in the credential is not a JSON object of form fields`,
+		advice: 'Enter names with texts, numbers, true or false, e.g. {"purpose": "vision"}.',
+	},
 	customPathLeadsElsewhere: {
 		message: 'A custom path leads to another host',
 		advice: 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',

@@ -54,6 +54,13 @@ export const RESULTS = {
 			`Nothing was downloaded. To get all URLs, ${withNode(situation, 'Get Task', 'this task ID and Download Result turned off')}. If they are not the result, enter its path there as Result Path.${buysAgain(situation)} Result URLs: ${urls}`,
 		permanent: true,
 	},
+	resultIsPlaylist: {
+		kind: 'download',
+		message: ({ id }: Result) => `The result of task ${id} is a playlist, not a video file`,
+		advice: ({ urls }: Urls, situation) =>
+			`The task is complete, but its URL leads to a list of the pieces of the video, for a player. Open the URL in a player, or make a file of it with another tool. To get the URL as an item, ${withNode(situation, 'Get Task', 'this task ID and Download Result turned off')}.${buysAgain(situation)} Result URLs: ${urls}`,
+		permanent: true,
+	},
 	resultTooLarge: {
 		kind: 'download',
 		message: ({ id }: Result) => `The result of task ${id} is larger than this node downloads`,

@@ -8,5 +8,13 @@ export const betaVideoO1: ModelSpec = {
 	fields: betaOmniFields,
 	optionalFields: betaOmniOptionalFields,
 	otherFields: betaOmniOtherFields,
-	rules: [...betaOmniRules, { kind: 'absent', of: 'audio', label: 'Audio', advice: 'As far as the documentation of the service shows, this model makes no audio.' }],
+	rules: [
+		...betaOmniRules,
+		{
+			kind: 'absent',
+			of: 'audio',
+			label: 'Audio',
+			advice: 'As far as the documentation of the service shows, this model makes no audio.',
+		},
+	],
 };

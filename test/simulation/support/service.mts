@@ -198,7 +198,7 @@ export class Service {
 
 	private async record(task: SandboxTask | undefined): Promise<Answer> {
 		if (task !== undefined && this.time.nowMs - task.acceptedAt >= task.directives.hiddenMs)
-			return jsonAnswer(await statusRecord(task, FILES));
+			return jsonAnswer(await statusRecord(task, { api: FILES, files: FILES }));
 		const { message, code } = wordsFor(404);
 		throw new Refusal(404, message, code);
 	}
