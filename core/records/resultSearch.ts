@@ -108,11 +108,22 @@ export function searchRecord(record: unknown, toUrl: ToUrl): Found {
 	return { locations: [...found].map(({ path, urls }) => ({ path, urls: [...urls] })), isInline: false };
 }
 
+/** The values of a record that are read for their names: breadth first, so that no name near the top is missed. */
+const MOST_NAMED = 50_000;
+
+function* firstValuesBelow(record: unknown): ReturnType<typeof valuesBelow> {
+	let seen = 0;
+	for (const each of valuesBelow(record)) {
+		if (++seen > MOST_NAMED) return;
+		yield each;
+	}
+}
+
 /** The URLs that a record gives as inputs of its task. */
 export function urlsOfInputs(record: unknown, toUrl: ToUrl): Set<string> {
 	const urls = new Set<string>();
 	const below = new Set<unknown>();
-	for (const [name, value, container] of valuesBelow(record)) {
+	for (const [name, value, container] of firstValuesBelow(record)) {
 		const isInput = below.has(container) || (name !== undefined && INPUTS.has(toSnakeCase(name)));
 		if (!isInput) continue;
 		const url = toUrl(value);
@@ -143,7 +154,7 @@ export function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | unde
 	if (kind === undefined) return others;
 	const own = new Set<string>();
 	const kinds = new Map<unknown, string | undefined>();
-	for (const [name = '', value, container] of valuesBelow(record)) {
+	for (const [name = '', value, container] of firstValuesBelow(record)) {
 		const named = kindByName(name) ?? kinds.get(container);
 		const url = isContainer(value) ? undefined : toUrl(value);
 		if (isContainer(value)) kinds.set(value, named);

@@ -58,7 +58,7 @@ export const RESULTS = {
 		kind: 'download',
 		message: ({ id }: Result) => `The result of task ${id} is a playlist, not a video file`,
 		advice: ({ urls }: Urls, situation) =>
-			`The task is complete, but its URL leads to a list of the pieces of the video, for a player. Open the URL in a player, or make a file of it with another tool. To get the URL as an item, ${withNode(situation, 'Get Task', 'this task ID and Download Result turned off')}.${buysAgain(situation)} Result URLs: ${urls}`,
+			`The task is complete. Open its URL in a video player, or convert it with another tool. To get the URL, ${withNode(situation, 'Get Task', 'this task ID and Download Result turned off')}.${buysAgain(situation)} Result URLs: ${urls}`,
 		permanent: true,
 	},
 	resultTooLarge: {
