@@ -56,10 +56,14 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	return 'refused'; // 3xx and 4xx
 }
 
-/** The code of a refusal says more than its status: some services answer 503 where they do not know the model. */
+/**
+ * The code of a refusal says more than its status: some services answer 503 where they do not know the model, of which no
+ * task can be made whatever the status. Other codes beside 500 may be those of a task that was accepted.
+ */
 function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
 	const reason = reasonOf({ code }, status);
-	const { kind, permanent } = entryOf(reason) ?? {};
+	const { kind, permanent, ofScope = false } = entryOf(reason) ?? {};
+	if (status !== 429 && status !== 503) return ofScope;
 	// This one comes with a code that some services send with every status.
 	if (kind === undefined || reason === 'requestRejected') return false;
 	return refusesAccess({ kind }) || permanent === true;

@@ -82,7 +82,7 @@ describe('a creating request', () => {
 			'nothing of use',
 			json(200, { message: 'w' }),
 			'The service answered the request without a task ID',
-			{ httpStatus: 200, serviceMessage: 'w' },
+			{ httpStatus: 200, serviceMessage: '{"message":"w"}' },
 		],
 		[
 			'half an answer',

@@ -165,7 +165,7 @@ test.each([
 ])('an error with the code %s beside 503 says that a creating request was %s', (code, outcome) => {
 	expect(postOutcomeOfAnswer(json(503, { error: { code, message: 'x' } }))).toBe(outcome);
 	expect(postOutcomeOfAnswer(json(429, { error: { code, message: 'x' } }))).toBe(outcome);
-	const others = outcome === 'refused' ? outcome : 'unknown';
+	const others = /model|channel/.test(code) ? 'refused' : 'unknown';
 	for (const status of [303, 408, 500, 502, 504])
 		expect(postOutcomeOfAnswer(json(status, { code, message: 'x' }))).toBe(others);
 });
