@@ -56,7 +56,7 @@ const realSourceUrlField: FieldSpec = {
 	reasons: { format: 'sourceNotAUrl', file: 'sourceIsFile' },
 };
 
-export const sourceUrlField: FieldSpec = { ...realSourceUrlField, required: true };
+const sourceUrlField: FieldSpec = { ...realSourceUrlField, required: true };
 
 export const sourceUrlFields: INodeProperties[] = [
 	{ ...toProperty(sourceUrlField), displayOptions: { show: { avatarKind: ['private'] } } },

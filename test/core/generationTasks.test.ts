@@ -8,10 +8,6 @@ import { failedTask, generationTasks, missingResult } from '../../core/orders/ge
 import { manyFields } from './support';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
-const resultOptions = {
-	...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
-	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
-};
 const reference = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 const client = {
 	createTask: jest.fn(),

@@ -38,7 +38,15 @@ const node: INode = {
 const FACTS: Record<string, unknown> = {
 	...{ id: 'vid_0123456789abcdef', thing: 'task', what: 'No answer came in time', words: 'The database is locked' },
 	...{ atMs: Date.UTC(2026, 0, 31, 14, 5), time: '2026-01-31T14:05:00.000Z', status: 'failed', label: 'Image 2' },
-	...{ megabytes: 1, megabytesWithFiles: 4, values: '15,000', count: 120, max: 100, model: 'beta-v3', avatarKind: 'private' },
+	...{
+		megabytes: 1,
+		megabytesWithFiles: 4,
+		values: '15,000',
+		count: 120,
+		max: 100,
+		model: 'beta-v3',
+		avatarKind: 'private',
+	},
 	...{ urls: '', record: '', trouble: undefined, more: undefined, enter: undefined, advice: 'Remove the last image.' },
 	...{ takers: 'alpha-video-1-5-pro, beta-v3-omni and delta-2.6-flash', scope: undefined, which: '' },
 };

@@ -29,7 +29,12 @@ function world(options: LightOptions = {}) {
 			writeAhead,
 			ledger: new OrderLedger({ store: {}, executionId: 'own', runIndex: 0 }),
 			filesOf: () => new Map(),
-			events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: ({ item }) => finished.push(item) },
+			events: {
+				accepted: () => {},
+				unclear: () => {},
+				continued: () => {},
+				finished: ({ item }) => finished.push(item),
+			},
 			...more,
 		});
 	const posts = () => light.sent.filter(({ method }) => method === 'POST');
