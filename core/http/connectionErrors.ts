@@ -18,8 +18,9 @@ export function unknownOutcome(
 	refusal?: Pick<GatewayError, 'details'>,
 	cause?: unknown,
 ): GatewayError {
-	const { httpStatus, serviceMessage, serviceCode } = refusal?.details ?? {};
-	return gatewayError('outcomeUnknown', { thing, what }, { httpStatus, serviceMessage, serviceCode, cause });
+	const { httpStatus, serviceMessage, serviceCode, serviceAnswer } = refusal?.details ?? {};
+	const details = { httpStatus, serviceMessage, serviceCode, serviceAnswer, cause };
+	return gatewayError('outcomeUnknown', { thing, what }, details);
 }
 
 /**

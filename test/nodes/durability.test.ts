@@ -100,7 +100,8 @@ describe('never paid twice', () => {
 		);
 		expect(error?.message).toMatch(/may or may not have accepted this task in an earlier try/);
 		expect(sandbox.tasks).toHaveLength(2);
-		for (const { id } of sandbox.tasks) expect(error?.description).toContain(id);
+		const { messages } = error as unknown as { messages: string[] };
+		for (const { id } of sandbox.tasks) expect([error?.description, ...messages].join()).toContain(id);
 	});
 
 	test('a retry looks at the tasks that exist when it is their time, as if it had not been interrupted', async () => {

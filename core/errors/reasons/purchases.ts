@@ -27,7 +27,6 @@ export const PURCHASES = {
 		kind: 'badInput',
 		message: ({ items }: { items: string }) => `Items ${items} have the same Purchase Key, but not the same request`,
 		advice: 'n8n counts items from 0. Use another Purchase Key for each request, e.g. the ID of its order.',
-		created: 'nothing',
 	},
 	purchaseKeyConflict: {
 		kind: 'badInput',
