@@ -339,7 +339,7 @@ describe('a wrong path is told from a wrong ID', () => {
 		);
 		expect(error?.message).toContain(sandbox.tasks[0].id);
 		expect(error?.message).toMatch(/accepted task .*cannot find it/);
-		expect(error?.description).toMatch(/Image Task Status Path under Custom Paths/);
+		expect(error?.description).toMatch(/Image Task Status Path/);
 		expect(error?.description).not.toMatch(/Check the ID/);
 	});
 
