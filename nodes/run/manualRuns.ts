@@ -3,7 +3,6 @@ import { gatewayError, type GatewayError } from '../../core/errors';
 import { steady } from '../../core/clock';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { hasEnded } from '../../core/orders/states';
 import { manualRuns } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { hashOf } from './hashOf';
@@ -12,8 +11,6 @@ import { hashOf } from './hashOf';
 interface Claiming {
 	context: IExecuteFunctions;
 	ledger: OrderLedger;
-	/** Present where its orders go on in another execution. */
-	batch?: object;
 }
 
 interface ManualRun {
@@ -30,17 +27,21 @@ const clock = steady(realClock);
 export interface ManualClaim {
 	/** The error of the orders, where another execution is buying the same. */
 	refusal?: GatewayError;
+	/** Called when its orders go on in another execution. */
+	handOver: () => void;
 	/** Called when the run is over here. */
 	release: () => void;
 }
+
+const NOT_CLAIMED: ManualClaim = { handOver: () => {}, release: () => {} };
 
 /**
  * Claims the requests of a manual run in the memory of this process. A double click on Execute step starts two executions a
  * moment apart, and both would buy all items. Of the second one, Retry On Fail gets the same refusal when the first has ended.
  */
-export function claimManualRun({ context, ledger, batch }: Claiming, orders: Order[]): ManualClaim {
+export function claimManualRun({ context, ledger }: Claiming, orders: Order[]): ManualClaim {
 	const requests = orders.flatMap(({ state, request }) => (state === 'planned' && request ? [request.hash] : []));
-	if (context.getMode() !== 'manual' || requests.length === 0) return { release: () => {} };
+	if (context.getMode() !== 'manual' || requests.length === 0) return NOT_CLAIMED;
 	const { store, executionId: execution, runIndex } = ledger.scope;
 	const key = hashOf('task', [context.getWorkflow().id, context.getNode().id, requests.sort()]);
 	const memory = store as { secondOf?: Record<string, string> };
@@ -48,15 +49,16 @@ export function claimManualRun({ context, ledger, batch }: Claiming, orders: Ord
 	const other = memory.secondOf?.[tryKey] ?? underWay(key, execution);
 	if (other !== undefined) {
 		memory.secondOf = { [tryKey]: other };
-		return { refusal: gatewayError('alreadyRunning', { execution: other }), release: () => {} };
+		return { ...NOT_CLAIMED, refusal: gatewayError('alreadyRunning', { execution: other }) };
 	}
 	const run: ManualRun = { execution, untilMs: Infinity };
 	manualRuns.set(key, run);
 	return {
+		handOver: () => {
+			run.untilMs = clock.now() + SECOND_CLICK_MS;
+		},
 		release: () => {
-			const goesOn = batch !== undefined && orders.some((order) => !hasEnded(order));
-			if (goesOn) run.untilMs = clock.now() + SECOND_CLICK_MS;
-			else if (manualRuns.get(key) === run) manualRuns.delete(key);
+			if (run.untilMs === Infinity && manualRuns.get(key) === run) manualRuns.delete(key);
 		},
 	};
 }

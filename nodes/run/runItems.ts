@@ -58,10 +58,12 @@ export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | 
 	const prepared = await prepareAll(context, items, signal);
 	if (signal?.aborted) return undefined;
 	refuseSharedKeys(prepared, ledger);
-	const { refusal, release } = claimManualRun(run, ordersOf(prepared));
+	const { refusal, handOver, release } = claimManualRun(run, ordersOf(prepared));
 	if (refusal !== undefined) for (const each of prepared) if (isOrder(each.work)) each.work = refusal;
 	try {
-		return await workOnPrepared(run, prepared, items);
+		const worked = await workOnPrepared(run, prepared, items);
+		if (worked?.some(goesOn)) handOver();
+		return worked;
 	} finally {
 		release();
 	}

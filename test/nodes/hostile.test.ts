@@ -199,7 +199,9 @@ describe('the answers for many tasks together', () => {
 		while (!goneSoFar()) await pause(50);
 		await pause(1_000);
 		const taken = heapMb() - before;
-		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
+		const url = `${hostile.baseUrl}/files/a.png`;
+		hostile.answers.poll = (response, request) =>
+			text(JSON.stringify({ id: idIn(request), status: 'completed', url }))(response, request);
 		goOn();
 		expect((await waiting).items).toHaveLength(TASKS);
 		expect(hostile.posts()).toBe(TASKS);
