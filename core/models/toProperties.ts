@@ -57,6 +57,8 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 			...property,
 			displayOptions: displayOptions?.show ? { hide: otherwise(models, having, displayOptions.show) } : { show },
 		};
+		if (property.type === 'fixedCollection')
+			return [shown, otherShape(property, otherwise(models, having, displayOptions?.show ?? {}))];
 		return isDiffering ? [shown, noChoice(property)] : [shown];
 	});
 }
@@ -93,6 +95,30 @@ function namesOfDifferentDefaults(ofModels: Array<OfModel<INodeProperties>>): Se
 function noChoice({ displayName, name }: INodeProperties): INodeProperties {
 	return { displayName, name, type: 'hidden', default: NO_CHOICE, displayOptions: { show: { model: [isExpression] } } };
 }
+
+/**
+ * A hidden property after a list. n8n makes an empty list of everything that is no list of rows, such as an expression in
+ * the place of the whole list, or URLs in JSON that a person or a program wrote: the request would be bought without its
+ * images. Of a hidden property n8n keeps the value as it is, and the last property of a name counts.
+ *
+ * @param hide the conditions that hide the list, too
+ */
+function otherShape({ displayName, name, options }: INodeProperties, hide: Conditions): INodeProperties {
+	const [row] = options as INodePropertyCollection[];
+	return {
+		displayName,
+		name,
+		type: 'hidden',
+		default: {},
+		displayOptions: { hide: { ...hide, [`/${name}.${row?.name}`]: [areRows] } },
+	};
+}
+
+/**
+ * Met by rows, of which n8n compares the text. The hidden property does not count for them: only in the list itself does
+ * n8n fill in the defaults of a row, and remove what belongs to another model.
+ */
+const areRows = { _cnd: { between: { from: String({}), to: String({}) } } };
 
 /** The dropdown with the value of `noChoice`: without it the editor would call the value unsupported. */
 function withNoChoice(property: INodeProperties): INodeProperties {

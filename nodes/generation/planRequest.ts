@@ -176,6 +176,7 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 
 function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 	if (field.type !== 'fixedCollection') return raw;
+	assertRowsGiven(item, field, raw);
 	const rows = toRows(field, raw);
 	const stored = storedRows(item, field);
 	if (field.shape === 'urls') {
@@ -199,12 +200,14 @@ function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 /** The fields of a row: an object without any of them is no row. */
 const ROW_FIELDS = ['source', 'url', 'binaryPropertyName'];
 
+const rowName = ({ options }: FieldSpec) => options?.find((option) => 'values' in option)?.name ?? '';
+
 /**
  * The rows of a list. The form makes `{ image: [row, …] }`; JSON and expressions can give a row, a URL, or a list of them
  * in its place. Throws where it is anything else: without it, the request would be another one.
  */
 function toRows(field: FieldSpec, given: unknown): JsonObject[] {
-	const { name = '' } = field.options?.find((option) => 'values' in option) ?? {};
+	const name = rowName(field);
 	const isForm = isPlainObject(given) && (Object.hasOwn(given, name) || Object.keys(given).length === 0);
 	const list = isForm ? given[name] : given;
 	return asArray(list ?? []).map((row) => {
@@ -214,6 +217,14 @@ function toRows(field: FieldSpec, given: unknown): JsonObject[] {
 			...{ label: field.displayName, value: show(isForm ? list : given), row: name },
 		});
 	});
+}
+
+/** Throws where an expression in the place of all rows gave nothing, as `assertNotLost` does for the whole field. */
+function assertRowsGiven({ node }: Item, field: FieldSpec, given: unknown): void {
+	const stored = node.parameters[field.name];
+	const name = rowName(field);
+	if (!isPlainObject(stored) || !isPlainObject(given) || typeof stored[name] !== 'string') return;
+	if (given[name] === undefined) throw gatewayError('expressionGaveNothing', { label: field.displayName });
 }
 
 /** The same rows as they are stored, with their expressions. */

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { FaultAction } from '../../sandbox/faults/answers.mts';
 import { until } from '../n8n/support/until.mts';
+import { withPurchaseLog } from '../n8n/support/purchaseLog.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
 import { executeStep, linesOfAdvice, messageOf, retryLastExecution } from './support/run.mts';
@@ -214,6 +215,42 @@ describe('what is paid for', () => {
 		assert.ok((await linesOfAdvice(page)) <= 5, description);
 		assert.equal(sandbox.tasks.length, 0);
 		await closeNode(page);
+	});
+
+	test('one Purchase Key for different requests buys once, and the panel says which execution used it', async () => {
+		const { sandbox, ...instance } = await n8n();
+		sandbox.reset();
+		const signed = await withPurchaseLog(instance);
+		const options = { ...quick, purchaseKey: '={{ $json.order }}' };
+		const node = { name: 'Generate', type, parameters: { prompt: '={{ $json.prompt }}', options } };
+		const show = async (...items: Array<{ order: string; prompt: string }>) => {
+			await showWorkflow(page, await createWorkflow(signed, items, [node]));
+			await run('Generate');
+		};
+		const panel = async (name: string) => {
+			const said = await messageOf(page);
+			await screenshot(page, `money, ${name}`);
+			assert.ok((await linesOfAdvice(page)) <= 5, said.description);
+			await closeNode(page);
+			return said;
+		};
+		await show({ order: 'order 1', prompt: 'a' }, { order: 'order 1', prompt: 'b' });
+		const shared = await panel('one Purchase Key in one run');
+		assert.match(shared.message, /^Items 0 and 1 have the same Purchase Key, but not the same request$/);
+		assert.match(shared.description, /Use another Purchase Key for each request/);
+		assert.equal(sandbox.tasks.length, 0);
+
+		await show({ order: 'order 1', prompt: 'a' });
+		await closeNode(page);
+		assert.equal(sandbox.tasks.length, 1);
+		await show({ order: 'order 1', prompt: 'b' });
+		const taken = await panel('one Purchase Key in two executions');
+		assert.match(taken.message, /^Execution \d+ has used this Purchase Key for a different request$/);
+		assert.match(
+			taken.description,
+			new RegExp(`bought task ${sandbox.tasks[0]?.id}\\. Nothing was bought now\\. .* use another Purchase Key`),
+		);
+		assert.equal(sandbox.tasks.length, 1);
 	});
 
 	test('a double click on Execute step buys the batch once at most', async () => {

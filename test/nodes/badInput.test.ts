@@ -80,6 +80,45 @@ const cases: Case[] = [
 		},
 		says: /Reference Images contains base64 data/,
 	},
+	...Object.entries<IDataObject>({
+		'a wrong key': { images: { pictures: [A] } },
+		'a wrong key with rows': { images: { Image: [url(A)] } },
+		'a row of unknown fields': { images: [{ href: A }] },
+		'an expression that gives a number': { images: '={{ 5 }}' },
+		'an expression that gives other objects': { images: '={{ [{ href: "https://example.com/a.png" }] }}' },
+		'an expression with a wrong key': { images: { image: '={{ ({ href: 1 }) }}' } },
+		nothing: { images: { image: [null] } },
+		'nothing beside a row': { images: { image: [url(A), null] } },
+		'an expression inside a list that gives nothing': { images: { image: ['={{ $json.photo }}'] } },
+	}).flatMap(([what, parameters]) =>
+		(['alpha-video-1-5-pro', '={{ "beta-v3" }}'] as const).map(
+			(model): Case => ({
+				title: `a list of images that is ${what}, for ${model}`,
+				parameters: { model, prompt: 'a', ...parameters },
+				says: /^Images (is|has|contains) /,
+			}),
+		),
+	),
+	...Object.entries<IDataObject>({
+		'for the whole list': { images: '={{ $json.photos }}' },
+		'for all rows': { images: { image: '={{ $json.photos }}' } },
+	}).map(
+		([what, parameters]): Case => ({
+			title: `an expression ${what} that gives nothing`,
+			parameters: { prompt: 'a', ...parameters },
+			says: /^The expression in Images gave nothing for this item/,
+		}),
+	),
+	{
+		title: 'a list of reference videos with a wrong key',
+		parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { urls: [A] } },
+		says: /^Reference Video URLs is /,
+	},
+	{
+		title: 'a reference video without a URL',
+		parameters: { model: 'delta-2.6-flash', prompt: 'a', referenceUrls: { video: [{ url: '' }] } },
+		says: /^Reference Video URLs contains "", which is not an http\(s\) URL/,
+	},
 	{
 		title: 'missing binary field',
 		parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }) },
@@ -262,6 +301,9 @@ cases.push(
 	template('Image 1', { prompt: 'a', ...images(url('{{ $json.url }}')) }),
 	template('Image 2', { prompt: 'a', ...images(url(A), url('{{ $json.url }}')) }),
 	template('Image 1', { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: '{{ $json.field }}' }) }),
+	template('Images', { prompt: 'a', images: '{{ $json.url }}' }),
+	template('Images', { prompt: 'a', images: [A, '{{ $json.url }}'] }),
+	template('Image 2', { prompt: 'a', images: { image: [A, '{{ $json.url }}'] } }),
 	template('Reference Video URLs: URL 1', {
 		model: 'delta-2.6-flash',
 		referenceUrls: { video: [{ url: '{{ $json.url }}' }] },

@@ -101,6 +101,37 @@ describe('an answer that is no file', () => {
 	});
 });
 
+describe('a file host that asks for a pause', () => {
+	const busy = (retryAfterSeconds: number) =>
+		sandbox.faults.add({ on: 'file', times: 1, do: { status: 429, retryAfterSeconds } });
+
+	test('gets it, and is then asked again', async () => {
+		busy(2);
+		const { items } = await download('');
+		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
+		const [first, second] = sandbox.fileRequests.map(({ at }) => at);
+		expect(second! - first!).toBeGreaterThanOrEqual(1_900);
+	});
+
+	test('for longer than a file is tried is asked once', async () => {
+		busy(600);
+		const { error } = await download('');
+		expect(error?.description).toContain('The file host answered with HTTP 429');
+		expect(sandbox.fileRequests).toHaveLength(1);
+	});
+
+	test('is not asked again after a stop', async () => {
+		busy(60);
+		const form = { operation: 'generate', prompt: 'a [[sandbox duration=0]]', downloadResult: true, options: quick };
+		const { promise } = startGateway('video', sandbox, form);
+		while (sandbox.fileRequests.length === 0) await pause(50);
+		await pause(200);
+		promise.cancel();
+		expect((await promise).status).toBe('canceled');
+		expect(sandbox.fileRequests).toHaveLength(1);
+	});
+});
+
 describe('a file at the service’s own address, which wants the key', () => {
 	const keys = () =>
 		sandbox.fileRequests.map(({ headers }) => headers.authorization?.toString().replace(/^Bearer /, ''));
@@ -303,16 +334,20 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 describe('a file that n8n does not store', () => {
 	const words = 'Failed to write binary file "a.mp4" because its size of 600 MB exceeds the max size limit of 512 MB';
 
-	test.each([
+	type Store = (place: unknown, file: AsyncIterable<unknown>) => Promise<unknown>;
+	test.each<[string, Store]>([
 		['as it reads the file', async () => await Promise.reject(new Error(words))],
 		[
 			'after it has read the file',
-			async (_: unknown, file: AsyncIterable<unknown>) => {
+			async (_, file) => {
 				for await (const chunk of file) expect(chunk).toBeDefined();
 				throw Object.assign(new Error(words), { code: 'ECONNRESET' }); // a store that is elsewhere
 			},
 		],
-		['because the disk is full', async () => await Promise.reject(Object.assign(new Error(words), { code: 'ENOSPC' }))],
+		...['ENOSPC', 'EACCES', 'EIO', 'EMFILE'].map((code): [string, Store] => [
+			`because the disk refuses with ${code}`,
+			async () => await Promise.reject(Object.assign(new Error(words), { code })),
+		]),
 	])(
 		'when n8n does not store a file, %s, its own words are shown, and nothing is downloaded again',
 		async (_, store) => {
@@ -332,9 +367,14 @@ describe('a file that n8n does not store', () => {
 		expect(sandbox.fileRequests.length).toBeGreaterThan(1);
 	});
 
-	test('a stream that n8n ends is downloaded again', async () => {
+	test.each([
+		['Response body timed out after 1000ms without data', undefined],
+		['Premature close', 'ERR_STREAM_PREMATURE_CLOSE'],
+		['', 'ECONNRESET'],
+		['', 'UND_ERR_SOCKET'],
+	])('a stream that n8n ends is downloaded again: %j (%s)', async (message, code) => {
 		const { store } = Container.get(BinaryDataService);
-		const gaveUp = new Error('Response body timed out after 1000ms without data');
+		const gaveUp = Object.assign(new Error(message), { code });
 		jest
 			.spyOn(Container.get(BinaryDataService), 'store')
 			.mockRejectedValueOnce(gaveUp)

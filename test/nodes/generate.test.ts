@@ -446,6 +446,64 @@ describe('Generate', () => {
 		expect(sandbox.tasks[0].body).toMatchObject(body);
 	});
 
+	const [one, two] = ['https://example.com/1.png', 'https://example.com/2.png'];
+	const found = { photo: one, photos: [one, two], row: { url: one }, rows: [{ url: one }, { url: two }] };
+	describe.each(['alpha-video-1-5-pro', 'beta-v3', '={{ "beta-v3" }}'])('images for the model %s', (model) => {
+		test.each<[string, unknown, string[] | undefined]>([
+			['rows of the editor', { image: [{ source: 'url', url: one, binaryPropertyName: 'data' }] }, [one]],
+			['rows without what is a default', { image: [{ url: one }, { url: two }] }, [one, two]],
+			['rows with an expression', { image: [{ url: '={{ $json.photos }}' }] }, [one, two]],
+			['a list of URLs in the place of rows', { image: [one, two] }, [one, two]],
+			['a list with an expression in the place of rows', { image: ['={{ $json.photo }}', two] }, [one, two]],
+			['rows and URLs', { image: [{ url: one }, two] }, [one, two]],
+			['a URL in the place of rows', { image: one }, [one]],
+			['an expression for all rows', { image: '={{ $json.rows }}' }, [one, two]],
+			['an expression for all rows that gives URLs', { image: '={{ $json.photos }}' }, [one, two]],
+			['a URL', one, [one]],
+			['a list of URLs', [one, two], [one, two]],
+			['a list of rows', [{ url: one }, { url: two }], [one, two]],
+			['a row', { url: one }, [one]],
+			['an expression that gives a URL', '={{ $json.photo }}', [one]],
+			['an expression with text around it', '=https://example.com/{{ 1 }}.png', [one]],
+			['an expression that gives URLs', '={{ $json.photos }}', [one, two]],
+			['an expression that gives a row', '={{ $json.row }}', [one]],
+			['an expression that gives rows', '={{ $json.rows }}', [one, two]],
+			['an expression that gives a list as the form has it', '={{ ({ image: $json.rows }) }}', [one, two]],
+			['no rows', { image: [] }, undefined],
+			['no list', {}, undefined],
+			['an expression that gives an empty list', '={{ [] }}', undefined],
+			['an expression that gives null', '={{ null }}', undefined],
+		])('%s: all are sent, in order', async (_title, images, sent) => {
+			const form = { operation: 'generate', whenDone: 'return', prompt: 'a', model, images } as IDataObject;
+			const { error } = await runGateway('video', sandbox, form, { items: [{ json: found }] });
+			expect(error).toBeUndefined();
+			expect(sandbox.tasks.map(({ body }) => body.image_urls)).toEqual([sent]);
+		});
+	});
+
+	test.each<[string, unknown]>([
+		['rows', { video: [{ url: one }] }],
+		['a list of URLs in the place of rows', { video: [one] }],
+		['a URL', one],
+		['an expression', '={{ [$json.photo] }}'],
+	])('reference videos as %s are sent', async (_title, referenceUrls) => {
+		const form = { operation: 'generate', whenDone: 'return', model: 'delta-2.6-flash', referenceUrls } as IDataObject;
+		await runGateway('video', sandbox, form, { items: [{ json: found }] });
+		expect(sandbox.tasks.map(({ body }) => body.metadata)).toEqual([{ reference_urls: [one] }]);
+	});
+
+	test('what a row still has of another source, or of the roles of another model, does not count', async () => {
+		const row = { source: 'url', url: one, binaryPropertyName: 'photo', role: 'last_frame' };
+		const form = { operation: 'generate', whenDone: 'return', prompt: 'a', images: { image: [row] } };
+		await runGateway('video', sandbox, { ...form, model: 'beta-v3' });
+		expect(sandbox.tasks[0]?.body).toEqual({ model: 'beta-v3', prompt: 'a', image_urls: [one] });
+	});
+
+	test('a reference image for the image node is sent, also as a URL in the place of the list', async () => {
+		await runGateway('image', sandbox, { operation: 'generate', whenDone: 'return', prompt: 'a', images: one });
+		expect(sandbox.tasks[0]?.body).toMatchObject({ reference_images: [one] });
+	});
+
 	test('the default size of 4K is one of 4K, though the model is an expression', async () => {
 		await runGateway('image', sandbox, {
 			operation: 'generate',

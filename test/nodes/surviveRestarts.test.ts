@@ -43,7 +43,8 @@ async function run(
 			'image',
 			sandbox,
 			{ operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters },
-			{ ...options, items },
+			// A trigger, because a second manual run of the same requests is taken for a second click.
+			{ mode: 'trigger', ...options, items },
 		),
 	);
 	additionalData.executeWorkflow = async ({ code }, _, { inputData }) => {

@@ -44,8 +44,8 @@ export const delta26Flash: ModelSpec = {
 						{
 							displayName: 'URL',
 							name: 'url',
+							// Not required: n8n would refuse a URL in the place of a row, because the row has no such field.
 							type: 'string',
-							required: true,
 							default: '',
 							placeholder: 'e.g. https://example.com/clip.mp4',
 							description: 'Public http(s) URL of the video',

@@ -1,0 +1,214 @@
+/** Names and types of result files: the tables of what their hosts say about them. */
+import { cleanFileName, describeNoFile, FileNames, resultMimeType } from '../../nodes/generation/fileNames';
+
+/** Bytes that tell nothing about a file. */
+const UNKNOWN = new Uint8Array(16);
+const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+const PNG = bytes('\x89PNG\r\n\x1a\n');
+const MP4 = bytes('\0\0\0\x20ftypisom');
+const ZIP = bytes('PK\x03\x04');
+
+describe('the type of a file', () => {
+	test.each<[string, string | undefined]>([
+		['text/html; charset=utf-8', 'a web page'],
+		['TEXT/HTML', 'a web page'],
+		['application/xhtml+xml', 'a web page'],
+		['application/json', 'JSON'],
+		['application/problem+json', 'JSON'],
+		['application/x-ndjson', 'JSON'],
+		['text/x-json', 'JSON'],
+		['application/json-seq', 'JSON'],
+		['application/xml', 'XML'],
+		['application/atom+xml', 'XML'],
+		['application/xml-dtd', 'XML'],
+		['text/plain', 'text'],
+		['text/html5', 'text'],
+		['text/plain;\nx=y', 'text'],
+		[' text/csv ,text/html', 'text'],
+		['image/svg+xml', undefined],
+		['video/mp4', undefined],
+		['audio/json', undefined],
+		['application/octet-stream', undefined],
+		['application/jsonp', undefined],
+		['application/xmlish', undefined],
+		['context/html', undefined],
+		['application/text/plain', undefined],
+		['x-image/json', 'JSON'],
+		['', undefined],
+	])('%s is no result: %p', (type, words) => {
+		expect(describeNoFile(type)).toBe(words);
+	});
+
+	const typeOf = (type: string, start: Uint8Array, ...paths: string[]) =>
+		resultMimeType(type, { disposition: '', urls: paths.map((path) => `https://a.example${path}`) }, start);
+
+	test.each<[string, Uint8Array, string, string]>([
+		// The first bytes tell nothing: the header does, then the name.
+		['image/WEBP; q=1', UNKNOWN, '/a.png', 'image/webp'],
+		['application/octet-stream', UNKNOWN, '/a.JPG?x=.gif', 'image/jpeg'],
+		['', UNKNOWN, '/a.jpeg', 'image/jpeg'],
+		['', UNKNOWN, '/a.webp', 'image/webp'],
+		['', UNKNOWN, '/a.gif', 'image/gif'],
+		['', UNKNOWN, '/a.avif', 'image/avif'],
+		['', UNKNOWN, '/a.mp4', 'video/mp4'],
+		['', UNKNOWN, '/a.webm', 'video/webm'],
+		['', UNKNOWN, '/a.mov', 'video/quicktime'],
+		['', UNKNOWN, '/a.mov.exe', 'application/octet-stream'],
+		['', UNKNOWN, '/png', 'application/octet-stream'],
+		['model/gltf-binary', UNKNOWN, '/a', 'model/gltf-binary'],
+		// They tell a medium: they decide, unless the header names one.
+		['', PNG, '/a.mp4', 'image/png'],
+		['binary/octet-stream', MP4, '/a', 'video/mp4'],
+		['text/plain', PNG, '/a.txt', 'image/png'],
+		['image/webp', PNG, '/a.png', 'image/webp'],
+		// They tell no medium: a header that calls the file one is wrong.
+		['image/png', ZIP, '/a.png', 'application/zip'],
+		['model/vnd.usdz+zip', ZIP, '/a.usdz', 'model/vnd.usdz+zip'],
+		['application/force-download', ZIP, '/a', 'application/zip'],
+		['video/mp4', bytes('<!DOCTYPE html>'), '/a.mp4', 'text/html'],
+		['image/svg+xml', bytes('<?xml version="1.0"?>'), '/a.svg', 'image/svg+xml'],
+		['video/mp4', bytes('#EXTM3U'), '/a.mp4', 'application/vnd.apple.mpegurl'],
+	])('a file with the header %j that begins with %j at %s is %s', (type, start, path, expected) => {
+		expect(typeOf(type, start, path)).toBe(expected);
+	});
+
+	test.each<[string, string[], string]>([
+		['attachment; filename="cat.jpg"', ['/a.png', '/a.gif'], 'image/jpeg'],
+		['attachment; filename=cat.jpg ; x=y', ['/download'], 'image/jpeg'],
+		["attachment; filename*=UTF-8''cat.webp; filename=cat.jpg", ['/download'], 'image/webp'],
+		['attachment; filename="cat"', ['/a.gif', '/a.png'], 'image/gif'],
+		['', ['/files/1', '/bucket/x.webp'], 'image/webp'],
+		['', ['/files/1', '/files/1'], 'application/octet-stream'],
+	])('without a type and known bytes, a file is what its names say: %j at %j is %s', (disposition, paths, expected) => {
+		const urls = paths.map((path) => `https://a.example${path}`);
+		for (const type of ['', 'application/octet-stream', 'binary/octet-stream'])
+			expect(resultMimeType(type, { disposition, urls }, UNKNOWN)).toBe(expected);
+		expect(resultMimeType('image/avif', { disposition, urls }, UNKNOWN)).toBe('image/avif');
+	});
+});
+
+describe('the name of a file', () => {
+	const nameOf = (disposition: string, url = 'https://a.example/0.png', wanted = '', mimeType = 'image/png') =>
+		new FileNames(wanted).nameOf({ disposition, urls: [url], mimeType }, 'task/1');
+
+	test.each([
+		['attachment; filename="cat.png"', 'cat.png'],
+		['attachment; filename = cat.png ; x=y', 'cat.png'],
+		[`attachment; filename="a.png"; filename*=UTF-8'de'Kätzchen%20%C3%BC.png`, 'Kätzchen ü.png'],
+		['attachment; FILENAME*=cat%.png', 'cat%.png'],
+		['attachment; filename="../../etc/cat.png"', 'cat.png'],
+		['attachment; filename="..\\\\cat.png"', 'cat.png'],
+		['attachment; filename="...cat.png"', 'cat.png'],
+		["attachment; filename*=UTF-8''%20.cat.png", 'cat.png'],
+		['attachment; filename="c:a|t?<>*.png"', 'c_a_t____.png'],
+		['attachment; filename="0.png"', '1.png'],
+		['attachment; filename="12.png"', '1.png'],
+		['attachment; filename* = cat.png', 'cat.png'],
+		["attachment; filename*=UTF-8''x%0A/../../etc%5Ccat.png", 'cat.png'],
+		['attachment; filename="Image-12.png"', '1.png'],
+		['attachment; filename="output"', '1.png'],
+		['attachment; filename="output of cat.png"', 'output of cat.png'],
+		['attachment; filename="my output.png"', 'my output.png'],
+		['attachment; filename=""', '1.png'],
+		['attachment', '1.png'],
+		['', '1.png'],
+	])('the name of a file is what the service says: %s', (disposition, expected) => {
+		expect(nameOf(disposition)).toBe(expected);
+	});
+
+	test.each([
+		['https://a.example/x/cat%20a.png?y=z', 'cat a.png'],
+		['https://a.example/x/cat', '1.png'],
+		['https://a.example/cat.exe', '1.png'],
+		['https://a.example/', '1.png'],
+	])('the name of a file is that of the address %s', (url, expected) => {
+		expect(nameOf('', url)).toBe(expected);
+	});
+
+	test('the name of a file is that of the address that redirects have led to, where the record names none', () => {
+		const at = (...urls: string[]) =>
+			new FileNames('').nameOf({ disposition: '', urls, mimeType: 'image/webp' }, 'task_1');
+		expect(at('https://a.example/files/1', 'https://b.example/x/cat.webp')).toBe('cat.webp');
+		expect(at('https://a.example/dog.webp', 'https://b.example/x/cat.webp')).toBe('dog.webp');
+		expect(at('https://a.example/0.webp', 'https://b.example/x/cat.webp')).toBe('cat.webp');
+		expect(at('https://a.example/files/1', 'https://b.example/x/cat')).toBe('task_1.webp');
+	});
+
+	test.each([
+		['cat', 'image/png', 'cat.png'],
+		['cat.png', 'image/png', 'cat.png'],
+		['cat.JPEG', 'image/jpeg', 'cat.JPEG'],
+		['cat', 'image/jpeg', 'cat.jpg'],
+		['cat.png', 'video/mp4', 'cat.mp4'],
+		['my.cat.png', 'video/mp4', 'my.cat.mp4'],
+		['v1.5', 'video/mp4', 'v1.5.mp4'],
+		['cat', 'image/tiff', 'cat.tiff'],
+		['cat', 'image/svg+xml', 'cat.svg'],
+		['cat', 'image/vnd.microsoft.icon', 'cat.ico'],
+		['cat', 'video/x-matroska', 'cat.mkv'],
+		['cat', 'video/x-msvideo', 'cat.avi'],
+		['cat', 'audio/mpeg', 'cat.mp3'],
+		['cat', 'audio/x-flac', 'cat.flac'],
+		['cat', 'image/heic+zip', 'cat.heic'],
+		['cat', 'image/../x-heic', 'cat.heic'],
+	])('the name of a file is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
+		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
+	});
+
+	test('a type without end gives the name no more than an end', () => {
+		const type = `image/${'x'.repeat(15_000)}`;
+		const known = resultMimeType(type, { disposition: '', urls: ['https://a.example/a'] }, UNKNOWN);
+		expect(known).toBe(type.slice(0, 100));
+		expect(nameOf('', undefined, 'cat', known)).toBe(`cat.${'x'.repeat(94)}`);
+		expect(describeNoFile(`${'x'.repeat(15_000)}/html`)).toBeUndefined();
+	});
+
+	test('no two of an item are the same, whatever the case of their letters', () => {
+		const names = new FileNames('Cat.PNG');
+		const file = { disposition: '', urls: ['https://a.example/a.png'], mimeType: 'image/png' };
+		const taken = Array.from({ length: 3 }, () => {
+			const name = names.nameOf(file, 'x');
+			names.use(name);
+			return name;
+		});
+		expect(taken).toEqual(['Cat.PNG', 'Cat_1.PNG', 'Cat_2.PNG']);
+		names.use('cat_3.png');
+		expect(names.nameOf(file, 'x')).toBe('Cat_4.PNG');
+		const dotted = new FileNames('v1.5');
+		dotted.use('v1.5.png');
+		expect(dotted.nameOf(file, 'x')).toBe('v1.5_1.png');
+		const plain = new FileNames('');
+		plain.use('A.PNG');
+		expect(plain.nameOf({ ...file, disposition: 'filename=a' }, 'x')).toBe('a_1.png');
+	});
+
+	test('a long name of the service begins with no half of a character', () => {
+		const [name = ''] = [nameOf(`filename="${'a'.repeat(20)}😀${'b'.repeat(145)}.png"`)];
+		expect(name).toBe(`${'b'.repeat(145)}.png`);
+		expect(() => encodeURIComponent(name)).not.toThrow();
+	});
+
+	test('the name of an arrived file is taken only when it has arrived', () => {
+		const names = new FileNames('cat');
+		const file = { disposition: '', urls: ['https://a.example/a.png'], mimeType: 'image/png' };
+		expect([names.nameOf(file, 'x'), names.nameOf(file, 'x')]).toEqual(['cat.png', 'cat.png']);
+	});
+
+	test('the name of a file that somebody enters is cleaned, also where it is a whole prompt', () => {
+		expect(cleanFileName('  a/b\\c  ')).toBe('a_b_c');
+		expect(cleanFileName('cat. . ')).toBe('cat');
+		expect(cleanFileName('..cat')).toBe('cat');
+		expect(cleanFileName(' / ')).toBe('_');
+		expect(cleanFileName('...')).toBe('');
+		expect(cleanFileName('x'.repeat(400))).toBe('x'.repeat(150));
+		expect(cleanFileName(`  ${'x'.repeat(150)}`)).toBe('x'.repeat(150));
+		expect(cleanFileName(`start ${'x'.repeat(400)}`)).toMatch(/^start x+$/);
+		expect(cleanFileName(`${'x'.repeat(149)}😀y`)).toBe('x'.repeat(149));
+		expect(cleanFileName(`${'x'.repeat(148)}😀y`)).toBe(`${'x'.repeat(148)}😀`);
+	});
+
+	test('the name of a file from the service is cut from its front: its end says what it is', () => {
+		expect(nameOf(`attachment; filename="${'x'.repeat(200)}.png"`)).toBe(`${'x'.repeat(146)}.png`);
+		expect(nameOf('attachment; filename="  ..cat.png"')).toBe('cat.png');
+	});
+});
