@@ -163,7 +163,7 @@ describe('answers in a real n8n', { concurrency: 50 }, () => {
 		});
 
 	test('a double click buys once, and the second execution names the first', async () => {
-		const { start, requests } = await prepare(['a [[sandbox create=slow:3s!after]]']);
+		const { start, requests } = await prepare(['a [[sandbox create=slow:3s!after duration=12s]]']);
 		const both = await Promise.all((await Promise.all([start(), start()])).map(ended));
 		const [first, second] = both[0]?.status === 'success' ? both : both.reverse();
 		assert.equal(first?.status, 'success', first?.said);
