@@ -107,11 +107,12 @@ const continuing = { onError: 'continueRegularOutput' };
 describe('answers in a real n8n', { concurrency: 50 }, () => {
 	const arriving: Array<[string, RegExp?]> = [
 		['poll=401html*5,403html*5,404text*5'], // the longest begins first
-		['poll=status_error*2'],
-		['poll=failed_other*2'],
-		['poll=done_other*2'],
+		// More than the tries of the node: each of these would end one.
+		['poll=status_error*4'],
+		['poll=failed_other*4'],
+		['poll=done_other*4'],
 		['done_word=task_over', /"task_over", which this node does not know/],
-		['running_word=rendering preview=url duration=4s'],
+		['running_word=painting queued=0 preview=url duration=5s'],
 	];
 	for (const [directives, hint] of arriving)
 		test(`${directives}: one task is bought, and its result arrives`, async () => {
