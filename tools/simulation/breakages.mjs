@@ -535,6 +535,18 @@ const played = [
 		becomes: "if (reason === 'contentDeclined' && false)",
 	},
 	{
+		promise: 'with Submit Again, only a person buys again what is never shown',
+		file: 'core/orders/ledger.ts',
+		find: 'return givenUpIn !== undefined && givenUpIn !== this.scope.executionId;',
+		becomes: 'return givenUpIn !== undefined;',
+	},
+	{
+		promise: 'declined content keeps its Purchase Key',
+		file: 'core/purchases/attempts.ts',
+		find: "return end.error.details.permanent ? 'failed_permanently' : 'failed';",
+		becomes: "return 'failed';",
+	},
+	{
 		promise: 'a record with the ID of the service behind is about the task',
 		file: 'core/orders/generationTasks.ts',
 		find: 'wait.otherIds = otherIdsOf(judged, task);',

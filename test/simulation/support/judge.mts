@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { parseOrderItems } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
-import { BLANKS, DECLINED, FINAL_POLLS, LOCKED, STRAYS } from './cases.mts';
+import { BLANKS, DECLINED, FINAL_POLLS, LOCKED, STRAYS, type TaskPlan } from './cases.mts';
 import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
 import { namesIn, type Execution, type Origin, type Process } from './executions.mts';
 import { keptClaims } from './keptForEver.mts';
@@ -103,7 +103,11 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
  * Accepted tasks, without those that have failed so that another one may be made, are at no time more than the items that were
  * to be bought: with a Purchase Key, one for all of a name.
  */
-function paidTwice({ origin, family, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
+function paidTwice(
+	{ origin, family, tasks }: Evidence,
+	{ unanswered, doubted }: Service,
+	{ unguarded }: Story,
+): string[] {
 	const { names, drawn } = origin;
 	const crashes = family.reduce((sum, each) => sum + each.crashes, 0);
 	const isUnguarded = family.some((each) => notesOf(each).some((note) => unguarded.has(note)));
@@ -119,8 +123,8 @@ function paidTwice({ origin, family, tasks }: Evidence, { unanswered }: Service,
 		const again = family.flatMap(({ executions }) => (drawn.retryOf === 'first' ? executions.slice(1) : []));
 		const blindly = deaths + again.length;
 		const ofItem = tasks.filter((task) => nameOf(task) === name);
-		// What is declined once is declined again, but a person may want it all the same.
-		const wantedAgain = ofItem.some(isPermanent) ? retries * ofName : 0;
+		// A person may want again what was declined, or what is not shown for minutes.
+		const wantedAgain = ofItem.some(isPermanent) || doubted.has(name) ? retries * ofName : 0;
 		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * ofName + wantedAgain;
 		const most = wanted + risked + (drawn.purchaseKey ? 0 : rewritten(origin) * ofName);
 		const boughtAt = ({ acceptedAt: atMs }: SandboxTask) =>
@@ -254,15 +258,21 @@ function boughtAfterStop({ origin, family }: Evidence, { posts }: Service): stri
 		.map(({ name }) => `${name} was submitted after a stop of what polls`);
 }
 
+/** Some checks of the longest interval. */
+const LONGEST_IN_VAIN_SECONDS = 1800;
+
 /** A task that is never shown is waited for some minutes, and not until the timeout. */
 function waitedInVain({ origin: { drawn }, tasks, tries }: Evidence): string[] {
 	const isLong = drawn.timeoutMinutes >= 60 || (drawn.timeoutMinutes >= 10 && (drawn.pollIntervalSeconds ?? 0) === 10);
 	if (!isLong || drawn.clockSetBack !== undefined) return [];
 	const items = tries.flatMap(({ items = [] }) => items).map(({ json }) => flattened(json));
-	return items.flatMap(({ task_id: id, code, timed_out: isLate }) => {
-		const further = tasks.find((task) => task.id === id)?.body.further;
-		return further !== undefined && (isLate === true || code === 'timed_out')
-			? [`${String(id)} was waited for until the timeout, although each answer was ${String(further)}`]
+	return items.flatMap(({ task_id: id, code, timed_out: isLate, waited_seconds: seconds }) => {
+		const { further, polls = [] } = (tasks.find((task) => task.id === id)?.body ?? {}) as Partial<TaskPlan>;
+		if (further === undefined) return [];
+		const isTooLong = isLate === true || code === 'timed_out';
+		const isCalm = polls.every((poll) => poll === 'ok') && polls.length <= 1;
+		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS)
+			? [`${String(id)} was waited for ${String(seconds)} s, although each answer was ${further}`]
 			: [];
 	});
 }

@@ -616,19 +616,32 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [task('duration=9s', [], 'status_error')], maxTries: 2, retryExecutions: 1 },
 	},
 	{
+		name: 'with Submit Again, only a person buys again what is never shown',
+		drawn: { ...PLAIN, items: [task('duration=9s', [], 'code_msg')], maxTries: 3, submitAgain: 'on' },
+	},
+	{
 		name: 'a task that is never shown stays the one of its Purchase Key',
 		drawn: {
 			...PLAIN,
 			items: [task('duration=9s', [], 'failed_other')],
-			...{ purchaseLog: {}, purchaseKey: true, executions: 2, retryExecutions: 1, onError: 'continueRegularOutput' },
+			...{ purchaseLog: {}, purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
+			onError: 'continueRegularOutput',
 		},
 	},
 	{
 		name: 'a task that is never shown is waited for some minutes over all sleeps',
 		drawn: {
 			...PLAIN,
-			items: [task('duration=9s', [], 'error_200'), task('duration=1000s', ['ok'], '423')],
+			items: [task('duration=9s', [], 'error_200')],
 			...{ surviveRestarts: true, pollIntervalSeconds: 70, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
+		name: 'a task that is refused is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=1000s', ['ok'], '423')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
 		},
 	},
 	{
@@ -681,6 +694,15 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 				task(`duration=5s fail=${code}`),
 			),
 			...{ maxTries: 2, retryExecutions: 1, purchaseLog: {} },
+		},
+	},
+	{
+		name: 'content that is declined stays the task of its Purchase Key',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=5s fail=sensitive_words_detected'), task('duration=5s fail=moderation_blocked')],
+			...{ purchaseLog: {}, purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
+			onError: 'continueRegularOutput',
 		},
 	},
 ];

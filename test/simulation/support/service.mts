@@ -80,10 +80,10 @@ export class Service {
 	/** By task ID. */
 	readonly polls = new Map<string, Poll[]>();
 
-	/**
-	 * The number of creating requests whose answer, or polls whose lack of one, leave open whether the task exists. By
-	 * item name.
-	 */
+	/** Names of items whose task is not found, or not shown, at times: a wait may be given up, and a person may buy again. */
+	readonly doubted = new Set<string>();
+
+	/** The number of creating requests whose answer, or lack of one, leaves open whether the task exists. By item name. */
 	readonly unanswered = new Map<string, number>();
 
 	/** The number of times that each fault was met. */
@@ -227,9 +227,7 @@ export class Service {
 		const mayEndWait = !isPage && (isStray || REFUSALS.includes(status));
 		const poll = { sentAtMs, heardAtMs: this.time.nowMs, status, mayEndWait, log };
 		this.polls.set(id, [...(this.polls.get(id) ?? []), poll]);
-		// The node may take an ID for wrong that is not found, or not shown, for long, and then buy again if the user said so.
-		if (task && !isPage && (isStray || GIVEN_UP.includes(status)))
-			this.unanswered.set(nameOf(task), (this.unanswered.get(nameOf(task)) ?? 0) + 1);
+		if (task && !isPage && (isStray || GIVEN_UP.includes(status))) this.doubted.add(nameOf(task));
 		return log.hears(response, this.time, false);
 	}
 
