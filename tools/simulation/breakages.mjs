@@ -553,6 +553,12 @@ const played = [
 		becomes: 'wait.otherIds = [];',
 	},
 	{
+		promise: 'the ID of the service behind is known in a retry',
+		file: 'core/orders/advance.ts',
+		find: 'if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);',
+		becomes: '',
+	},
+	{
 		promise: 'the ID of the service behind outlives a sleep',
 		file: 'core/orders/order.ts',
 		find: 'otherIds: z.array(z.string().max(MAX_ID_LENGTH)).max(MAX_OTHER_IDS)',

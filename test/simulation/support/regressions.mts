@@ -657,6 +657,10 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [task('duration=45s ids=behind'), task('duration=45s ids=behind record=wrapped')] },
 	},
 	{
+		name: 'the ID of the service behind is known in a retry, although the task has finished meanwhile',
+		drawn: { ...PLAIN, items: [task('duration=45s ids=behind', ['ok', '429:4000'])], maxTries: 2 },
+	},
+	{
 		name: 'a page in the place of a status says nothing about the task, for minutes',
 		drawn: {
 			...PLAIN,
