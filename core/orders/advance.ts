@@ -53,6 +53,8 @@ export function endWithError(
 	hints?: ReadonlySet<string>,
 ): GatewayError {
 	const error = asGatewayError(thrown);
+	const { otherIds = [] } = order.wait ?? {};
+	if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);
 	// A stop says nothing about the thing: another execution may go on with it.
 	if (error.kind === 'stopped') return error;
 	if (error.kind === 'taskFailed') events.finished(order);

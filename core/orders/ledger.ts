@@ -29,6 +29,8 @@ const ledgerEntry = z.object({
 	reusedKey: z.string().optional(),
 	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
 	lost: z.boolean().optional(),
+	/** Other IDs that its records had: otherwise a retry would not believe the record of a task that has finished meanwhile. */
+	otherIds: z.array(z.string()).optional().catch(undefined),
 	/** The execution in which it was given up, though it may still give a result: Submit Again replaces it in a later one. */
 	givenUpIn: z.string().optional(),
 	/** The execution that submitted it. */
@@ -92,8 +94,12 @@ export class OrderLedger {
 
 	/** Notes that a task may never give a result. */
 	givenUp(itemIndex: number): void {
-		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
-		if (known !== undefined) this.write(itemIndex, { ...known, givenUpIn: this.scope.executionId });
+		this.add(itemIndex, { givenUpIn: this.scope.executionId });
+	}
+
+	/** Notes the other IDs that the records of a task have. */
+	isCalled(itemIndex: number, otherIds: string[]): void {
+		this.add(itemIndex, { otherIds });
 	}
 
 	/** True where a person has retried since a task was given up. n8n's own retry, in the same execution, does not count. */
@@ -169,6 +175,11 @@ export class OrderLedger {
 		const prefix = `${this.scope.runIndex}.`;
 		for (const key of Object.keys(entries)) if (key.startsWith(prefix)) delete entries[key];
 		if (Object.keys(entries).length === 0) delete this.scope.store[KEY];
+	}
+
+	private add(itemIndex: number, more: Partial<LedgerEntry>): void {
+		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
+		if (known !== undefined) this.write(itemIndex, { ...known, ...more });
 	}
 
 	private write(itemIndex: number, entry: LedgerEntry): void {

@@ -119,7 +119,7 @@ const tablesBeside = (name: string) =>
 const ORDERS = FILES.filter((name) => name.includes('/orders/'));
 const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
 	[/accepted|video-with-retry|wait-for-task/, ['done'], 0],
-	[/contradicted/, ['done'], 0],
+	[/contradicted|same-answer/, ['done'], 0],
 	[/done-with-file/, ['done'], 0],
 	[/failed/, ['failed'], 0],
 	[/of-a-newer-version/, ['refused', 'refused'], 0],
@@ -259,7 +259,7 @@ describe('what a node remembers for a retry', () => {
 			kept: { executionId: '2', establishedAt: 1, contextData: structuredClone(contextData) as never },
 		});
 
-	test.each(each('ledger'))(
+	test.each([...each('ledger'), ...each('ledger-other-ids')])(
 		'%s: what was accepted goes on, and an unknown outcome is not bought again',
 		async (_, kept) => {
 			const contextData = kept as { 'node:Node': { generationGatewayTasks: Record<string, { taskId?: string }> } };

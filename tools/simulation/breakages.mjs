@@ -491,6 +491,109 @@ const played = [
 		find: 'after a sleep.\n\tdelete request?.wave;',
 		becomes: 'after a sleep.',
 	},
+	// What gateways, and what stands before them, answer now and then.
+	{
+		promise: 'a failure that names no task is not believed',
+		file: 'core/polling/taskEnd.ts',
+		find: "if (state === 'failed' && !isNamed) throw",
+		becomes: "if (state === 'failed' && false) throw",
+	},
+	{
+		promise: 'a completed record of another task is not believed',
+		file: 'core/polling/taskEnd.ts',
+		find: "if (state === 'completed' && !isNamed && record.hasOwnId)",
+		becomes: "if (state === 'completed' && false)",
+	},
+	{
+		promise: 'an answer without a status ends no wait at once',
+		file: 'core/polling/waitForTask.ts',
+		find: "else if (trouble === 'final' ||",
+		becomes: "else if (trouble === 'final' || trouble === 'same' ||",
+	},
+	{
+		promise: 'a refusal ends no wait at once',
+		file: 'core/polling/gracePeriod.ts',
+		find: "return isAccepted || OF_A_TASK_THAT_IS_THERE.has(httpStatus) ? 'refusal' : 'final';",
+		becomes: "return 'final';",
+	},
+	{
+		promise: 'the same answer ends a wait after some minutes',
+		file: 'core/polling/gracePeriod.ts',
+		find: 'const SAME_ANSWER_MS = 180_000;',
+		becomes: 'const SAME_ANSWER_MS = 180_000_000;',
+	},
+	{
+		promise: 'a task that is never shown is not bought again',
+		file: 'core/orders/states.ts',
+		find: "if (error?.kind !== 'taskFailed') return 'undelivered';",
+		becomes: "if (error?.kind !== 'taskFailed') return error?.kind === 'notShown' ? 'taskFailed' : 'undelivered';",
+	},
+	{
+		promise: 'declined content is not bought again',
+		file: 'core/orders/generationTasks.ts',
+		find: "if (reason === 'contentDeclined')",
+		becomes: "if (reason === 'contentDeclined' && false)",
+	},
+	{
+		promise: 'with Submit Again, only a person buys again what is never shown',
+		file: 'core/orders/ledger.ts',
+		find: 'return givenUpIn !== undefined && givenUpIn !== this.scope.executionId;',
+		becomes: 'return givenUpIn !== undefined;',
+	},
+	{
+		promise: 'declined content keeps its Purchase Key',
+		file: 'core/purchases/attempts.ts',
+		find: "return end.error.details.permanent ? 'failed_permanently' : 'failed';",
+		becomes: "return 'failed';",
+	},
+	{
+		promise: 'a record with the ID of the service behind is about the task',
+		file: 'core/orders/generationTasks.ts',
+		find: 'wait.otherIds = otherIdsOf(judged, task);',
+		becomes: 'wait.otherIds = [];',
+	},
+	{
+		promise: 'the ID of the service behind is known in a retry',
+		file: 'core/orders/advance.ts',
+		find: 'if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);',
+		becomes: '',
+	},
+	{
+		promise: 'the ID of the service behind outlives a sleep',
+		file: 'core/orders/order.ts',
+		find: 'otherIds: z.array(z.string().max(MAX_ID_LENGTH)).max(MAX_OTHER_IDS)',
+		becomes: 'otherIds: z.undefined()',
+	},
+	{
+		promise: 'the time of an answer that stays the same counts over sleeps',
+		file: 'core/orders/order.ts',
+		find: '.object({ sinceMs: unixMs, polls: z.number().int().min(0), words: z.string().max(MAX_SIGNATURE_LENGTH) })',
+		becomes: '.undefined()',
+	},
+	{
+		promise: 'the time of refusals counts over sleeps',
+		file: 'core/orders/order.ts',
+		find: 'contradictedSinceMs: unixMs',
+		becomes: 'contradictedSinceMs: z.undefined()',
+	},
+	{
+		promise: 'a page in the place of the service says nothing about the key or the task',
+		file: 'core/http/serviceErrors.ts',
+		find: 'if (said === undefined && IN_BETWEEN.has(status)',
+		becomes: 'if (said === undefined && false',
+	},
+	{
+		promise: 'pages in a row end all submissions',
+		file: 'core/account/submissionLog.ts',
+		find: 'const PAGES_IN_A_ROW = 3;',
+		becomes: 'const PAGES_IN_A_ROW = 300;',
+	},
+	{
+		promise: 'a page has accepted no submission',
+		file: 'core/http/retry.ts',
+		find: "return 'refused'; // 3xx and 4xx",
+		becomes: "return body === undefined ? 'unknown' : 'refused';",
+	},
 ];
 
 /** @type {Breakage[]} */

@@ -122,8 +122,8 @@ export const unplayed = [
 	{
 		promise: 'a file that is no image is refused before it is uploaded',
 		file: 'nodes/generation/binaryImage.ts',
-		find: 'if (known === undefined) throw',
-		becomes: 'if (known === undefined && label === undefined) throw',
+		find: "if (!known?.startsWith('image/')) throw",
+		becomes: "if (known === 'image/none') throw",
 		noticedBy: 'test/nodes/binaryData.test.ts',
 		title: 'is refused, and nothing is sent',
 	},
@@ -146,8 +146,8 @@ export const unplayed = [
 	{
 		promise: 'a page in the place of a file is no result',
 		file: 'nodes/generation/fileNames.ts',
-		find: 'if (describeNoFile(contentType) !== undefined) return undefined;',
-		becomes: '',
+		find: 'NO_FILES.find(([pattern]) => pattern.test(type))?.[1];',
+		becomes: 'undefined;',
 		noticedBy: 'test/nodes/downloads.test.ts',
 		title: 'an answer that is no file is asked for again',
 	},

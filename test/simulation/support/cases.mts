@@ -92,8 +92,10 @@ export interface PostPlan {
 export interface TaskPlan {
 	/** Directives of the sandbox. */
 	directives: string;
-	/** Answers of the checks, in order; then the weather is fine. */
+	/** Answers to the checks, in order; then the weather is fine. */
 	polls: string[];
+	/** The answer to all further checks, for ever. */
+	further?: string;
 }
 
 /** Surely not accepted, and passing. */
@@ -164,6 +166,24 @@ const CALM_POLLS = [
 ];
 /** They may end the wait, while the task goes on. */
 export const FINAL_POLLS = ['404', '401', '402', '403', '400', '422', '429:4000'];
+/** A page in the place of the service: it says nothing but that the service has not seen the request. */
+export const PAGES = ['401html', '403html', '404html', '404text', '403proxy'];
+/** Answers to checks that name no task, or another one: each is the same whenever it comes. */
+export const STRAYS = ['status_error', 'error_200', 'code_msg', 'success_false', 'failed_other', 'done_other'];
+/** The same, without any record. */
+export const BLANKS = ['html', 'empty'];
+/** The task is there, and cannot be shown just now. */
+export const LOCKED = ['409', '423', '425', '400'];
+/** IDs in records: none of them is a reason to buy a task again. */
+const OTHER_IDS = ['behind', 'behind', 'behind_end', 'none', 'both'];
+/** The same content is declined again. */
+export const DECLINED = [
+	'content_policy_violation',
+	'sensitive_words_detected',
+	'DataInspectionFailed',
+	'InputImageSensitiveContentDetected',
+	'moderation_blocked',
+];
 const FILES = ['404', '500', '503', 'reset', 'html'];
 const FAILURES = [
 	'generation_failed',
@@ -238,6 +258,10 @@ export class Draw {
 
 export function drawCase(random: () => number): Case {
 	const draw = new Draw(random);
+	return withStrangeAnswers(draw, drawUsual(draw));
+}
+
+function drawUsual(draw: Draw): Case {
 	const survives = draw.oneIn(4);
 	const rounds = draw.oneIn(10) ? draw.from(2, 3) : 1;
 	// Several waves: more items than tasks at once.
@@ -304,6 +328,35 @@ export function drawCase(random: () => number): Case {
 					...drawn.items.slice(1),
 				],
 			};
+}
+
+/** What gateways, and what stands before them, answer now and then. Drawn last, so that the cases before stay as they are. */
+function withStrangeAnswers(draw: Draw, drawn: Case): Case {
+	if (!draw.oneIn(4)) return drawn;
+	const areBlocked = draw.oneIn(5);
+	const change = ({ answer, task }: PostPlan): PostPlan => {
+		if (areBlocked && draw.oneIn(1.3)) return { answer: draw.from('401html', '403html', '403proxy'), task };
+		if (!draw.oneIn(2)) return { answer, task };
+		return draw.oneIn(5) ? { answer: draw.from(...PAGES), task } : { answer, task: drawStrangeTask(draw, task) };
+	};
+	const items = drawn.items.map(({ copies, plan: { posts, files } }) => ({
+		copies,
+		plan: { posts: posts.map(change), files },
+	}));
+	return { ...drawn, items };
+}
+
+function drawStrangeTask(draw: Draw, { directives, polls }: TaskPlan): TaskPlan {
+	const kind = draw.upTo(8);
+	if (kind === 0) {
+		const others = directives.split(' ').filter((word) => !word.startsWith('fail'));
+		return { directives: [...others, `fail=${draw.from(...DECLINED)}`].join(' '), polls };
+	}
+	if (kind <= 2) return { directives: `${directives} ids=${draw.from(...OTHER_IDS)}`, polls };
+	if (kind === 3) return { directives, polls, further: draw.from(...STRAYS, ...BLANKS, ...LOCKED) };
+	const answers = kind <= 5 ? PAGES : kind === 6 ? LOCKED : STRAYS;
+	const run = draw.list(draw.from(1, 1, 2, 4, 8), () => '').fill(draw.from(...answers));
+	return { directives, polls: draw.oneIn(2) ? [...run, ...polls] : [...polls, ...run] };
 }
 
 const ENGINES: Array<Case['engine']> = [

@@ -1,5 +1,5 @@
 /** The results that must come out: it would be easy to lose nothing and to pay for nothing twice by doing nothing. */
-import type { Case, ItemPlan, PostPlan } from './cases.mts';
+import { BLANKS, LOCKED, STRAYS, type Case, type ItemPlan, type PostPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
 import type { Post } from './service.mts';
 import { notesOf, type Story, type Try } from './story.mts';
@@ -7,8 +7,13 @@ import { notesOf, type Story, type Try } from './story.mts';
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
 const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:5|:date4)?|slow:20s(!after)?)$/;
 /** One try ends by it, and the next one mends it. */
-const MENDED_ANSWER = /^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false)$/;
-const MENDED_POLL = /^(401|402|403|400|422|429:4000)$/;
+const MENDED_ANSWER =
+	/^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false|40[34]html|404text|403proxy)$/;
+const MENDED_POLL = /^(401|402|403|400|422|409|423|425|429:4000)$/;
+/** So many of the same, or fewer, are ridden out. */
+const LONGEST_RUN = 4;
+/** A timeout is longer than so many checks. */
+const MOST_POLLS = 8;
 /** The service asks to be left alone for longer than the timeout: the wait ends as by its timeout. */
 const ENDS_WAIT = '429:4000';
 const MENDED_END = /fail=(generation_failed|internal_error|timeout)/;
@@ -117,12 +122,34 @@ function endsOfTries({ items, rounds, onTimeout }: Case): number {
 	return rounds * ends.reduce((sum, each) => sum + each, 0);
 }
 
-function endsByPost({ answer, task: { directives, polls } }: PostPlan): number {
+function endsByPost({ answer, task: { directives, polls, further } }: PostPlan): number {
 	if (MENDED_ANSWER.test(answer)) return 1;
 	if (!RIDDEN_OUT.test(answer)) return Infinity;
 	const isMended = MENDED_END.test(directives);
 	if ((!isMended && NOT_MENDED.test(directives)) || polls.includes('404')) return Infinity;
-	return Number(isMended) + polls.filter((poll) => MENDED_POLL.test(poll)).length;
+	if (further !== undefined || polls.length > MOST_POLLS || hasLongRun(polls) || isNeverNamed(directives))
+		return Infinity;
+	const isAlone = (index: number) => ![polls[index - 1], polls[index + 1]].some((poll = '') => MENDED_POLL.test(poll));
+	const isPassing = (poll: string, index: number) => poll !== '400' && LOCKED.includes(poll) && isAlone(index);
+	return Number(isMended) + polls.filter((poll, index) => MENDED_POLL.test(poll) && !isPassing(poll, index)).length;
+}
+
+/** The same answer, which names no task, comes so often that the wait may end by it. */
+function hasLongRun(polls: readonly string[]): boolean {
+	let length = 0;
+	return polls.some((poll, index) => {
+		length = poll === polls[index - 1] ? length + 1 : 1;
+		return length > LONGEST_RUN && [...STRAYS, ...BLANKS].includes(poll);
+	});
+}
+
+/**
+ * The end of the task may have an ID that no record before had. A long task is seen before, and then its failure counts, too.
+ */
+function isNeverNamed(directives: string): boolean {
+	if (/ids=(behind_end|none)/.test(directives))
+		return directives.includes('fail=') || directives.includes('behind_end');
+	return directives.includes('ids=behind') && !/duration=(45|100|300|1000)s/.test(directives);
 }
 
 /** Nobody is told that a try was interrupted when none was. */

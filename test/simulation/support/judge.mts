@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { parseOrderItems } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
-import { FINAL_POLLS } from './cases.mts';
+import { BLANKS, DECLINED, FINAL_POLLS, LOCKED, STRAYS, type TaskPlan } from './cases.mts';
 import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
 import { namesIn, type Execution, type Origin, type Process } from './executions.mts';
 import { keptClaims } from './keptForEver.mts';
@@ -35,6 +35,8 @@ export function judge(n8n: N8n): string[] {
 			...paidTwice(evidence, service, story),
 			...tooManyAtOnce(evidence, service),
 			...boughtAfterStop(evidence, service),
+			...waitedInVain(evidence),
+			...wrongRows(evidence, tables),
 			...tooManyWaitedFor(evidence, service),
 			...lostIds({ ...evidence, tries: ofFamily }, service, logged),
 			...idsMissingInLog(evidence, service, tables),
@@ -67,9 +69,17 @@ function stumbles({ log }: Story): string[] {
 const hasFailed = (task: SandboxTask) => task.directives.fail !== undefined;
 const isStopped = ({ stop }: Origin) => stop.signal.aborted;
 
-/** The same request would fail again, and the task says so by its code: nobody buys that again. */
-const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) =>
-	failAs === 'error_object' && ['content_policy_violation', 'invalid_request'].includes(fail ?? '');
+/** The same request would fail again, and the task says so by its code, or in words: nobody buys that again. */
+const isPermanent = ({ directives: { fail = '', failAs } }: SandboxTask) =>
+	fail === 'content_policy_violation' || (failAs === 'error_object' && [...DECLINED, 'invalid_request'].includes(fail));
+
+/** It was not possible with this request, whatever it was. */
+const isRefused = ({ directives: { fail, failAs } }: SandboxTask) =>
+	fail === 'invalid_request' && failAs === 'error_object';
+
+/** It has failed by then, its record names it, and another one may be made: that is the only reason to buy it again. */
+const isReplaceable = (task: SandboxTask, atMs: number) =>
+	hasFailed(task) && !isPermanent(task) && task.endsAt <= atMs && !['none', 'behind_end'].includes(task.directives.ids);
 
 /** An execution that polls and that nobody waits for any more is no success. */
 function unfinishedSuccesses({ subs }: N8n): string[] {
@@ -90,15 +100,21 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
 }
 
 /**
- * Accepted tasks, without those that failed so that another one may be made, are at most as many as the items that were to be
- * bought: with a Purchase Key, one for all of a name.
+ * Accepted tasks, without those that have failed so that another one may be made, are at no time more than the items that were
+ * to be bought: with a Purchase Key, one for all of a name.
  */
-function paidTwice({ origin, family, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
+function paidTwice(
+	{ origin, family, tasks }: Evidence,
+	{ unanswered, doubted }: Service,
+	{ unguarded }: Story,
+): string[] {
 	const { names, drawn } = origin;
 	const crashes = family.reduce((sum, each) => sum + each.crashes, 0);
 	const isUnguarded = family.some((each) => notesOf(each).some((note) => unguarded.has(note)));
 	if (!drawn.purchaseKey && crashes > 0 && isUnguarded) return [];
-	const paid = count(tasks.filter((task) => !hasFailed(task) || isPermanent(task)).map(nameOf));
+	const retries = family.reduce((sum, { executions, drawn: { clicks = [] } }) => {
+		return sum + executions.length - 1 + clicks.filter(({ does }) => does === 'retry').length;
+	}, 0);
 	return [...count(names.flat())].flatMap(([name, ofName]) => {
 		const wanted = drawn.purchaseKey ? 1 : ofName;
 		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a
@@ -106,9 +122,14 @@ function paidTwice({ origin, family, tasks }: Evidence, { unanswered }: Service,
 		const deaths = family.reduce((sum, { pollerDeathsAtMs }) => sum + pollerDeathsAtMs.length, crashes);
 		const again = family.flatMap(({ executions }) => (drawn.retryOf === 'first' ? executions.slice(1) : []));
 		const blindly = deaths + again.length;
-		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * ofName;
+		const ofItem = tasks.filter((task) => nameOf(task) === name);
+		// A person may want again what was declined, or what is not shown for minutes.
+		const wantedAgain = ofItem.some(isPermanent) || doubted.has(name) ? retries * ofName : 0;
+		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * ofName + wantedAgain;
 		const most = wanted + risked + (drawn.purchaseKey ? 0 : rewritten(origin) * ofName);
-		const bought = paid.get(name) ?? 0;
+		const boughtAt = ({ acceptedAt: atMs }: SandboxTask) =>
+			ofItem.filter((task) => task.acceptedAt <= atMs && !isReplaceable(task, atMs)).length;
+		const bought = Math.max(0, ...ofItem.map(boughtAt));
 		return bought > most ? [`${name} was bought ${bought} times instead of ${most}`] : [];
 	});
 }
@@ -166,8 +187,12 @@ function tooManyAtOnce(
 	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, family, tasks, tries }: Evidence,
 	{ delivered }: Service,
 ): string[] {
-	const polls = drawn.items.flatMap(({ plan }) => plan.posts.flatMap(({ task }) => task.polls));
-	const endsEarly = polls.some((poll) => FINAL_POLLS.includes(poll));
+	const polls = drawn.items.flatMap(({ plan }) =>
+		plan.posts.flatMap(({ task }) => [...task.polls, task.further ?? 'ok']),
+	);
+	const endsEarly =
+		polls.some((poll) => [...FINAL_POLLS, ...STRAYS, ...BLANKS, ...LOCKED].includes(poll)) ||
+		tasks.some(({ directives }) => directives.ids !== 'own');
 	const isCalm =
 		drawn.clockSetBack === undefined &&
 		!endsEarly &&
@@ -191,9 +216,6 @@ function tooManyAtOnce(
 		: [];
 }
 
-/** Answers that may end a wait, before the task has ended. */
-const MAY_END_WAIT = [400, 401, 402, 403, 404, 422, 429];
-
 /**
  * As long as an execution is awake, it submits nothing while it waits for as many tasks as Concurrent Tasks says: also where
  * it has taken up again what it had given up.
@@ -207,7 +229,7 @@ function tooManyWaitedFor({ origin, family, tasks }: Evidence, { posts, polls }:
 		const last = ofTask.filter(({ heardAtMs }) => heardAtMs <= sentAtMs).at(-1);
 		return (
 			last !== undefined &&
-			!MAY_END_WAIT.includes(last.status) &&
+			!last.mayEndWait &&
 			ofTask.some((poll) => poll.sentAtMs > sentAtMs || poll.heardAtMs > sentAtMs)
 		);
 	};
@@ -234,6 +256,35 @@ function boughtAfterStop({ origin, family }: Evidence, { posts }: Service): stri
 	return posts
 		.filter(({ name, sentAtMs }) => name.startsWith(`${origin.family}-`) && sentAtMs > stoppedAtMs)
 		.map(({ name }) => `${name} was submitted after a stop of what polls`);
+}
+
+/** Some checks of the longest interval. */
+const LONGEST_IN_VAIN_SECONDS = 1800;
+
+/** A task that is never shown is waited for some minutes, and not until the timeout. */
+function waitedInVain({ origin: { drawn }, tasks, tries }: Evidence): string[] {
+	const isLong = drawn.timeoutMinutes >= 60 || (drawn.timeoutMinutes >= 10 && (drawn.pollIntervalSeconds ?? 0) === 10);
+	if (!isLong || drawn.clockSetBack !== undefined) return [];
+	const items = tries.flatMap(({ items = [] }) => items).map(({ json }) => flattened(json));
+	return items.flatMap(({ task_id: id, code, timed_out: isLate, waited_seconds: seconds }) => {
+		const { further, polls = [] } = (tasks.find((task) => task.id === id)?.body ?? {}) as Partial<TaskPlan>;
+		if (further === undefined) return [];
+		const isTooLong = isLate === true || code === 'timed_out';
+		const isCalm = polls.every((poll) => poll === 'ok') && polls.length <= 1;
+		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS)
+			? [`${String(id)} was waited for ${String(seconds)} s, although each answer was ${further}`]
+			: [];
+	});
+}
+
+/** The rows of a task say that another one may be bought in its place only where that is so. */
+function wrongRows({ origin, tasks }: Evidence, tables: LogTables): string[] {
+	return tables.rows.flatMap(({ task_id: id, state }) => {
+		const task = state === 'failed' ? tasks.find((each) => each.id === id) : undefined;
+		return task !== undefined && !isReplaceable(task, Infinity) && origin.name === origin.family
+			? [`a row of ${task.id} says that it may be bought again`]
+			: [];
+	});
 }
 
 /** Every ID that has reached the node is in the log, and in what the user sees at the end. */
@@ -275,8 +326,10 @@ function wrongItems({ origin, execution, round, items, error, atMs }: Try, tasks
 	const messages = [error ?? '', ...(items ?? []).map(({ json }) => String(json.error ?? ''))].join('\n');
 	for (const task of tasks) {
 		if (!messages.includes(task.id)) continue;
-		if (!hasFailed(task) && messages.includes(`could not finish task ${task.id}`))
+		if (!isReplaceable(task, atMs) && messages.includes(`could not finish task ${task.id}`) && !isRefused(task))
 			problems.push(`${task.id} is reported as failed`);
+		if (!(isPermanent(task) && task.endsAt <= atMs) && messages.includes(`declined the content of task ${task.id}`))
+			problems.push(`the content of ${task.id} is reported as declined`);
 		if (task.directives.result !== 'none' && messages.includes(`Task ${task.id} is complete, but`))
 			problems.push(`the result of ${task.id} was not found`);
 	}

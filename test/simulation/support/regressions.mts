@@ -38,6 +38,15 @@ const item = (...answers: string[]) => ({
 	},
 });
 
+/** One item whose task meets these answers to its checks. */
+const task = (directives: string, polls: string[] = [], further?: string) => ({
+	copies: 1,
+	plan: {
+		posts: [{ answer: 'ok', task: { directives, polls, ...(further === undefined ? {} : { further }) } }],
+		files: [],
+	},
+});
+
 export const regressions: Array<{ name: string; drawn: Case }> = [
 	{
 		name: 'a submission that waits to be repeated is held back when another item hears a 402',
@@ -584,6 +593,120 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			purchaseLog: { failing: [7, 12, 0] },
 			executions: 2,
 			randomness: 2010879261,
+		},
+	},
+	...[
+		['an answer that names no task', 'status_error'],
+		['the failed record of another task', 'failed_other'],
+		['the completed record of another task', 'done_other'],
+	].map(([what, answer = '']) => ({
+		name: `${what} ends no wait, and the task arrives`,
+		drawn: { ...PLAIN, items: [task('duration=20s', Array<string>(4).fill(answer)), task('duration=9s', [answer])] },
+	})),
+	{
+		name: 'a failure that names no task is no reason to buy again, whatever tries again',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=9s', ['failed_other', 'status_error', 'error_200', 'code_msg'])],
+			...{ maxTries: 3, retryExecutions: 1, timeoutMinutes: 0.2 },
+		},
+	},
+	{
+		name: 'a task that is never shown is waited for some minutes, and never bought again',
+		drawn: { ...PLAIN, items: [task('duration=9s', [], 'status_error')], maxTries: 2, retryExecutions: 1 },
+	},
+	{
+		name: 'with Submit Again, only a person buys again what is never shown',
+		drawn: { ...PLAIN, items: [task('duration=9s', [], 'code_msg')], maxTries: 3, submitAgain: 'on' },
+	},
+	{
+		name: 'a task that is never shown stays the one of its Purchase Key',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=9s', [], 'failed_other')],
+			...{ purchaseLog: {}, purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
+			onError: 'continueRegularOutput',
+		},
+	},
+	{
+		name: 'a task that is never shown is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=9s', [], 'error_200')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 70, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
+		name: 'a task that is refused is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=1000s', ['ok'], '423')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
+		name: 'the ID of the service behind is known after a sleep, and in the process that takes over',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=300s ids=behind')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60 },
+		},
+	},
+	{
+		name: 'a task arrives whose records have the ID of the service behind',
+		drawn: { ...PLAIN, items: [task('duration=45s ids=behind'), task('duration=45s ids=behind record=wrapped')] },
+	},
+	{
+		name: 'the ID of the service behind is known in a retry, although the task has finished meanwhile',
+		drawn: { ...PLAIN, items: [task('duration=45s ids=behind', ['ok', '429:4000'])], maxTries: 2 },
+	},
+	{
+		name: 'a page in the place of a status says nothing about the task, for minutes',
+		drawn: {
+			...PLAIN,
+			items: ['401html', '403html', '404html', '404text', '403proxy'].map((page) =>
+				task('duration=20s', Array<string>(8).fill(page)),
+			),
+		},
+	},
+	{
+		name: 'a task that is being changed is there',
+		drawn: { ...PLAIN, items: ['409', '423', '425'].map((status) => task('duration=20s', [status])) },
+	},
+	{
+		name: 'a submission that gets a page was not accepted, and the next try sends it again',
+		drawn: {
+			...PLAIN,
+			items: [item('403html'), item('404text'), item('401html')],
+			maxTries: 4,
+			concurrentTasks: 1,
+		},
+	},
+	{
+		name: 'after pages in a row nothing more is submitted',
+		drawn: {
+			...PLAIN,
+			items: [item('403html'), item('403proxy'), item('401html'), item('ok'), item('ok')],
+			...{ onError: 'continueRegularOutput', requestsPerSecond: 1 },
+		},
+	},
+	{
+		name: 'content that is declined is not bought again, whatever tries again',
+		drawn: {
+			...PLAIN,
+			items: ['sensitive_words_detected', 'DataInspectionFailed', 'content_policy_violation'].map((code) =>
+				task(`duration=5s fail=${code}`),
+			),
+			...{ maxTries: 2, retryExecutions: 1, purchaseLog: {} },
+		},
+	},
+	{
+		name: 'content that is declined stays the task of its Purchase Key',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=5s fail=sensitive_words_detected'), task('duration=5s fail=moderation_blocked')],
+			...{ purchaseLog: {}, purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
+			onError: 'continueRegularOutput',
 		},
 	},
 ];

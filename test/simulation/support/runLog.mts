@@ -2,8 +2,6 @@ import type { IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Case } from './cases.mts';
 import type { Time } from './time.mts';
 
-/** After these the account buys nothing more. */
-const REFUSALS = [401, 402, 403];
 /** The whole batch holds back no longer, whatever one answer asks for. */
 const LONGEST_HOLD_MS = 60_000;
 /** A request and its answer that cross. */
@@ -66,14 +64,17 @@ export class RunLog {
 		else if (this.hasEnded) this.violations.push(`${what} left after the end of the run`);
 	}
 
+	/** The account buys nothing more. */
+	isRefused(): void {
+		this.refusedAtMs = this.time.nowMs;
+	}
+
 	hears(
-		method: 'POST' | 'GET',
 		{ status, headers, text }: { status: number; headers: Record<string, string>; text: string },
 		{ nowMs }: Time,
 		/** True where tasks of the account run: a creating request then waits for the end of one, and others go on. */
 		isBusy: boolean,
 	): IN8nHttpFullResponse {
-		if (REFUSALS.includes(status) && method === 'POST') this.refusedAtMs = nowMs;
 		const seconds = Number(headers['retry-after'] ?? NaN);
 		if (status === 429 && !isBusy && seconds > 0 && this.refusedForMs === Infinity)
 			this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);

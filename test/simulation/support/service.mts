@@ -15,7 +15,7 @@ import { readImageRequest } from '../../../sandbox/rules/image/index.mts';
 import { IdMaker } from '../../../sandbox/state/ids.mts';
 import { createdRecord, statusRecord } from '../../../sandbox/state/taskRecord.mts';
 import { TaskLedger, type SandboxTask } from '../../../sandbox/state/tasks.mts';
-import type { ItemPlan, PostPlan, TaskPlan } from './cases.mts';
+import { BLANKS, LOCKED, PAGES, STRAYS, type ItemPlan, type PostPlan, type TaskPlan } from './cases.mts';
 import type { RunLog } from './runLog.mts';
 import type { Story } from './story.mts';
 import { WORLD, type Owner, type Time } from './time.mts';
@@ -28,6 +28,11 @@ const FINE_TASK: TaskPlan = { directives: 'duration=8s', polls: [] };
 const FINE: PostPlan = { answer: 'ok', task: FINE_TASK };
 /** These say for sure that no task was made. */
 const SAYS_NO = [400, 401, 402, 403, 422, 429];
+
+/** After these the account buys nothing more. */
+const REFUSES_ALL = [401, 402, 403];
+/** Pages of a firewall that say so, too. */
+const PAGES_IN_A_ROW = 3;
 
 /** No image is sent. */
 const ANY_LINK = { asset: () => {}, uploaded: () => {} };
@@ -55,7 +60,14 @@ export interface Post {
 export interface Poll extends Pick<Post, 'sentAtMs' | 'log'> {
 	heardAtMs: number;
 	status: number;
+	/** The wait may end by it, or by several such, before the task has ended. */
+	mayEndWait: boolean;
 }
+
+/** Refusals that may end a wait. */
+const REFUSALS = [400, 401, 402, 403, 404, 409, 422, 423, 425, 429];
+/** Waits that end so may be given up: then Submit Again buys another task. */
+const GIVEN_UP = [400, 404, 409, 422, 423, 425];
 
 export class Service {
 	readonly tasks: TaskLedger;
@@ -68,14 +80,16 @@ export class Service {
 	/** By task ID. */
 	readonly polls = new Map<string, Poll[]>();
 
-	/**
-	 * The number of creating requests whose answer, or polls whose lack of one, leave open whether the task exists. By
-	 * item name.
-	 */
+	/** Names of items whose task is not found, or not shown, at times: a wait may be given up, and a person may buy again. */
+	readonly doubted = new Set<string>();
+
+	/** The number of creating requests whose answer, or lack of one, leaves open whether the task exists. By item name. */
 	readonly unanswered = new Map<string, number>();
 
 	/** The number of times that each fault was met. */
 	readonly met = new Map<string, number>();
+
+	private readonly pagesInARow = new Map<Owner, number>();
 
 	private readonly used = new Map<string, number>();
 
@@ -130,7 +144,7 @@ export class Service {
 			const directives = readDirectives(plan.directives);
 			post.task = this.tasks.accept(
 				readImageRequest(body as never, ANY_LINK),
-				{ ...body, polls: plan.polls },
+				{ ...body, polls: plan.polls, further: plan.further },
 				1,
 				directives,
 			);
@@ -138,15 +152,20 @@ export class Service {
 		};
 		const isUnanswered = () => this.unanswered.set(name, (this.unanswered.get(name) ?? 0) + 1);
 		try {
-			const response = await this.exchange(options.timeout, signal, (reply) =>
-				this.serve(this.isFull(name) ? '429' : answer, accept, reply),
-			);
+			let served = answer;
+			const response = await this.exchange(options.timeout, signal, (reply) => {
+				if (this.isFull(name)) served = '429';
+				this.serve(served, accept, reply);
+			});
 			const id = post.task?.id;
 			if (id !== undefined && response.text.includes(JSON.stringify(id))) this.delivered.add(id);
 			post.heardAtMs = this.time.nowMs;
-			post.isHeard = id === undefined ? SAYS_NO.includes(response.status) : this.delivered.has(id);
+			const isPage = PAGES.includes(served);
+			if (isPage) this.account.story.visit('a submission that gets a page');
+			if (this.refusesAll(response.status, isPage)) log.isRefused();
+			post.isHeard = id === undefined ? isPage || SAYS_NO.includes(response.status) : this.delivered.has(id);
 			if (!post.isHeard) isUnanswered();
-			return log.hears('POST', response, this.time, this.tasks.list().length > 0);
+			return log.hears(response, this.time, this.tasks.list().length > 0);
 		} catch (thrown) {
 			post.isHeard = answer in UNREACHABLE;
 			isUnanswered();
@@ -154,6 +173,17 @@ export class Service {
 		} finally {
 			post.isUnderWay = false;
 		}
+	}
+
+	/**
+	 * True where nothing more is to be bought: the key or the balance is refused, or the last answers that the process has got
+	 * are pages of a firewall or the like.
+	 */
+	private refusesAll(status: number, isPage: boolean): boolean {
+		const { owner } = this.time;
+		const pages = isPage && status !== 404 ? (this.pagesInARow.get(owner) ?? 0) + 1 : 0;
+		this.pagesInARow.set(owner, pages);
+		return isPage ? pages >= PAGES_IN_A_ROW : REFUSES_ALL.includes(status);
 	}
 
 	/** True when the account runs as many tasks as it can. */
@@ -182,18 +212,32 @@ export class Service {
 	): Promise<IN8nHttpFullResponse> {
 		const id = decodeURIComponent(url.split('/').at(-1) ?? '');
 		const sentAtMs = this.time.nowMs;
+		let answer = 'ok';
 		const response = await this.exchange(timeout, signal, (reply) => {
 			const task = this.tasks.find(id);
-			const polls = task?.body.polls as string[] | undefined;
-			this.serve(polls?.[this.use(`check ${id}`)] ?? 'ok', async () => await this.record(task), reply);
+			const { polls, further } = (task?.body ?? {}) as Partial<TaskPlan>;
+			answer = polls?.[this.use(`check ${id}`)] ?? further ?? 'ok';
+			this.serve(answer, async () => await this.record(task), reply);
 		});
-		const poll = { sentAtMs, heardAtMs: this.time.nowMs, status: response.status, log };
-		this.polls.set(id, [...(this.polls.get(id) ?? []), poll]);
-		// The node may take an ID for wrong that is not found for long, and then buy again if the user said so.
+		const { status } = response;
 		const task = this.tasks.find(id);
-		if (task && response.status === 404)
-			this.unanswered.set(nameOf(task), (this.unanswered.get(nameOf(task)) ?? 0) + 1);
-		return log.hears('GET', response, this.time, false);
+		const isPage = PAGES.includes(answer);
+		const isStray = [...STRAYS, ...BLANKS].includes(answer) || task?.directives.ids !== 'own';
+		this.visitPoll(answer, task);
+		const mayEndWait = !isPage && (isStray || REFUSALS.includes(status));
+		const poll = { sentAtMs, heardAtMs: this.time.nowMs, status, mayEndWait, log };
+		this.polls.set(id, [...(this.polls.get(id) ?? []), poll]);
+		if (task && !isPage && (isStray || GIVEN_UP.includes(status))) this.doubted.add(nameOf(task));
+		return log.hears(response, this.time, false);
+	}
+
+	private visitPoll(answer: string, task?: SandboxTask): void {
+		const { story } = this.account;
+		if (PAGES.includes(answer)) story.visit('a check that gets a page');
+		if (answer.endsWith('_other')) story.visit('the record of another task');
+		else if (STRAYS.includes(answer)) story.visit('an answer that names no task');
+		if (LOCKED.includes(answer)) story.visit('a check of a task that is locked');
+		if (task?.directives.ids === 'behind') story.visit('a record with the ID of the service behind');
 	}
 
 	private async record(task: SandboxTask | undefined): Promise<Answer> {

@@ -50,6 +50,19 @@ const OTHERS: Record<string, CountIn> = {
 	'a retry of what waits in the database': visited('a retry of what waits'),
 	'a second retry of it': visited('a second retry of what waits'),
 	'a retry of what polls': visited('a retry of what polls'),
+	...Object.fromEntries(
+		[
+			'a submission that gets a page',
+			'a check that gets a page',
+			'an answer that names no task',
+			'the record of another task',
+			'a record with the ID of the service behind',
+			'a check of a task that is locked',
+		].map((name) => [name, visited(name)]),
+	),
+	'submissions that end after pages in a row': saying('refused without a word of the service'),
+	'a task that is not shown': saying('but does not say how it is'),
+	'a task whose content is declined': saying('declined the content of task'),
 	'a stop while it sleeps': visited('a stop while it sleeps'),
 };
 
@@ -65,6 +78,14 @@ export const SITUATIONS: Record<string, CountIn> = {
 /** Counted when it happens, because nothing shows it afterwards. */
 function visited(name: string): CountIn {
 	return ({ story }) => story.visited.get(name) ?? 0;
+}
+
+/** Counted in the errors that users see. */
+function saying(words: string): CountIn {
+	return ({ story }) =>
+		story.tries.filter(({ error, items = [] }) =>
+			[error, ...items.map(({ json }) => json.error)].join().includes(words),
+		).length;
 }
 
 /** The number of tries of a retry that put out what a dead process has bought. */
