@@ -146,8 +146,8 @@ export const unplayed = [
 	{
 		promise: 'a page in the place of a file is no result',
 		file: 'nodes/generation/fileNames.ts',
-		find: 'NO_FILES.find(([pattern]) => pattern.test(type))?.[1];',
-		becomes: 'undefined;',
+		find: 'NO_FILES.find(([pattern]) => pattern.test(type))?.[1]',
+		becomes: 'undefined',
 		noticedBy: 'test/nodes/downloads.test.ts',
 		title: 'an answer that is no file is asked for again',
 	},
