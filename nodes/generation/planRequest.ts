@@ -221,7 +221,7 @@ function toRows(field: FieldSpec, given: unknown): JsonObject[] {
 
 /** Throws where an expression in the place of all rows gave nothing, as `assertNotLost` does for the whole field. */
 function assertRowsGiven({ node }: Item, field: FieldSpec, given: unknown): void {
-	const stored = node.parameters[field.name];
+	const stored: unknown = node.parameters[field.name];
 	const name = rowName(field);
 	if (!isPlainObject(stored) || !isPlainObject(given) || typeof stored[name] !== 'string') return;
 	if (given[name] === undefined) throw gatewayError('expressionGaveNothing', { label: field.displayName });
