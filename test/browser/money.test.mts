@@ -236,7 +236,7 @@ describe('what is paid for', () => {
 		};
 		await show({ order: 'order 1', prompt: 'a' }, { order: 'order 1', prompt: 'b' });
 		const shared = await panel('one Purchase Key in one run');
-		assert.match(shared.message, /^Items 0 and 1 have the same Purchase Key, but not the same request$/);
+		assert.match(shared.message, /^Items 0, 1 have the same Purchase Key, but not the same request/);
 		assert.match(shared.description, /Use another Purchase Key for each request/);
 		assert.equal(sandbox.tasks.length, 0);
 
@@ -245,12 +245,27 @@ describe('what is paid for', () => {
 		assert.equal(sandbox.tasks.length, 1);
 		await show({ order: 'order 1', prompt: 'b' });
 		const taken = await panel('one Purchase Key in two executions');
-		assert.match(taken.message, /^Execution \d+ has used this Purchase Key for a different request$/);
+		assert.match(taken.message, /^Execution \d+ has used this Purchase Key for a different request/);
 		assert.match(
 			taken.description,
 			new RegExp(`bought task ${sandbox.tasks[0]?.id}\\. Nothing was bought now\\. .* use another Purchase Key`),
 		);
 		assert.equal(sandbox.tasks.length, 1);
+	});
+
+	test('images in another shape, as JSON may hold them, open in the editor and are sent', async () => {
+		const photo = 'https://example.com/a.png';
+		for (const images of ['={{ $json.photo }}', { image: [photo] }, { image: photo }, [photo]]) {
+			const { sandbox } = await show({ prompt: 'a', images }, [{ photo }]);
+			await openNode(page, 'Generate');
+			await screenshot(page, `money, images ${JSON.stringify(images).replace(/\W+/g, ' ')}`);
+			await executeStep(page);
+			assert.deepEqual(
+				sandbox.tasks.map(({ body }) => body.reference_images),
+				[[photo]],
+			);
+			await closeNode(page);
+		}
 	});
 
 	test('a double click on Execute step buys the batch once at most', async () => {

@@ -520,7 +520,7 @@ describe('bad input', () => {
 		const other = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId });
 		expect(other.error?.message).toContain('this account may have no real avatar group with this ID');
 		expect(other.error?.description).toMatch(
-			/verification that a person has passed for this account.*not a real avata/,
+			/verification that a person has passed for this account.*The service says: "group_id .* is not a real avata/,
 		);
 		const madeUp = await run('asset', 'upload', { ...asset, groupId: 'pg_made_up' });
 		expect(madeUp.error?.message).toContain('this account may have no private avatar group with this ID');

@@ -275,7 +275,8 @@ describe('with Survive Restarts and Start a Workflow', () => {
 	) {
 		const handed: INodeExecutionData[][] = [];
 		const { promise, additionalData } = start(
-			toOptions('image', sandbox, { ...form, ...parameters }, { ...options, items }),
+			// A trigger, because a second manual run of the same requests is taken for a second click.
+			toOptions('image', sandbox, { ...form, ...parameters }, { mode: 'trigger', ...options, items }),
 		);
 		additionalData.executeWorkflow = async ({ code }, _, { inputData = [] }) => {
 			if (inputData.length > 0) handed.push(inputData);
