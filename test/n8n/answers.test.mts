@@ -110,7 +110,7 @@ describe('answers in a real n8n', { concurrency: 50 }, () => {
 		['poll=401html*12,403html*12,404text*12', 1], // the longest begins first
 		['poll=status_error*4', 3],
 		['poll=failed_other*4', 3],
-		['poll=done_other*4', 3],
+		['poll=done_other*4 duration=6s', 3],
 		['done_word=task_over', 1, /"task_over", which this node does not know/],
 		['running_word=painting queued=0 preview=url duration=5s', 1],
 	];
