@@ -11,7 +11,8 @@ const MOST_FLOORS: Record<string, number> = {
 	'core/http': 4,
 	// From the values of a form over the check of the body to a field.
 	'core/models': 5,
-	'core/records': 4,
+	// From the search for a result over its missing parts, and a record, down to a value.
+	'core/records': 5,
 	// From the wait for one task down to what is known of such tasks.
 	'core/polling': 5,
 	// From many orders down to the record of one.

@@ -330,7 +330,7 @@ function drawUsual(draw: Draw): Case {
 			};
 }
 
-/** What gateways, and what stands before them, answer now and then. Drawn last, so that the cases before stay as they are. */
+/** Answers that gateways, and what stands before them, give now and then. Drawn last, so that the cases before stay as they are. */
 function withStrangeAnswers(draw: Draw, drawn: Case): Case {
 	if (!draw.oneIn(4)) return drawn;
 	const areBlocked = draw.oneIn(5);

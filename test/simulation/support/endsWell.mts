@@ -10,7 +10,7 @@ const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:5|:date4)?|slow:20
 const MENDED_ANSWER =
 	/^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false|40[34]html|404text|403proxy)$/;
 const MENDED_POLL = /^(401|402|403|400|422|409|423|425|429:4000)$/;
-/** So many of the same, or fewer, are ridden out. */
+/** The most of the same answers that are ridden out. */
 const LONGEST_RUN = 4;
 /** A timeout is longer than so many checks. */
 const MOST_POLLS = 8;
