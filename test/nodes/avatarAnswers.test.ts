@@ -281,11 +281,9 @@ describe('Additional Fields are checked as they are sent', () => {
 
 	test.each<[string, object, RegExp]>([
 		['private', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
-		['real', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
 		['private', { asset_type: '' }, /^Asset Type is empty/],
 		['private', { asset_type: ['image'] }, /^Asset Type is \["image"\]: it must be audio, image or video/],
 		['private', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
-		['real', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
 		[
 			'private',
 			{ source_url: 'ftp://example.com/a.png' },

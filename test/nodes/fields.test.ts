@@ -9,7 +9,7 @@ import { plain } from '../../nodes/errors/plain';
 const reader = (value: unknown, isExpression = false) =>
 	new FieldReader(
 		() => value,
-		() => isExpression,
+		() => (isExpression ? '={{ $json.x }}' : value),
 	);
 const field = (more: object = {}) =>
 	({ displayName: 'Field', name: 'field', type: 'string', default: '', ...more }) as never;

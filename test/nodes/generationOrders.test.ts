@@ -19,7 +19,13 @@ import { choice, field, specOf } from '../support/bodySpecs';
 import { lightContext } from '../support/lightContext.mts';
 import { batchOf } from '../support/orders.mts';
 
-const images = field('images', { type: 'fixedCollection', default: {}, bodyPath: 'image_urls', shape: 'images' });
+const images = field('images', {
+	type: 'fixedCollection',
+	default: {},
+	options: [{ displayName: 'Image', name: 'image', values: [] }],
+	bodyPath: 'image_urls',
+	shape: 'images',
+});
 const MODEL = {
 	...specOf([field('prompt'), images, choice('response_format', ['url', 'b64_json'], { default: '' })], {
 		rules: [{ kind: 'usesFirst', of: 'image_urls', count: 2, advice: '' }],

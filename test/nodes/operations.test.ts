@@ -142,7 +142,8 @@ describe('forms', () => {
 		[
 			'asset upload',
 			[
-				...[kind, 'groupId* string ""', 'assetType options "image" audio|image|video', 'sourceUrl* string ""'],
+				...[kind, 'groupId* string ""', 'assetType options "image" audio|image|video'],
+				...['sourceUrl* string "" if avatarKind=private', 'sourceUrl string ""'],
 				'waitForActive boolean true',
 			],
 			[

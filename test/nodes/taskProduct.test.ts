@@ -313,6 +313,7 @@ describe('an error about a task', () => {
 		gatewayError('downloadFailed', { id: 'a', what: 'b', urls: 'c' }, { httpStatus });
 	const EXPIRED = { name: 'purchaseKeyExpired', data: { id: 'known-0' } };
 	const REFUSED = { name: 'createdTaskRefused', data: { id: 'known-0', why: 'x' } };
+	const NOT_SHOWN = { name: 'createdTaskNotShown', data: { id: 'known-0', why: 'x' } };
 	const LOST = { name: 'createdTaskNotFound', data: { id: 'known-0', mediaKind: 'image' } };
 
 	test.each<[string, Order, GatewayError, object | undefined]>([
@@ -339,10 +340,10 @@ describe('an error about a task', () => {
 		['a file that its host has no more: 410', bought(7), file(410), EXPIRED],
 		['a file of a host in trouble', bought(7), file(500), undefined],
 		['a file that has not arrived', bought(7), file(), undefined],
-		['a refusal of another kind', bought(7), trouble('rejected', { httpStatus: 404 }), undefined],
+		['a refusal of another kind', bought(7), trouble('rejected', { httpStatus: 400 }), NOT_SHOWN],
 	])('an error about a task says more where the order knows more: %s', (_, of, error, reason) => {
 		const explained = explain(of, error);
 		if (reason === undefined) expect(explained).toBe(error);
-		else expect(explained.details).toEqual({ ...error.details, permanent: explained.details.permanent, reason });
+		else expect(explained.details).toMatchObject({ ...error.details, permanent: explained.details.permanent, reason });
 	});
 });
