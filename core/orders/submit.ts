@@ -18,7 +18,7 @@ import { accept, beginSubmitting, putOff, retryOf } from './states';
 export interface OrderEvents {
 	/** The service has accepted it. */
 	accepted(order: Order): void;
-	/** Nobody knows whether the service has accepted it, and these words of the service may tell. */
+	/** The outcome is unknown, and these words of the service may tell it. */
 	unclear(order: Order, said: string): void;
 	/** An earlier try has created it. */
 	continued(order: Order): void;

@@ -101,7 +101,7 @@ function once<T>(make: () => T): () => T {
 	return () => (made ??= { value: make() }).value;
 }
 
-/** The address of a file at a place that nobody knows: a relative one only where it ends as those of files do. */
+/** The address of a file at an unknown place: a relative one only where it ends as those of files do. */
 function toFileUrl(value: unknown, baseUrl: string | undefined): string | undefined {
 	if (isHttpUrl(value)) return value;
 	const url = parseHttpUrl(value) === undefined ? parseResultUrl(value, baseUrl) : undefined;

@@ -73,7 +73,7 @@ export class TaskLog implements OrderEvents {
 		if (thing === 'task') this.isRunning(id);
 	}
 
-	/** Logs what the service said about an order of which nobody knows whether it was accepted: its ID may be in there. */
+	/** Logs the words of the service about an order with an unknown outcome: its ID may be in there. */
 	unclear({ thing, item: itemIndex }: Order, said: string): void {
 		this.context.logger.warn(
 			`Generation Gateway: the service may or may not have accepted this ${thing}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}. It answered: ${printable(said)}`,
