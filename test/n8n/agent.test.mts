@@ -150,7 +150,7 @@ test('Retry On Fail of a tool does not submit again what may have been accepted'
 // n8n gives each try of a call a context and a run index of its own there.
 for (const [what, directives] of [
 	['does not submit again what may have been accepted', 'create=504!after'],
-	['goes on waiting for the task that it has paid for', 'poll=400'],
+	['goes on waiting for the task that it has paid for', 'result=none'],
 ]) {
 	test(`Retry On Fail of an older agent's tool ${what}`, async () => {
 		const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
@@ -166,7 +166,7 @@ for (const [which, prepare] of [
 	['an older agent', older],
 ] as const) {
 	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, async () => {
-		const call = image('A cat [[sandbox poll=400]]');
+		const call = image('A cat [[sandbox result=none]]');
 		const execution = await run(prepare(example()), [call], [call], 'Done.');
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		assert.equal(instance.sandbox.tasks.length, 2);

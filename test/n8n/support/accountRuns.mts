@@ -57,7 +57,9 @@ export async function playAccount(
 		const ended = await Promise.all(
 			groups.map(async ({ executions, items, afterMs = 0 }, group) => {
 				const inputs = Array.from({ length: items }, (_, item) => ({ prompt: `picture ${group} ${item}` }));
-				const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options: wanted.options ?? {} };
+				// A second manual run of the same requests would be a double click.
+				const prompt = '={{ $json.prompt }} of {{ $execution.id }}';
+				const parameters = { prompt, downloadResult: false, options: wanted.options ?? {} };
 				const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 				const settings = { onError: 'continueRegularOutput' };
 				const workflowId = await createWorkflow({ rest, credential }, inputs, [{ ...node, ...settings }]);
