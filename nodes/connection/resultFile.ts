@@ -106,7 +106,7 @@ async function open(send: SendOptions, { href }: URL, abortSignal: AbortSignal):
 }
 
 /**
- * The credential whose key belongs to this address. It is read anew, so it may have another Base URL by now: its own
+ * The credential whose key belongs to this address. It is read again, so it may have another Base URL by now: its own
  * decides.
  */
 async function credentialFor(

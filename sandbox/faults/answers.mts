@@ -63,12 +63,12 @@ const NAMED: Record<string, FaultAction> = {
 	no_user: { status: 400, body: { success: false, message: 'Failed to get user quota' } },
 	query_error: { status: 500, body: { success: false, message: 'Failed to get used quota' } },
 	token_failed: { status: 200, body: { success: false, message: '生成令牌失败' } },
-	/** Pages and JSON of what stands in front of a service (field notes, What stands in between). */
+	/** Pages and JSON of what stands in front of a service (field notes, In front of the service). */
 	'404text': { status: 404, body: '404 page not found' },
 	'403proxy': { status: 403, body: { message: 'Forbidden' } },
 	no_key_text: { status: 401, body: 'No Authorization header' },
 	moved: { status: 308, headers: { location: 'https://moved.example/v1' } },
-	/** 200 with an error inside, without an ID (field notes, What stands in between). */
+	/** 200 with an error inside, without an ID (field notes, In front of the service). */
 	status_error: { status: 200, body: { status: 'error', message: 'Database is locked, try again' } },
 	error_200: { status: 200, body: { error: { code: 'upstream_error', message: 'The upstream is away' } } },
 	code_msg: { status: 200, body: { code: 500, msg: 'The channel is busy' } },
