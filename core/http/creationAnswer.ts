@@ -79,7 +79,7 @@ function outlineOf({ text, body: parsed }: HttpResponse, thing: CreatedThing): s
 }
 
 /** Characters of the longest answer that is kept until the thing that it creates has ended: usual ones have a thousand. */
-const LONGEST_KEPT = 2 ** 14;
+const LONGEST_KEPT = 2 ** 16;
 
 /** The record of a creation, as far as it is kept: thousands of tasks may be waited for at the same time. */
 export function toKeep({ text }: HttpResponse, raw: JsonObject): JsonObject {

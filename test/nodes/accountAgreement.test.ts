@@ -68,7 +68,9 @@ describe('tokens (contract 4.3)', () => {
 		await fc.assert(
 			fc.asyncProperty(named, fc.record(legal, { requiredKeys: [] }), async (text, fields) => {
 				const body = planned(() => plan({ name: 'Nightly', quota: 'unlimited' }, { ...fields, name: text }));
-				expect(body).toEqual({ name: text, expired_time: -1, unlimited_quota: true, ...fields });
+				// A list of models has no effect without its switch (contract 4.3).
+				const enabled = fields.model_limits ? { model_limits_enabled: true } : {};
+				expect(body).toEqual({ name: text, expired_time: -1, unlimited_quota: true, ...enabled, ...fields });
 				expect({ body, said: await said('/v1/tokens', body as JsonObject) }).toEqual({ body, said: undefined });
 			}),
 			settings,

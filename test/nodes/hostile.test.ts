@@ -11,6 +11,7 @@ import {
 	flood,
 	gzipped,
 	longestPieceOf,
+	parsingMs,
 	nested,
 	startHostile,
 	TASK_ID,
@@ -116,8 +117,8 @@ describe('an answer that is too large to read', () => {
 });
 
 describe('an answer that takes long to read', () => {
-	/** Twice of what is promised: n8n's own work, and that of the test, comes on top. */
-	const MOST_MS = 100;
+	/** Twice of what is promised: n8n's own work, and that of the test, comes on top. More on a slow or busy machine. */
+	const mostMs = () => Math.max(100, 4 * parsingMs());
 	const filled = (fields: string) => text(`{"id":"${TASK_ID}","status":"completed",${fields}}`);
 	const list = (count: number, entry: (index: number) => string) =>
 		filled(`"url":"${PICTURE}","a":[${Array.from({ length: count }, (_, index) => entry(index)).join()}]`);
@@ -146,7 +147,7 @@ describe('an answer that takes long to read', () => {
 					isRead ? TASK_ID : `${TOO_LARGE} (task ${TASK_ID})`,
 				);
 			});
-			expect(longestMs).toBeLessThan(MOST_MS);
+			expect(longestMs).toBeLessThan(mostMs());
 		},
 	);
 
@@ -158,7 +159,7 @@ describe('an answer that takes long to read', () => {
 			const longestMs = await longestPieceOf(async () => {
 				expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
 			});
-			expect(longestMs).toBeLessThan(MOST_MS);
+			expect(longestMs).toBeLessThan(mostMs());
 		},
 	);
 
@@ -167,7 +168,7 @@ describe('an answer that takes long to read', () => {
 		const longestMs = await longestPieceOf(async () => {
 			expect((await generate()).error?.message).toBe(NOT_KNOWN);
 		});
-		expect(longestMs).toBeLessThan(MOST_MS);
+		expect(longestMs).toBeLessThan(mostMs());
 	});
 });
 

@@ -202,6 +202,18 @@ export async function longestPieceOf(work: () => Promise<unknown>): Promise<numb
 	return Math.min(...rounds);
 }
 
+/** The milliseconds in which this machine parses 20,000 small objects now: bounds of time are told as multiples of it. */
+export function parsingMs(): number {
+	const objects = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ [`name_${index}`]: 'a value' })));
+	const rounds = Array.from({ length: 5 }, () => {
+		const before = process.cpuUsage();
+		JSON.parse(objects);
+		const { user, system } = process.cpuUsage(before);
+		return (user + system) / 1000;
+	});
+	return Math.min(...rounds);
+}
+
 async function longestTurnDuring(work: () => Promise<unknown>): Promise<number> {
 	let [isOver, longest] = [false, 0];
 	let [at, cpu] = [performance.now(), process.cpuUsage()];
