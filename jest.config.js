@@ -19,7 +19,6 @@ module.exports = {
 		'<rootDir>/test/guards',
 		'<rootDir>/test/sandbox',
 		'<rootDir>/test/simulation',
-		'<rootDir>/test/stored',
 	],
 	globalSetup: '<rootDir>/test/support/makeFolder.mjs',
 	globalTeardown: '<rootDir>/test/support/removeFolder.mjs',

@@ -26,14 +26,14 @@ const watchState = z.object({
 });
 
 /** Beside it, n8n keeps whose balance it is. Another account starts the watch again. */
-const storedState = watchState.extend({ account: z.string().optional().catch(undefined) });
+const storedState = watchState.extend({ account: z.string() });
 
 /** The names of the fields that n8n keeps. */
 export const watchStateKeys = Object.keys(storedState.shape);
 
-/** The state that n8n has kept of this account; anything else counts as none. Earlier versions did not note the account. */
+/** The state that n8n has kept of this account; anything else counts as none. */
 export function parseWatchState(stored: unknown, account: string): BalanceWatchState {
-	const { account: ofAccount = account, ...state } = storedState.catch({}).parse(stored);
+	const { account: ofAccount, ...state } = storedState.safeParse(stored).data ?? {};
 	return ofAccount === account ? state : {};
 }
 

@@ -8,8 +8,8 @@ import { LONGEST_WORD } from '../records/taskRecord';
 import { batchSchema, MOST_WAVES } from './batch';
 
 /**
- * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
- * `parseOrderItems` (`nodes/durable/orderItems.ts`): orders sleep in n8n's database longer than a version of the package lives.
+ * The version of what is stored: a change of the meaning of a field raises it. An order of another version is not read: it ends as
+ * an error that names its task (`nodes/durable/orderItems.ts`), and nothing is bought for it.
  */
 export const ORDER_VERSION = 1;
 

@@ -177,7 +177,7 @@ async function readAttempts(
 	const attempts = watch.read(rows);
 	if (attempts === undefined)
 		throw unavailable(
-			'a row of this key cannot be read: it was changed, or a newer version of this package has written it',
+			'a row of this key cannot be read: it was changed, or another version of this package has written it',
 		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
 	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));

@@ -91,7 +91,7 @@ function withFiles(order: Order, binary: unknown): Order {
 
 /**
  * Orders of items that may have been damaged; undefined where none of them looks like an order. One that cannot be read has
- * ended, with its ID where that can be read; one of a newer version of the package is kept as it is.
+ * ended, with its ID where that can be read; one of another version of the package is kept as it is.
  */
 function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
 	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
@@ -106,15 +106,15 @@ function isItems(value: unknown): value is INodeExecutionData[] {
 	return Array.isArray(value) && value.length > 0 && value.every((item) => isPlainObject(item));
 }
 
-/** The same, where the only damage is that a newer version of the package has written some of them. */
-function parseNewerItems(value: unknown): Order[] | undefined {
+/** The same, where the only damage is that another version of the package has written some of them. */
+function parseItemsOfOthers(value: unknown): Order[] | undefined {
 	const isReadable = (item: INodeExecutionData) =>
-		isNewer(detailsOf(item).gateway_order) || parseOrderItems([item]) !== undefined;
+		isOfOther(detailsOf(item).gateway_order) || parseOrderItems([item]) !== undefined;
 	return isItems(value) && value.every(isReadable) ? value.map(salvageOrder) : undefined;
 }
 
-function isNewer(order: unknown): boolean {
-	return isPlainObject(order) && typeof order.version === 'number' && order.version > ORDER_VERSION;
+function isOfOther(order: unknown): boolean {
+	return isPlainObject(order) && typeof order.version === 'number' && order.version !== ORDER_VERSION;
 }
 
 function salvageOrder(item: INodeExecutionData, index: number): Order {
@@ -123,13 +123,13 @@ function salvageOrder(item: INodeExecutionData, index: number): Order {
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
 	const task = isPlainObject(damaged) ? damaged.task : undefined;
 	const id = [isPlainObject(task) ? task.taskId : undefined, known].find(isId);
-	const reason = isNewer(damaged) ? 'storedByNewerVersion' : 'storedItemUnreadable';
+	const reason = isOfOther(damaged) ? 'storedByOtherVersion' : 'storedItemUnreadable';
 	const refused = makeRefused(index, gatewayError(reason, { id }));
 	return {
 		...refused,
 		...(id === undefined ? {} : { task: { taskId: id, elapsedMs: 0 } }),
-		// For whoever has the newer version again. n8n may keep a file in the item alone.
-		...(isNewer(damaged) ? { about: { stored: damaged, ...(item.binary && { binary: item.binary }) } } : {}),
+		// For a user who has that version again. n8n may keep a file in the item alone.
+		...(isOfOther(damaged) ? { about: { stored: damaged, ...(item.binary && { binary: item.binary }) } } : {}),
 	};
 }
 
@@ -165,9 +165,9 @@ export function salvagedStart(context: IExecuteFunctions): Order[] {
 	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
 }
 
-/** The same as `parseOrderItems`; an order that a newer version of the package has written has ended, with its ID. */
+/** The same as `parseOrderItems`; an order that another version of the package has written has ended, with its ID. */
 const parseItemsOfAnyVersion = (value: unknown): Order[] | undefined =>
-	parseOrderItems(value) ?? parseNewerItems(value);
+	parseOrderItems(value) ?? parseItemsOfOthers(value);
 
 export function requireOrders(items: unknown): Order[] {
 	const orders = parseItemsOfAnyVersion(items);

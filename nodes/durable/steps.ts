@@ -23,7 +23,7 @@ import {
 	toOrderItems,
 	type OrderItem,
 } from './orderItems';
-import { FORMER_STEPS, NOTE_ADDRESS, STEPS } from './storedNames';
+import { NOTE_ADDRESS, STEPS } from './storedNames';
 import { pollWhenCalled } from './subWorkflow';
 import { leftOf, resolveInterrupted, retried, takenOver } from './takeOver';
 import { resumeUrlOf, wakeUp } from './wakeUp';
@@ -202,14 +202,14 @@ function endAll(context: IExecuteFunctions, orders: Order[], why?: string): Orde
 	return toOrderItems(ended);
 }
 
-/** In the place of a step that a newer version has: the execution ends, and says which tasks it had. */
-const refuseNewer: Step = async (context) => {
+/** In the place of a step that another version of the package has: the execution ends, and says which tasks it had. */
+const refuseOther: Step = async (context) => {
 	const { rows } = context.getContext('node') as PollMemory;
 	const orders = await Promise.resolve(rows === undefined ? ordersOfStart(context) : requireOrders(rows));
 	const [first, ...rest] = orders.flatMap(({ task }) => task ?? []);
-	const error = gatewayError('storedByNewerVersion', { id: first?.taskId });
+	const error = gatewayError('storedByOtherVersion', { id: first?.taskId });
 	const withoutId = orders.filter(({ task }) => task === undefined).length;
-	const last = `Without a task ID: ${withoutId} ${withoutId === 1 ? 'item' : 'items'}. If the newer version has submitted them, n8n's log has their IDs.`;
+	const last = `Without a task ID: ${withoutId} ${withoutId === 1 ? 'item' : 'items'}. If the other version has submitted them, n8n's log has their IDs.`;
 	const others = { ...(rest.length > 0 && listIds(rest, 'Other tasks')), ...(first && withoutId > 0 && { last }) };
 	const errorContext = { node: context.getNode(), itemIndex: 0, isItem: true };
 	throw toNodeError(error, errorContext, others);
@@ -225,7 +225,8 @@ const withNodeErrors =
 		}
 	};
 
-const present: Array<[string, Step]> = [
+/** The hidden operations, by their values. */
+const steps = new Map<string, Step>([
 	[STEPS.keepWaiting, keepWaiting],
 	[STEPS.noteAddress, noteAddress],
 	[STEPS.pollTasks, pollTasks],
@@ -233,17 +234,13 @@ const present: Array<[string, Step]> = [
 		value,
 		async (context) => await outputResults(context, onError),
 	]),
-];
-const former = Object.entries(FORMER_STEPS).flatMap(([before, now]) =>
-	present.filter(([value]) => value === now).map(([, step]): [string, Step] => [before, step]),
-);
+]);
 
-/** The hidden operations, by their values of today and of before. */
-const steps = new Map([...present, ...former].map(([value, step]) => [value, withNodeErrors(step)]));
-
-/** The name of a step begins like this in every version: so a lower one knows those of a higher one as steps. */
+/** The name of a step begins like this in every version: so each knows those of another one as steps. */
 const PREFIX = 'durable';
 
-/** The hidden operation of this value, which may be that of a newer version; undefined where it is none. */
-export const stepOf = (operation: string): Step | undefined =>
-	steps.get(operation) ?? (operation.startsWith(PREFIX) ? withNodeErrors(refuseNewer) : undefined);
+/** The hidden operation of this value, which may be that of another version; undefined where it is none. */
+export function stepOf(operation: string): Step | undefined {
+	const step = steps.get(operation) ?? (operation.startsWith(PREFIX) ? refuseOther : undefined);
+	return step && withNodeErrors(step);
+}

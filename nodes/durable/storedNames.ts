@@ -10,9 +10,6 @@ export const STEPS = {
 	},
 } as const;
 
-/** Former names of steps, with their present ones: executions that sleep since then use these names. */
-export const FORMER_STEPS: Record<string, string> = { durableResults: STEPS.results.continueRegularOutput };
-
 /** The node that submits and polls: its memory is read when it has died. */
 export const POLL_TASKS = 'Poll Tasks';
 

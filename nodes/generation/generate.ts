@@ -123,20 +123,11 @@ async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash
 		const found = run.ledger.find(item.index, own);
 		return found?.hash === own ? found : undefined;
 	};
-	const known = entry() ?? findByIds(images, entry);
+	const known = entry();
 	// Under a Purchase Key the request has to be the same in every execution.
 	if (run.purchases !== undefined && (known === undefined || isKeyed))
 		for (const image of images) await identifyByContent(item, image, run.fileHash);
 	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
-}
-
-/** Finds what an earlier version has bought: it told files by n8n's IDs as they are. */
-function findByIds<T>(images: PendingUpload[], find: () => T | undefined): T | undefined {
-	const identities = images.map(({ identity }) => identity);
-	for (const image of images) image.identity = image.file.stored()?.id ?? image.identity;
-	const found = find();
-	if (found === undefined) for (const [index, image] of images.entries()) image.identity = identities[index] as string;
-	return found;
 }
 
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {

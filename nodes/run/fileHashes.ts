@@ -30,8 +30,7 @@ export function fileHashes(store: JsonObject): (id: string, read: () => Promise<
 		await shared(id, async () => {
 			const kept = keptIn(store);
 			const key = keyOf(asBeforeRenamed(id));
-			// The first version went by the ID as it is.
-			const known = kept[key] ?? kept[keyOf(id)];
+			const known = kept[key];
 			if (typeof known === 'string') return known;
 			const hash = await read();
 			kept[key] = hash;

@@ -41,9 +41,9 @@ export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }:
 	return [`${ledger.scope.runIndex}.${item}`, ...(task === undefined ? [] : [task.taskId])].join(' ');
 }
 
-/** The execution that waits for an order of an earlier try. Earlier versions of the package have kept it by task alone. */
+/** The execution that waits for an order of an earlier try. */
 export function executionOf(run: Pick<Run, 'ledger'>, { executions }: Background, order: Order): string | undefined {
-	return executions[keyInBackground(run, order)] ?? executions[order.task?.taskId ?? ''];
+	return executions[keyInBackground(run, order)];
 }
 
 /** All that the items of a run share. */

@@ -21,7 +21,7 @@ const COSTS = {
 export const IN_ITEMS_ONLY: ReadonlySet<string> = new Set<Reason>([
 	'resultNotPassedOn',
 	'storedItemUnreadable',
-	'storedByNewerVersion',
+	'storedByOtherVersion',
 	'waitingInterrupted',
 ]);
 
@@ -74,7 +74,7 @@ export function withCosts(page: string): string {
 const WITHOUT_TASK: Partial<Record<Reason, string>> = {
 	resultNotPassedOn: COSTS.running,
 	storedItemUnreadable: COSTS.running,
-	storedByNewerVersion: COSTS.running,
+	storedByOtherVersion: COSTS.running,
 	waitingNotStarted: COSTS.nothingBought,
 };
 

@@ -151,16 +151,16 @@ export const TASKS = {
 				: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
-	storedByNewerVersion: {
+	storedByOtherVersion: {
 		kind: 'stopped',
 		message: ({ id }: Partial<Task>) =>
 			id === undefined
-				? 'A newer version of this package has stored this item, and this version cannot read it'
-				: `A newer version of this package has stored task ${id}, and this version cannot read it`,
+				? 'Another version of this package has stored this item, and this version cannot read it'
+				: `Another version of this package has stored task ${id}, and this version cannot read it`,
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
-				? `Install the newer version again. Nothing more is submitted for this item. ${FIND_IDS}`
-				: `Install the newer version again. ${waitOn(situation)}`,
+				? `Install that version again. Nothing more is submitted for this item. ${FIND_IDS}`
+				: `Install that version again. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	waitingNotStarted: {

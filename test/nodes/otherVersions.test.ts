@@ -1,0 +1,78 @@
+/** n8n keeps what sleeps for longer than a version of the package lives: what another version has stored is not read. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { ORDER_VERSION } from '../../core/orders/order';
+import { toOrderItems } from '../../nodes/durable/orderItems';
+import { runGateway, quickSandbox, type Sandbox } from '../support/nodes.mts';
+import { acceptedOrder, batchOf, orderOf, plannedOrder } from '../support/orders.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+
+const FILE = {
+	id: 'filesystem-v2:workflows/wf/executions/1/binary_data/0',
+	data: 'filesystem-v2',
+	mimeType: 'image/png',
+};
+
+/** A task that was accepted, with a file, and a request that was still to be sent: as another version has stored them. */
+function storedBy(version: number): INodeExecutionData[] {
+	const batch = batchOf();
+	const [accepted, planned] = toOrderItems([acceptedOrder(0, { batch }), plannedOrder(1, { batch })]);
+	const items = [{ ...accepted, binary: { data: FILE } }, planned] as INodeExecutionData[];
+	for (const item of items) Object.assign(orderOf(item), { version, a_field_of_another_version: true });
+	return items;
+}
+
+test.each([ORDER_VERSION - 1, ORDER_VERSION + 1, 999])(
+	'orders of version %d end with an error that names the task, nothing is sent for them, and they stay as they are',
+	async (version) => {
+		const items = storedBy(version);
+		const { items: ended } = await runGateway('image', sandbox, { operation: 'durablePollTasks' }, { items });
+		expect(
+			ended.map((item) => orderOf(item)).map(({ end, task, about }) => [end?.error?.message, task?.taskId, about]),
+		).toEqual([
+			[
+				'Another version of this package has stored task known-0, and this version cannot read it',
+				'known-0',
+				{ stored: orderOf(items[0] as INodeExecutionData), binary: { data: FILE } },
+			],
+			[
+				'Another version of this package has stored this item, and this version cannot read it',
+				undefined,
+				{ stored: orderOf(items[1] as INodeExecutionData) },
+			],
+		]);
+		expect(sandbox.requests).toEqual([]);
+	},
+);
+
+test('where another version sleeps in a step of its own, the node ends, and names its tasks', async () => {
+	const { error } = await runGateway(
+		'image',
+		sandbox,
+		{ operation: 'durableStepOfAnotherVersion' },
+		{ items: storedBy(999) },
+	);
+	expect(error?.message).toBe(
+		'Another version of this package has stored task known-0, and this version cannot read it',
+	);
+	expect(error?.description).toContain('Without a task ID: 1 item. If the other version has submitted them');
+	expect(sandbox.requests).toEqual([]);
+});
+
+test('beside an order of this version, one of another version does not keep it from its result', async () => {
+	const [, other] = storedBy(999);
+	const form = { operation: 'generate', prompt: 'a cat', downloadResult: false, options: { pollIntervalSeconds: 1 } };
+	const { json } = await runGateway('image', sandbox, form);
+	const batch = batchOf();
+	const own = acceptedOrder(0, { batch });
+	own.task = { taskId: String(json[0]?.task_id), status: 'queued', elapsedMs: 0 };
+	const items = [...toOrderItems([own]), other] as INodeExecutionData[];
+	const { items: ended } = await runGateway('image', sandbox, { operation: 'durablePollTasks' }, { items });
+	const ends = ended.map((item) => orderOf(item).end as unknown as IDataObject);
+	expect(ends.map(({ as }) => as)).toEqual(['done', 'refused']);
+	expect(sandbox.tasks).toHaveLength(1);
+});
