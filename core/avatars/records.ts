@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
-import { unwrap, looseProgress, looseText, looseExpiry, textIn } from '../records/loose';
+import { unwrap, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
 import type { PollStatus } from '../polling/pollTarget';
 
@@ -24,7 +24,7 @@ export interface VerificationResult {
 	/** True only with `verify_status` = `verified` and a group id: nothing else proves anything. */
 	verified: boolean;
 	verifyStatus?: string;
-	groupId?: string;
+	groupId?: string | number;
 	/** As it came: its shape is not shown. */
 	resultCode?: unknown;
 	refusal: ServiceRefusal;
@@ -38,7 +38,7 @@ export interface AvatarAsset {
 	status: string;
 	state: PollStatus['state'];
 	progress?: number;
-	groupId?: string;
+	groupId?: string | number;
 	assetType?: string;
 	sourceUrl?: string;
 	refusal: ServiceRefusal;
@@ -84,7 +84,7 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 	const fields = unwrap(answer);
 	if (!fields) return undefined;
 	const verifyStatus = textIn(answer, 'verify_status');
-	const groupId = textIn(answer, 'group_id');
+	const groupId = idIn(answer, 'group_id');
 	return {
 		verified: verifyStatus?.toLowerCase() === 'verified' && groupId !== undefined,
 		verifyStatus,
@@ -117,7 +117,7 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 		status,
 		state: assetStateOf(status),
 		progress: looseProgress(all.progress),
-		groupId: textIn(answer, 'group_id'),
+		groupId: idIn(answer, 'group_id'),
 		assetType: looseText(all.asset_type),
 		sourceUrl: looseText(all.source_url),
 		refusal: parseRefusal(all),

@@ -158,6 +158,7 @@ function isWithin({ min = -Infinity, max = Infinity, integer }: FieldSpec, value
 }
 
 function checkText(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+	if (field.shape === 'id' && Number.isSafeInteger(value)) return undefined;
 	if (typeof value !== 'string') return notAllowed(spec, field, value, 'text');
 	if (field.required && value.trim() === '') return isEmpty(field);
 	const { displayName: label, maxLength: max, reasons = {} } = field;

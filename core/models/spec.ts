@@ -84,7 +84,16 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
  * - `names`: a list of names; separated by commas in the body, together with those of other fields
  * - `unixSeconds`: a date
  */
-export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object' | 'name' | 'names' | 'unixSeconds';
+export type FieldShape =
+	| 'images'
+	| 'imagesWithRoles'
+	| 'urls'
+	| 'number'
+	| 'object'
+	| 'name'
+	| 'names'
+	| 'id'
+	| 'unixSeconds';
 
 /** The request body of something that is bought. */
 export interface BodySpec {

@@ -133,6 +133,7 @@ function joined(before: unknown, names: unknown): string {
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return scaled(field, toNumber(value));
 	if (field.type === 'boolean') return toBoolean(value);
+	if (field.shape === 'id' && typeof value === 'number') return value;
 	if (field.type === 'string') return toPlainText(value);
 	return (
 		field.bodyValues?.[String(value)] ?? allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value

@@ -65,6 +65,12 @@ export function unwrap(answer: unknown): JsonObject | undefined {
 	return isPlainObject(answer.data) ? { ...answer, ...answer.data } : answer;
 }
 
+/** The ID under a name, as the service writes it: a number goes back as a number. */
+export function idIn(answer: unknown, name: string): string | number | undefined {
+	const id = unwrap(answer)?.[name];
+	return Number.isSafeInteger(id) ? (id as number) : looseText(id);
+}
+
 /** One text of an answer, under the first of the names that is there. */
 export function textIn(answer: unknown, ...names: string[]): string | undefined {
 	const fields = unwrap(answer) ?? {};

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { parseAsset, type AvatarAsset, type AvatarKind } from '../../core/avatars/records';
 import type { JsonObject } from '../../core/json';
-import { textIn } from '../../core/records/loose';
+import { idIn, textIn } from '../../core/records/loose';
 import { withoutEmpty } from '../run/output';
 
 type AssetOutput = Pick<AvatarAsset, 'status'> & Partial<AvatarAsset>;
@@ -40,10 +40,10 @@ interface Upload {
 
 /** An asset that has just been uploaded. What the service says of it counts; where it does not say, what was sent. */
 export function toUploadOutput({ assetId, avatarKind, body, groupIdName, answer }: Upload): IDataObject {
-	const shown = (name: string, sentAs = name) => textIn(answer?.raw, name) ?? textIn(body, sentAs);
+	const shown = (name: string) => textIn(answer?.raw, name) ?? textIn(body, name);
 	return toAssetOutput(assetId, avatarKind, {
 		...(parseAsset(answer?.raw) ?? { status: 'processing' }),
-		groupId: shown('group_id', groupIdName),
+		groupId: idIn(answer?.raw, 'group_id') ?? idIn(body, groupIdName),
 		assetType: shown('asset_type'),
 		sourceUrl: shown('source_url'),
 	});

@@ -23,7 +23,7 @@ export const groupIdField: Omit<FieldSpec, 'bodyPath'> = {
 	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.group_id }}',
 	description: 'The group_id that Group → Create or a passed verification returned',
-	shape: 'name',
+	shape: 'id',
 	alwaysSent: false,
 };
 

@@ -37,9 +37,11 @@ export function readValue(item: Item, field: FieldSpec | INodeProperties): unkno
 	if (bodyPath === undefined || bodyValues) return item.givenChoice(field as ChoiceField<string>);
 	if (shape === 'names') return readNames(item, field);
 	if (shape === 'unixSeconds') return readUnixSeconds(from.value(field), field, item.context.getTimezone());
+	// The service has given a number: it gets one.
+	if (shape === 'id' && typeof from.value(field) === 'number') return from.value(field);
 	// Its length is checked in the body.
 	const text = { ...field, maxLength: undefined };
-	if (shape === 'name') return field.required ? from.requiredText(text) : from.text(text);
+	if (shape === 'name' || shape === 'id') return field.required ? from.requiredText(text) : from.text(text);
 	// Left empty, the service would decide.
 	return shape === 'number' && field.required ? from.requiredText(text) : from.value(field);
 }

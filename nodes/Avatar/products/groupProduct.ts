@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CreatedAnswer } from '../../../core/avatars/records';
 import { isPlainObject, type JsonObject } from '../../../core/json';
 import type { Product } from '../../../core/orders/product';
-import { textIn } from '../../../core/records/loose';
+import { idIn, textIn } from '../../../core/records/loose';
 import { withoutEmpty } from '../../run/output';
 import type { Run } from '../../run/run';
 import { recordField } from '../record';
@@ -23,7 +23,11 @@ export function groupProduct({ client }: Pick<Run, 'client'>): Product<CreatedAn
 			const [name, description] = ['name', 'description'].map(
 				(field) => textIn(answer?.raw, field) ?? textIn(body, field),
 			);
-			const shown = withoutEmpty({ group_id: task?.taskId, name, description });
+			const given = idIn(answer?.raw, 'group_id');
+			const shown = withoutEmpty({
+				group_id: String(given) === task?.taskId ? given : task?.taskId,
+				...{ name, description },
+			});
 			return { json: { ...shown, ...recordField({ simplify }, answer?.raw) } };
 		},
 	};
