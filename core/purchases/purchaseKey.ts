@@ -180,11 +180,16 @@ async function readAttempts(
 			'a row of this key cannot be read: it was changed, or another version of this package has written it',
 		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
-	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));
+	// With Submit Again, a person has given up what is unclear, and the task that the ledger replaces.
+	const replaced = order.earlierTaskIds ?? [];
+	const isGivenUp = ({ row, is }: Attempt) =>
+		submitAgain === true && (is === 'unknown' || (is === 'bought' && replaced.includes(row.task_id)));
+	const others = attempts.filter((attempt) => !own.has(attempt.row.attempt) && !isGivenUp(attempt));
 	// One that is under way may still be refused, and then it has not used the key.
 	const conflict = others.find(({ row, is }) => is !== 'underWay' && row.request_hash !== hash);
 	if (conflict !== undefined) throw gatewayError('purchaseKeyConflict', about(conflict.row));
-	const bought = others.filter(({ is }) => is === 'bought');
+	// The newest one: those before were given up.
+	const bought = others.filter(({ is }) => is === 'bought').sort((a, b) => b.row.id - a.row.id);
 	const unclear = others.find(({ is }) => is === 'unknown');
 	if (bought.length === 0 && unclear !== undefined) throw gatewayError('purchaseKeyUnclear', about(unclear.row));
 	return { others: bought.length > 0 ? bought : others, ownId: ownRow?.row.id };
