@@ -2,7 +2,14 @@ import type { GatewayErrorDetails } from '../errors';
 import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
 import { parseDate } from '../records/loose';
-import { parseRefusal, reasonOf, refusesOutright, whatWasCreated, type ServiceRefusal } from '../records/refusals';
+import {
+	inWords,
+	parseRefusal,
+	reasonOf,
+	refusesOutright,
+	whatWasCreated,
+	type ServiceRefusal,
+} from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
@@ -76,9 +83,12 @@ function isPage({ headers, text }: HttpResponse): boolean {
 /** No wait lasts longer: what a service asks for beyond that is the same. A year. */
 const LONGEST_RETRY_AFTER_MS = 365 * 86_400_000;
 
-/** The times at which a limit ends, which services tell with every answer: they ask for a pause only where it was reached. */
-const RESETS = ['x-ratelimit-reset-after', 'x-ratelimit-reset', 'ratelimit-reset', 'x-rate-limit-reset'];
-const LEFT = ['x-ratelimit-remaining', 'ratelimit-remaining', 'x-rate-limit-remaining'];
+/**
+ * The headers of a limit, which services send with every answer: when it ends, and what is left of it. A suffix tells one
+ * limit from another: `x-ratelimit-reset-requests`, `x-ratelimit-remaining-requests`.
+ */
+const RESET = /^(x-)?rate-?limit-reset(-after)?/;
+const resetToLeft = (name: string) => name.replace(RESET, (found) => found.replace(/reset(-after)?$/, 'remaining'));
 
 /** A limit that ends later is not the one of a pause: that of a day may be told beside that of a minute. */
 const LATEST_RESET_MS = 3_600_000;
@@ -97,8 +107,13 @@ export function retryAfterMs(
 	const exactMs = /^\s*\d+(\.\d+)?\s*$/.test(headers['retry-after-ms'] ?? '') ? Number(headers['retry-after-ms']) : NaN;
 	const [askedMs] = [exactMs, read('retry-after')].filter((ms) => !Number.isNaN(ms));
 	if (askedMs !== undefined) return Math.min(LONGEST_RETRY_AFTER_MS, askedMs);
-	const isLeft = LEFT.some((name) => Number(headers[name]) > 0);
-	return status !== 429 || isLeft ? undefined : RESETS.map(read).find((ms) => ms <= LATEST_RESET_MS);
+	// A limit of which something is left is not the one that was reached.
+	const reached = Object.keys(headers).filter((name) => RESET.test(name) && !(Number(headers[resetToLeft(name)]) > 0));
+	const pauses = (names: string[]) => names.map(read).filter((ms) => ms <= LATEST_RESET_MS);
+	// A pause is clearer than a time.
+	const [after] = pauses(reached.filter((name) => name.includes('reset-after')));
+	const resets = after === undefined ? pauses(reached) : [after];
+	return status !== 429 || resets.length === 0 ? undefined : Math.max(...resets);
 }
 
 /** More seconds than this are a time in Unix seconds, and more than that one in milliseconds: no pause takes 30 years. */
@@ -141,7 +156,7 @@ export function limitOf({
 	serviceCode = '',
 	serviceMessage = '',
 }: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
-	const said = `${serviceCode} ${serviceMessage}`;
+	const said = `${inWords(serviceCode)} ${serviceMessage}`;
 	if (AT_ONCE.test(said)) return 'tasks';
 	if (IN_A_TIME.test(said)) return 'requests';
 	return TASKS.test(said) ? 'tasks' : undefined;

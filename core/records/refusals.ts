@@ -149,14 +149,14 @@ const MEANINGS: Meaning[] = [
 		reason: 'keyRefused',
 	},
 	{
-		code: /(insufficient|not_enough)_(user_)?(quota|balance|credits?|funds)|(quota|balance|credits?|funds)_(is_|are_)?(not_enough|insufficient|exhausted|used_up)|pre_consume_token_quota_failed/,
+		code: /(insufficient|not_enough|low|no|out_of)_((user|account|token)_)?(quota|balance|credits?|funds)|(quota|balance|credits?|funds)_(is_|are_)?(too_low|low|not_enough|insufficient|exhausted|depleted|used_up)|pre_consume_token_quota_failed|payment_required|billing_(hard_)?limit|arrears|arrearage|(account|bill|payment)_(is_)?overdue/,
 		status: 402,
 		reason: 'balanceTooLow',
 	},
 	// With a 429 it is the quota of a minute.
-	{ code: /quota_exceeded/, notWith: 429, reason: 'balanceTooLow' },
+	{ code: /quota_exceeded|exceeded_quota/, notWith: 429, reason: 'balanceTooLow' },
 	{
-		code: /(^|_)model_(is_)?(not_(found|exists?|supported)|does_not_exist|unknown)(_|$)|(^|_)(unknown|unsupported|no_such)_model(_|$)|no_available_channel/,
+		code: /(^|_)model_(is_)?(not_(found|exists?|supported)|does_not_exist|unknown)(_|$)|(^|_)model_(is_)?(unsupported|invalid)$|(^|_)(unknown|unsupported|no_such)_model(_|$)|(^|_)invalid_model(_(id|name))?$|no_available_channel/,
 		reason: 'modelNotFound',
 	},
 	{ isSaidBy: declinesContent, reason: 'contentDeclined' },
@@ -199,7 +199,7 @@ const SAYS_NOTHING =
 	/^(\d*|(task_|generation_|request_)?(failed|failure|error)|invalid_request(_error)?|internal_error|unknown)$/;
 
 /** A code in one notation: `DataInspectionFailed`, `data-inspection.failed` and `DATA_INSPECTION_FAILED` mean the same. */
-const inWords = (code: string) =>
+export const inWords = (code: string) =>
 	code
 		.replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3_$2')
 		.replace(/[^\p{L}\p{N}]+/gu, '_')

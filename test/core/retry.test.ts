@@ -217,6 +217,15 @@ describe('Retry-After', () => {
 		[{ 'x-ratelimit-reset': '86400' }, undefined],
 		[{ 'x-ratelimit-reset-after': '86400', 'x-ratelimit-reset': '30' }, 30_000],
 		[{ 'x-ratelimit-reset': 'soon' }, undefined],
+		[{ 'x-ratelimit-reset-requests': '12', 'x-ratelimit-remaining-requests': '0' }, 12_000],
+		[{ 'x-ratelimit-reset-requests': '1s', 'x-ratelimit-reset-tokens': '6m0s' }, 360_000],
+		[
+			{
+				...{ 'x-ratelimit-reset-requests': '20s', 'x-ratelimit-remaining-requests': '0' },
+				...{ 'x-ratelimit-reset-tokens': '6m0s', 'x-ratelimit-remaining-tokens': '149000' },
+			},
+			20_000,
+		],
 	])('the headers %j of a 429 ask for a pause of %j ms', (headers, ms) => {
 		expect(retryAfterMs(json(429, {}, headers), nowMs)).toBe(ms);
 	});
