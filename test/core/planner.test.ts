@@ -111,17 +111,6 @@ test('the next poll comes when the time that is probably lost is worth a poll in
 	expect(free).toBeGreaterThan(30);
 });
 
-test('where a task cannot end, the time is lost all the same', () => {
-	const windows = [
-		{ fromMs: 10_000, toMs: 11_000, weight: 0.1 },
-		{ fromMs: 60_000, toMs: 61_000, weight: 1 },
-	];
-	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: 5_000 }), belief: { windows, originMs: 0 } };
-	const atMs = nextPollAtMs(state, new SurvivalTable(), 1, 0);
-	expect(atMs).toBeCloseTo(balancedAtMs(state, new SurvivalTable(), 500), 1);
-	expect([atMs > 11_000, atMs < 60_000]).toEqual([true, true]);
-});
-
 test.each([
 	['a young one: a minute at most', 10_000, 60_000],
 	['an older one: as long as it has taken', 200_000, 200_000],
@@ -134,24 +123,21 @@ test.each([
 });
 
 describe('what a poll leaves behind', () => {
-	test('a poll with an answer leaves behind what it says, and when it came', () => {
+	test('a clock that was set back does not make the task younger', () => {
 		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
-		expect(first).toMatchObject({
-			answeredAtMs: 5_000,
-			lastAtMs: 5_000,
-			failures: 0,
-			belief: { last: { atMs: 5_000, progress: 20 } },
-		});
-		// A clock that was set back does not make the task younger.
 		expect(afterPoll(first, { atMs: 4_000, progress: 20 })).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 4_000 });
 	});
 
-	test.each([[{ atMs: 5_000 }], [{ atMs: 0, progress: 20 }], [{ atMs: -5, progress: 20 }]])(
-		'a progress of %j says nothing',
-		(poll) => {
-			expect(afterPoll(NOT_POLLED, poll).belief).toBe(NOT_POLLED.belief);
-		},
-	);
+	test('a progress that begins again counts from there: another attempt has begun at the service', () => {
+		const until = (...polls: Poll[]) => polls.reduce(afterPoll, NOT_POLLED).belief.originMs;
+		const [early, late] = [
+			{ atMs: 5_000, progress: 20 },
+			{ atMs: 20_000, progress: 60 },
+		];
+		expect(until(early, late, { atMs: 25_000, progress: 29 })).toBe(20_000);
+		expect(until(early, late, { atMs: 25_000, progress: 30 })).toBe(0); // by half, and no more: only inexact
+		expect(until({ atMs: 20_000, progress: 11 }, { atMs: 25_000, progress: 1 })).toBe(0);
+	});
 
 	test('a poll without an answer leaves behind only that it failed, until one comes', () => {
 		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
@@ -206,21 +192,6 @@ describe('a schedule', () => {
 		expect(fixed.nextPollAtMs(5_000)).toBe(nextMs);
 	});
 
-	test('a schedule follows the planner, and stays out of a line that is longer than it is late', () => {
-		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
-		const polls = [
-			{ atMs: 2_000, progress: 4 },
-			{ atMs: 6_000, failed: true },
-		];
-		const state = polls.reduce(afterPoll, NOT_POLLED);
-		expect(schedule(AUTOMATIC, { table, polls }).nextPollAtMs(3_000)).toBe(
-			nextPollAtMs(state, table, 1, 3_000) + 3_000,
-		);
-		expect(
-			new PollSchedule(AUTOMATIC, { table: new SurvivalTable(), random: () => 0.5, ageAtStartMs: 0 }).nextPollAtMs(0),
-		).toBe(nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0));
-	});
-
 	test('a single task pays the price of a poll; those of a batch draw up to twice as much for each poll', () => {
 		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
 		let draws = 0;
@@ -238,42 +209,11 @@ describe('a schedule', () => {
 		expect(first.nextPollAtMs(0)).toBe(nextPollAtMs(afterPoll(NOT_POLLED, poll), table, 1, 0));
 	});
 
-	test('a schedule teaches the table that the task was still running, and between which polls it has finished', () => {
-		const [table, expected] = [new SurvivalTable(), new SurvivalTable()];
-		const [one, life1] = [schedule(AUTOMATIC, { table }), expected.begin()];
-		one.polled({ atMs: 4_000 });
-		one.polled({ atMs: 30_000, failed: true });
-		life1.pending(4_000);
-		expect(sharesOf(table)).toEqual(sharesOf(expected));
-		one.finished(34_000);
-		one.end();
-		life1.finished(34_000);
-		expect(sharesOf(table)).toEqual(sharesOf(expected));
-	});
-
 	test('a schedule tells the time that is left from the polls of its task: one at half after a minute has about another', () => {
 		const polled = schedule(AUTOMATIC, { polls: [{ atMs: 60_000, progress: 50 }] });
 		const { aboutMs, fromMs, toMs } = polled.timeLeft(60_000);
 		expect([Math.round(aboutMs / 30_000), fromMs < aboutMs, aboutMs < toMs]).toEqual([2, true, true]);
 		expect(polled.timeLeft(70_000).aboutMs).toBeLessThan(aboutMs);
-	});
-
-	test('a poll is planned again when another task has outlived an age, has finished, or is abandoned', () => {
-		const table = new SurvivalTable();
-		const [one, finishing, leaving] = [0.5, 0.5, 0.5].map((turn) => schedule(AUTOMATIC, { table, random: () => turn }));
-		const changes = [
-			() => {},
-			() => leaving.polled({ atMs: 40_000 }),
-			() => finishing.finished(3_000),
-			() => leaving.end(),
-		];
-		const plans = changes.map((change) => {
-			change();
-			const plan = one.nextPollAtMs(0);
-			expect(plan).toBe(nextPollAtMs(NOT_POLLED, table, 1, 0));
-			return plan;
-		});
-		expect(new Set(plans).size).toBe(4);
 	});
 
 	test('a task that is abandoned takes back what it has taught', () => {

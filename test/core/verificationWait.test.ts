@@ -1,11 +1,12 @@
-/** The wait for a person, and what ends it (contract 3.3). */
-import { verificationTarget } from '../../core/avatars/pollTargets';
+/** The wait for a person: which answers mean that somebody may still pass, and what ends it (contract 3.3). */
+import { mayBeUnfinished, verificationTarget } from '../../core/avatars/pollTargets';
 import type { GatewayError } from '../../core/errors';
+import { refusalError } from '../../core/http/serviceErrors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { describe as describeError } from '../../core/errors/describe';
-import { json, scriptedClient } from './support';
+import { json, scriptedClient, trouble } from './support';
 
 const SECOND = 1000;
 const no = (status: number, words: string) => json(status, { success: false, message: words });
@@ -100,4 +101,24 @@ test('trouble that passes is ridden out beyond the time of the link, and so is a
 	]);
 	expect(record?.verified).toBe(true);
 	expect(seconds).toBeGreaterThan(180);
+});
+
+const answered = (status: number, code?: string) => refusalError(json(status, { success: false, code }));
+test.each<[string, GatewayError, boolean]>([
+	['400', answered(400), true],
+	['403', answered(403), true],
+	['404', answered(404), true],
+	['400 about the key', answered(400, 'invalid_api_key'), true],
+	['400 about credits', answered(400, 'insufficient_quota'), true],
+	['200', answered(200), true],
+	['200 about the key', answered(200, 'invalid_api_key'), false],
+	['200 about credits', answered(200, 'insufficient_quota'), false],
+	['401 with other words', answered(401, 'task_not_found'), false],
+	['402 with other words', answered(402, 'task_not_found'), false],
+	['429', answered(429), false],
+	['503', answered(503), false],
+	['200 that is no answer of the service', refusalError(json(200, 'busy')), false],
+	['no answer', trouble('rejected'), false],
+])('after %s a person may still pass: row %#', (_, error, expected) => {
+	expect(mayBeUnfinished(error)).toBe(expected);
 });
