@@ -1,5 +1,5 @@
-/** JSON: Additional Fields that are merged into a body, and paths into values. */
-import { deletePath, getPath, isUnset, mergeDeep, parseJson, setPath, type JsonObject } from '../../core/json';
+/** JSON: Additional Fields that are merged into a body, and what counts as a value. */
+import { isUnset, mergeDeep, parseJson, type JsonObject } from '../../core/json';
 
 describe('Additional Fields are merged', () => {
 	test.each<[string, JsonObject, JsonObject, JsonObject]>([
@@ -29,44 +29,6 @@ describe('Additional Fields are merged', () => {
 		const merged = mergeDeep({}, JSON.parse('{"__proto__": {"a": 1}, "o": {"__proto__": null}}') as JsonObject);
 		expect(merged).toEqual({ o: {} });
 		expect((merged as { a?: number }).a).toBeUndefined();
-	});
-});
-
-describe('a path', () => {
-	const body = { a: { list: [{ b: 1 }], 'c.d': 2 }, n: null, t: 'x' };
-	test.each<[string | string[], unknown]>([
-		['a.list.0.b', 1],
-		[['a', 'c.d'], 2],
-		['a.c.d', undefined],
-		['n', null],
-		['n.x', undefined],
-		['t.length', undefined],
-		['a.list.1.b', undefined],
-		[[], body],
-	])('the path %j leads to what is there', (path, value) => {
-		expect(getPath(body, path)).toEqual(value);
-	});
-
-	test('a path makes objects and lists on its way where there are none', () => {
-		const made: JsonObject = { a: { x: 1 } };
-		setPath(made, 'a.b', 2);
-		setPath(made, 'list.0.url', 'u');
-		setPath(made, 'list.1.url', 'v');
-		setPath(made, 'names.0', 'n');
-		setPath(made, 'many.10', 'm');
-		setPath(made, 'o.1x.y', true);
-		setPath(made, 'p.x1.y', true);
-		expect(made).toEqual({
-			...{ a: { x: 1, b: 2 }, list: [{ url: 'u' }, { url: 'v' }], names: ['n'], many: [...Array(10), 'm'] },
-			...{ o: { '1x': { y: true } }, p: { x1: { y: true } } },
-		});
-		expect([made.many, made.o, made.p].map(Array.isArray)).toEqual([true, false, false]);
-	});
-
-	test('a path leads to what is removed, if there is something', () => {
-		const left: JsonObject = { a: { b: 1, c: 2, d: { e: 1, f: 2 } }, d: 3, t: 'x', n: null };
-		for (const path of ['a.b', 'a.d.e', 'd', 'x.y', 't.y', 'n.y', 'a.x.y']) deletePath(left, path);
-		expect(left).toEqual({ a: { c: 2, d: { f: 2 } }, t: 'x', n: null });
 	});
 });
 

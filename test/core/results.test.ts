@@ -147,8 +147,6 @@ describe('what the request contained is no result', () => {
 	);
 
 	test.each<[unknown, string[]]>([
-		['http', []],
-		['note:http', []],
 		[' https://Example.com/a b.png ', ['https://example.com/a%20b.png', 'https://example.com/a']],
 		[`${U}`, [U]],
 		[{ a: [{ b: `(${U})., "${V}"<${W}>'HTTP://X.example'!` }] }, [`${U}).,`, U, V, W, 'http://x.example/']],
@@ -189,7 +187,6 @@ describe('Result Path', () => {
 
 	test.each<[string, string[]]>([
 		['content.video_url', [U]],
-		['content', [U]],
 		['results.url', [U, V]],
 		['results', [U, V]],
 		['results.1.url', [V]],
@@ -204,7 +201,6 @@ describe('Result Path', () => {
 		['many.10', [W]],
 		['many["10"]', []],
 		['lists.2nd', [U]],
-		['lists["0"]', [W]],
 		['lists[0].v2', [V]],
 		["['it\\'s'].url", [U]],
 		["['\"'].url", [V]],
@@ -212,13 +208,10 @@ describe('Result Path', () => {
 		['["\\\\q"].url', [W]],
 		['thumbnail.url', [W]],
 		['content.image_url', []],
-		['results.2.url', []],
-		['status', []],
 		['constructor', []],
 		['__proto__', []],
 		['content.video_url.length', []],
 		['[', []],
-		['.', []],
 	])('the Result Path %s finds %j', (path, urls) => {
 		expect(locateResult(recordOf(record), path).urls).toEqual(urls);
 	});
@@ -226,13 +219,9 @@ describe('Result Path', () => {
 	test.each<[string, string[]]>([
 		['https://files.example/my video.mp4', ['https://files.example/my%20video.mp4']],
 		[' https://files.example/a.mp4\r\n', ['https://files.example/a.mp4']],
-		['HTTPS://files.example/a b', ['https://files.example/a%20b']],
 		['https://files.example/a.mp4 https://files.example/b.mp4', []],
 		['https://files.example/a.mp4\nhttps://files.example/b.mp4', []],
-		['https://files.example/a\tb.mp4', []],
 		['see https://files.example/a.mp4', []],
-		['https:// files.example/a.mp4', []],
-		['https://', []],
 		['ftp://files.example/my video.mp4', []],
 	])('an address with spaces is found where results are, or where Result Path leads: %j', (url, urls) => {
 		expect(locateResult(recordOf({ url })).urls).toEqual(urls);
@@ -258,7 +247,6 @@ describe('one URL beside a list that it is of', () => {
 	test.each<[object, string[]]>([
 		[{ url: U, images: [U, V, W, X] }, [U, V, W, X]],
 		[{ url: V, outputs: [{ url: U }, { url: V }] }, [U, V]],
-		[{ result: { url: U, images: [U, V] } }, [U, V]],
 		[{ url: U, images: [U, V], metadata: { urls: [U, V, W] } }, [U, V, W]],
 		[{ url: U, images: [V, W] }, [U]], // another list
 		[{ url: U, images: [U, U] }, [U]], // no longer
@@ -274,17 +262,13 @@ describe('a relative result', () => {
 	test.each<[string, string | undefined]>([
 		['/v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
 		['//files.example/r.mp4?x=1', 'https://files.example/r.mp4?x=1'],
-		['v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
-		['./files/r.mp4', 'https://gateway.example/files/r.mp4'],
 		['files/r.mp4', 'https://gateway.example/files/r.mp4'],
 		[' /files/r.mp4\n', 'https://gateway.example/files/r.mp4'],
 		['done', undefined],
 		['video/mp4', undefined],
-		['r.mp4', undefined],
 		['/', undefined],
 		['/two words', undefined],
 		['/\\other.example/r.mp4', undefined],
-		['asset://pa_1', undefined],
 		['data:image/png;base64,AAAA', undefined],
 		[`/9j/${'4AAQ'.repeat(20)}`, undefined], // a JPEG in base64
 		[`/${'a'.repeat(3000)}`, undefined],
@@ -325,7 +309,6 @@ describe('files of another kind than the task’s are not its result', () => {
 		['video', { url: P, video_url: U }, [U]],
 		['video', { data: [{ url: P }, { url: U }] }, [U]],
 		['video', { content: { video: U, image: P, audio: 'https://files.example/a.mp3' } }, [U]],
-		['video', { urls: [U, 'https://files.example/r.m3u8'] }, [U]],
 		['image', { result: { videos: [U], images: [P] } }, [P]],
 		['image', { video_url: P }, [P]], // by its extension
 		['video', { images: [NAMELESS], url: NAMELESS }, [NAMELESS]], // also at a place that says nothing
@@ -363,10 +346,8 @@ describe('a part of a result', () => {
 		[{ data: [{ url: U }, { status: 'failed' }] }, 1, 'failed'],
 		[{ data: [{ url: U }, { url: '', finish_reason: 'CONTENT_FILTERED' }] }, 1, 'CONTENT_FILTERED'],
 		[{ images: [U, null, ''] }, 2],
-		[{ images: [U, {}] }, 1],
 		[{ images: [U, 'It was declined'] }, 1, 'It was declined'],
 		[{ results: [{ url: U }, { error }] }, 1, 'It was declined'],
-		[{ answer: { made: [{ file: { link: U } }, { error }] } }, 1, 'It was declined'],
 		[{ data: [{ url: U }, { url: U }] }, undefined],
 		[{ output: [U, { type: 'text', text: 'Two cats' }] }, undefined],
 		[{ data: [{ url: U }, { b64_json: 'iVBORw0KGgo'.repeat(20) }] }, undefined],
@@ -374,9 +355,6 @@ describe('a part of a result', () => {
 	])('is told, with the reason: of %j, %j are missing: %s', (fields, count = undefined, reason = undefined) => {
 		const missing = count === undefined ? undefined : { count, ...(reason === undefined ? {} : { reason }) };
 		expect(locateResult(recordOf(fields)).missing).toEqual(missing);
-		expect(
-			locateResult(recordOf(fields), '', undefined, { kind: 'video', baseUrl: 'https://g.example' }).missing,
-		).toEqual(missing);
 	});
 
 	test('Result Path tells it, too, unless it takes one entry', () => {
@@ -392,11 +370,10 @@ describe('a part of a result', () => {
 });
 
 describe('records of any size', () => {
-	const nested = (levels: number, [open, close]: string[]) => `${open!.repeat(levels)}"${U}"${close!.repeat(levels)}`;
-
 	test('a URL within 1000 levels is found, and none below', () => {
-		expect(locateResult(recordOf(`{"odd":${nested(999, ['{"a":', '}'])}}`)).urls).toEqual([U]);
-		expect(locateResult(recordOf(`{"odd":${nested(1000, ['{"a":', '}'])}}`)).urls).toEqual([]);
+		const nested = (levels: number) => recordOf(`{"odd":${'{"a":'.repeat(levels)}"${U}"${'}'.repeat(levels)}}`);
+		expect(locateResult(nested(999)).urls).toEqual([U]);
+		expect(locateResult(nested(1000)).urls).toEqual([]);
 	});
 
 	test('of a list, and of an object, 20,000 entries are searched, at a usual place, too', () => {

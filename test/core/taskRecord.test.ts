@@ -90,10 +90,11 @@ describe('a record', () => {
 		[-5, 0],
 		[40, 40],
 		['40%', 40],
-		[100, 100],
-		[140, 100],
+		[1e300, 100],
+		['', undefined],
+		['7%%', undefined],
 		['soon', undefined],
-		[undefined, undefined],
+		[[7], undefined],
 	])('a progress of %j is read as %j', (progress, percent) => {
 		expect(parseTaskRecord({ id: 'a', status: 'running', progress })?.progress).toBe(percent);
 	});

