@@ -1,5 +1,5 @@
 /** The meaning of the service's words: codes, messages and statuses of refusals. */
-import { parseRefusal, reasonOf, saysNoSuccess, whatWasCreated } from '../../core/records/refusals';
+import { parseRefusal, reasonOf, saysNoSuccess } from '../../core/records/refusals';
 
 test.each([
 	['unauthorized', 'keyRefused'],
@@ -64,7 +64,6 @@ test.each<[string, Parameters<typeof reasonOf>, string]>([
 	['a message says more than the status', [{ message: 'Failed to get user quota' }, 404], 'userUnknown'],
 	['a code that a service sends with every status says less', [{ code: 'internal_error' }, 404], 'notFound'],
 	['but more than a status without a meaning', [{ code: 'internal_error' }, 500], 'requestNotProcessed'],
-	['and more than the status of any bad request', [{ code: 'generation_failed' }, 400], 'requestNotProcessed'],
 	['a quota that is exceeded with 429 is that of a minute', [{ code: 'quota_exceeded' }, 429], 'rateLimited'],
 ])('of what a refusal says, the clearest counts: %s', (_, refusal, reason) => {
 	expect(reasonOf(...refusal)).toBe(reason);
@@ -72,7 +71,6 @@ test.each<[string, Parameters<typeof reasonOf>, string]>([
 
 test.each<[string, unknown, unknown]>([
 	['nothing', undefined, {}],
-	['a text', 'no', {}],
 	['an error as a text', { error: 'w' }, { message: 'w' }],
 	['an error object', { error: { code: 'c', message: 'w', type: 't' } }, { code: 'c', message: 'w' }],
 	['a type beside a number', { error: { code: 401, type: 't' } }, { code: 't' }],
@@ -87,17 +85,14 @@ test.each<[string, unknown, unknown]>([
 		{ code: 200, message: 'w', error: { code: 'c', message: 'ok' } },
 		{ code: 'c', message: 'w' },
 	],
-	['msg', { code: 500, msg: 'w' }, { code: '500', message: 'w' }],
 	['detail as a text', { detail: 'w' }, { message: 'w' }],
 	[
 		'detail as a list',
 		{ detail: [{ loc: ['body', 'prompt'], msg: 'w', type: 'missing' }] },
 		{ code: 'missing', message: 'w' },
 	],
-	['errors as a list of texts', { errors: ['w', 'x'] }, { message: 'w' }],
 	['errors as a list of objects', { errors: [{ code: 'c', message: 'w' }] }, { code: 'c', message: 'w' }],
 	['errors as an object', { errors: { prompt: ['x'], message: 'w' } }, { message: 'w' }],
-	['empty words', { error: { message: '' }, fail_reason: '', message: '' }, {}],
 ])('the words of a refusal are found: %s', (_, body, refusal) => {
 	expect(parseRefusal(body)).toEqual(refusal);
 });
@@ -121,26 +116,3 @@ test('an answer says that it is no success only by a field of its own', () => {
 		...[true, false, false, false, false, false],
 	]);
 });
-
-const NAME_TOO_LONG = '令牌名称过长';
-const NOT_CREATED = '生成令牌失败';
-
-test.each<[string, unknown, unknown]>([
-	['no success', { success: false, message: NAME_TOO_LONG }, 'nothing'],
-	['an error as a text', { error: NAME_TOO_LONG }, 'nothing'],
-	['an error object', { error: { message: NAME_TOO_LONG } }, 'nothing'],
-	['words after which something may have been created', { success: false, message: NOT_CREATED }, 'maybe'],
-	['words without a refusal', { message: NAME_TOO_LONG }, undefined],
-	['an empty error', { error: '', message: NAME_TOO_LONG }, undefined],
-	['an error that is no text', { error: 1, message: NAME_TOO_LONG }, undefined],
-	['words that only contain it', { error: `${NAME_TOO_LONG}!` }, undefined],
-	['other words', { error: 'w' }, undefined],
-	['no words', { success: false }, undefined],
-	['a list', [NAME_TOO_LONG], undefined],
-	['nothing', undefined, undefined],
-])(
-	'whether a refused request has created something is known by the words of the contract only: %s',
-	(_, body, created) => {
-		expect(whatWasCreated(body)).toBe(created);
-	},
-);

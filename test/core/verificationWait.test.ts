@@ -64,9 +64,7 @@ test('a person who passes in the last second is not missed', async () => {
 });
 
 test('where it is known when the link was made, the wait for a person counts from there', async () => {
-	const { error, seconds } = await wait([no(404, 'not yet')], { openedBeforeMs: 100 * SECOND });
-	expect(error?.message).toMatch(/^Nobody has passed/);
-	expect(seconds).toBeLessThan(90);
+	expect((await wait([no(404, 'not yet')], { openedBeforeMs: 100 * SECOND })).seconds).toBeLessThan(90);
 	expect((await wait([no(404, 'gone')], { openedBeforeMs: 200 * SECOND })).seconds).toBeLessThan(1);
 });
 
@@ -76,12 +74,6 @@ test('where nobody has passed in time, the unfinished verification is returned i
 	expect([error, timedOut, record, trouble?.details.serviceMessage]).toEqual([undefined, true, undefined, 'late']);
 	expect(seconds).toBeGreaterThan(80);
 	expect(seconds).toBeLessThan(90);
-});
-
-test('a wait for a person that ends by the timeout of the form quotes the last words as well', async () => {
-	const { error } = await wait([no(400, 'early'), no(403, 'late')], { timeoutMs: 180 * SECOND });
-	expect(error?.message).toMatch(/^Verification rav_1 has not finished within 3 min/);
-	expect(describeError(error as GatewayError)).toContain('"late"');
 });
 
 test.each([
