@@ -12,6 +12,7 @@ import {
 } from '../../core/errors';
 import { entryOf, toCode } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
+import type { Situation } from '../../core/errors/entry';
 import {
 	advisesRetry,
 	endsSubmitting,
@@ -162,4 +163,49 @@ test.each<[string, GatewayError, RegExp]>([
 	],
 ])('the text below a message says %s', (_, error, text) => {
 	expect(describeError(error, { operation: 'generate' })).toMatch(text);
+});
+
+const atMs = Date.UTC(2026, 0, 31, 14, 5);
+const unknown = gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer', atMs });
+test.each<[string, GatewayError, Partial<Situation>, string]>([
+	[
+		'when the task may have been created',
+		unknown,
+		{},
+		'a task created around 14:05 UTC. If there is none, turn on Submit',
+	],
+	[
+		'how many items are unclear',
+		unknown,
+		{ unclear: 2 },
+		'no tasks of around 14:05 UTC for these 3 items, turn on Submit',
+	],
+	[
+		'how the rest goes on',
+		unknown,
+		{ others: 2, unsubmitted: 1 },
+		': the 2 other tasks continue and cost nothing, and 1 item is',
+	],
+	[
+		'what stays unclear',
+		told('outcomeUnknown'),
+		{ others: 1, unclear: 1 },
+		'If your account has no tasks of that time for these 2',
+	],
+	[
+		'a retry with the others',
+		gatewayError('timedOut', { thing: 'task', id: '7', after: '1 min' }),
+		{ others: 2 },
+		'and the 2 others,',
+	],
+	[
+		'that the others are not lost',
+		told('serviceUnavailable'),
+		{ others: 1 },
+		'later: the other task continues and costs nothing.',
+	],
+	['what n8n offers to an item', unknown, { recovery: 'runAgain' }, 'If there is none, run only this item again.'],
+	['what an agent can do', unknown, { recovery: 'callAgain' }, 'If there is none, call this tool again.'],
+])('the advice says %s', (_, error, situation, words) => {
+	expect(describeError(error, { operation: 'generate', ...situation })).toContain(words);
 });
