@@ -4,7 +4,7 @@ import { isPlainObject, type JsonObject } from '../json';
  * Fields of answers, read with tolerance: most of what the service answers is not shown in the contract, so a value of
  * another type counts as absent, and a number may come as text.
  */
-export function looseNumber(value: unknown): number | undefined {
+function looseNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value;
 	return Number.isFinite(number) ? (number as number) : undefined;
 }

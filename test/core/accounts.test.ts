@@ -7,12 +7,6 @@ const limits = { requestsPerSecond: 60, tasksAtOnce: 20 };
 const clock = fakeClock();
 const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
-test('there is one account for each name', () => {
-	const one = of('one');
-	expect(of('one')).toBe(one);
-	expect(of('other')).not.toBe(one);
-});
-
 test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
 	const { slots, limiter } = of('key');
 	expect([slots.most, limiter.requestsPerSecond]).toEqual([20, 60]);

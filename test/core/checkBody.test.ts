@@ -1,5 +1,6 @@
-/** The checks of the fields of a request body, by specifications written here: each kind of field and each bound once. */
+/** The checks of a request body, by specifications written here: each kind of field, each bound, and each rule between fields. */
 import type { JsonObject } from '../../core/json';
+import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import type { BodySpec, FieldSpec, Rule } from '../../core/models/spec';
 import { choice, field, pending, reasonsOf, specOf, type Reason } from '../support/bodySpecs';
 
@@ -40,64 +41,22 @@ describe('one field of a request body', () => {
 	test.each<[string, Partial<FieldSpec>, unknown, Reason | undefined]>([
 		['text', text, 'a', undefined],
 		['text', text, 5, refused('5', 'text')],
-		['an empty text', text, '', undefined],
-		['a text of spaces', text, ' ', undefined],
-		['a required text', { required: true }, 'a', undefined],
-		['a text that is always sent', { alwaysSent: true }, 'a', undefined],
 		['a required text of spaces', { required: true }, ' ', ['fieldEmpty', X]],
 		['an empty text that is always sent', { alwaysSent: true }, '', ['fieldEmpty', X]],
-		['an empty text that is required', { required: true, alwaysSent: false }, '', ['fieldEmpty', X]],
 		['a text of two signs of four bytes', { maxLength: 2 }, '𝒳𝒴', undefined],
 		['a text of three', { maxLength: 2 }, 'abc', ['textTooLong', { ...X, length: 3, max: 2, model: 'm' }]],
-		['a name of three', { maxLength: 2, reasons: { maxLength: 'tokenNameTooLong' } }, 'abc', TOO_LONG],
-		['the least number', bounded, 1, undefined],
-		['the greatest number', bounded, 5, undefined],
-		['a broken number', bounded, 2.5, undefined],
-		['a number below', bounded, 0.9, refused('0.9', 'numbers from 1 to 5')],
-		['a number above', bounded, 5.1, refused('5.1', 'numbers from 1 to 5')],
-		['a number as text', bounded, '2', refused('"2"', 'numbers from 1 to 5')],
 		['no number', bounded, NaN, refused('NaN', 'numbers from 1 to 5')],
-		['any number', { type: 'number' }, -1e15, undefined],
 		['a number that was rounded', { type: 'number' }, 2 ** 60, refused('1152921504606847000', 'numbers')],
-		['a number in a text field', { shape: 'number' }, 7, undefined],
-		['no number in a text field', { shape: 'number', max: 3 }, 'a', refused('"a"', 'numbers')],
-		['a date', { shape: 'unixSeconds' }, 7, undefined],
 		['no date', { shape: 'unixSeconds', reasons: { type: 'notUnixSeconds' } }, 'a', ['notUnixSeconds', shown('"a"')]],
-		['a whole number', whole, 2, undefined],
-		['no whole number', whole, 2.5, refused('2.5', 'whole numbers from 1 to 5')],
 		['a whole number that was rounded', fromOne, 2 ** 60, refused('1152921504606847000', 'whole numbers from 1')],
-		['a broken amount', amount, 2.5, ['amountNotWhole', shown('2.5')]],
-		['a broken amount above', amount, 5.5, ['amountNotANumber', shown('5.5')]],
-		['an amount above', amount, 6, ['amountNotANumber', shown('6')]],
-		['a choice', options, 'a', undefined],
 		['a meaning of a choice', words, 2, undefined],
-		['true', { type: 'boolean' }, true, undefined],
-		['false', { type: 'boolean' }, false, undefined],
 		['a word for true', { type: 'boolean' }, 'true', refused('"true"', 'true or false')],
-		['an object', { shape: 'object' }, {}, undefined],
 		['a list in the place of an object', { shape: 'object' }, [], refused('[]', 'an object')],
-		['URLs', urls, [A, B], undefined],
 		['a URL that is no list', urls, A, refused(`"${A}"`, 'a list')],
-		['no URL', urls, [A, 'b', 'c'], ['notAUrl', shown('"b"')]],
-		['no text', urls, [5], ['notAUrl', shown('5')]],
-		['a URL', { format: 'url' }, A, undefined],
-		['an address in the place of a URL', { format: 'url' }, 'myapp://a', ['notAUrl', shown('"myapp://a"')]],
-		['an address', address, 'myapp://a', undefined],
 		['no address', address, 'a', ['callbackNotAUrl', shown('"a"')]],
-		['a file in the place of an address', address, 'data:', ['callbackNotAUrl', shown('"data:"')]],
-		['a source', source, A, undefined],
 		['a source that only an app opens', source, 'myapp://a', ['sourceNotAUrl', shown('"myapp://a"')]],
-		['a file in the place of a source', source, FILE, ['sourceIsFile', X]],
-		['a source that is no text', source, 5, ['sourceNotAUrl', shown('5')]],
-		['images', images, [A, pending('a')], undefined],
-		['an image that is no list', images, A, refused(`"${A}"`, 'a list')],
-		['no image', images, [''], ['imageEmpty', X]],
 		['no second image', images, [A, null], ['imageEmpty', { label: 'X, image 2,' }]],
 		['no second image of a form with rows', rows, [A, '', 5], ['imageEmpty', { label: 'Image 2' }]],
-		['an image that is no text', images, [5], ['imageNotAUrl', shown('5')]],
-		['an image that cannot be a text', images, [{ toString: 5 }], ['imageNotAUrl', shown('{"toString":5}')]],
-		['an image without an address', images, ['a.png'], ['imageNotAUrl', shown('"a.png"')]],
-		['the file of an image', images, [FILE], ['imageIsFile', X]],
 		['what is like an asset among images', images, ['asset://'], ['notAnAssetReference', shown('"asset://"')]],
 	])('%s is checked wherever it was entered', (_, more, value, reason) => {
 		for (const source of ['form', 'json'] as const)
@@ -106,14 +65,6 @@ describe('one field of a request body', () => {
 
 	test.each<[string, Partial<FieldSpec>, unknown, Reason | undefined, Reason | undefined]>([
 		['a greater number', { ...bounded, extraValues: 'values' }, 6, inForm('6', 'numbers from 1 to 5'), undefined],
-		['a smaller number', { ...bounded, extraValues: 'values' }, 0, inForm('0', 'numbers from 1 to 5'), undefined],
-		[
-			'a broken number',
-			{ ...whole, extraValues: 'values' },
-			6.5,
-			refused('6.5', 'whole numbers from 1 to 5'),
-			refused('6.5', 'whole numbers'),
-		],
 		['any value', { ...bounded, extraValues: 'all' }, 'a', inForm('"a"', 'numbers from 1 to 5'), undefined],
 		[
 			'a number that JSON cannot write',
@@ -123,19 +74,8 @@ describe('one field of a request body', () => {
 			undefined,
 		],
 		['no choice', options, 'c', refused('"c"', 'a, b or none'), refused('"c"', 'a or b')],
-		['an empty choice', options, '', refused('""', 'a, b or none'), refused('""', 'a or b')],
 		['the choice that is not sent', options, 'none', undefined, refused('"none"', 'a or b')],
-		['a choice instead of its meaning', words, 'a', refused('"a"', '1, 2 or none'), refused('"a"', '1 or 2')],
 		['an asset among URLs', urls, [ASSET], ASSET_REFUSED, undefined],
-		['an asset as a URL', { format: 'url' }, ASSET, ASSET_REFUSED, undefined],
-		[
-			'what is like an asset among URLs',
-			urls,
-			['asset://'],
-			['notAUrl', shown('"asset://"')],
-			['notAnAssetReference', shown('"asset://"')],
-		],
-		['an asset among images', images, [ASSET], ASSET_REFUSED, undefined],
 	])('%s may be more than the form takes', (_, more, value, ofForm, ofJson) => {
 		expect({ form: reasonOf(more, value, 'form'), json: reasonOf(more, value, 'json') }).toEqual({
 			form: ofForm,
@@ -147,20 +87,6 @@ describe('one field of a request body', () => {
 		expect(reasonOf(images, [ASSET], 'form', { acceptsAssets: true })).toBeUndefined();
 		expect(reasonOf(images, ['asset://'], 'form', { acceptsAssets: true })?.[0]).toBe('notAnAssetReference');
 	});
-
-	test.each<[string, Partial<FieldSpec>, unknown, Reason]>([
-		['a text of another type', text, 5, ['notText', shown('5')]],
-		['no choice', options, 'c', ['notAChoice', { ...shown('"c"'), allowed: 'a, b or none' }]],
-		[
-			'no number',
-			bounded,
-			'a',
-			['valueNotAllowed', { ...shown('"a"'), allowed: 'numbers from 1 to 5', model: 'the service' }],
-		],
-		['an asset', urls, [ASSET], ['assetNotAccepted', { ...shown(`"${ASSET}"`), model: 'the service' }]],
-	])('%s is refused without a word about a model where there is none', (_, more, value, reason) => {
-		expect(reasonOf(more, value, 'form', { id: undefined })).toEqual(reason);
-	});
 });
 
 describe('the fields that a request body must have', () => {
@@ -170,25 +96,15 @@ describe('the fields that a request body must have', () => {
 
 	test.each<[string, FieldSpec[], JsonObject, Reason[]]>([
 		['it is required', [needed], {}, EMPTY],
-		['it is not required', [field('b')], {}, []],
 		['it is sent in any case', [field('b', { alwaysSent: true })], {}, EMPTY],
 		['only the form requires it', [field('b', { required: true, alwaysSent: false })], {}, []],
 		['the body makes the choice', [field('a'), shownFor('x')], { a: 'x' }, EMPTY],
 		['the body makes another choice', [field('a', { default: 'x' }), shownFor('x')], { a: 'y' }, []],
 		['the default makes the choice', [field('a', { default: 'x' }), shownFor('x')], {}, EMPTY],
-		['no choice is sent', [field('a', { default: 'x', notSent: 'n' }), shownFor('n')], {}, EMPTY],
 		['no choice is sent', [field('a', { default: 'x', notSent: 'n' }), shownFor('x')], {}, []],
 		['the choice has other words', [field('a', { default: 'x', bodyValues: { x: 'x' } }), shownFor('x')], {}, []],
 		['the choice is no field', [shownFor('x')], { a: 'x' }, []],
 		['its entry is there', [{ ...shownFor('x'), bodyPath: 'list.0.b' }], { list: [{}] }, EMPTY],
-		[
-			'its entry, the eleventh, is there',
-			[{ ...shownFor('x'), bodyPath: 'list.10.b' }],
-			{ list: Array(11).fill({}) },
-			EMPTY,
-		],
-		['its entry is not there', [{ ...shownFor('x'), bodyPath: 'list.10.b' }], { list: [{}, {}] }, []],
-		['its object is no entry', [{ ...shownFor('x'), bodyPath: 'c.b' }], { c: {} }, []],
 		['another field of its path is shown', [shownFor('x'), { ...field('b'), displayName: 'C' }], {}, []],
 		['it comes first of its path', [needed, { ...needed, displayName: 'C' }], {}, EMPTY],
 	])('an absent field is missed or not where %s', (_, fields, body, reasons) => {
@@ -211,23 +127,15 @@ describe('the fields that a request body must have', () => {
 		expect(reasonsOf(spec, { o: { p: 5 } }).map(([name]) => name)).toEqual(['valueNotAllowed']);
 	});
 
-	test('an optional field is checked like the others', () => {
-		const spec = specOf([], { optionalFields: [field('b', { type: 'boolean' })] });
-		expect(reasonsOf(spec, { b: 5 }).map(([name]) => name)).toEqual(['valueNotAllowed']);
-	});
-
 	test.each<[JsonObject, string, string, string]>([
 		[{ o: 'a' }, 'o', '"a"', 'an object'],
-		[{ o: [] }, 'o', '[]', 'an object'],
 		[{ o: { v2: 5 } }, 'o.v2', '5', 'an object'],
 		[{ l: {} }, 'l', '{}', 'a list'],
-		[{ l: null }, 'l', 'null', 'a list'],
 		[{ l: ['a'] }, 'l.0', '"a"', 'an object'],
-		[{ k: {} }, 'k', '{}', 'a list'],
 	])('what holds fields must be able to hold them: %j', (body, label, value, allowed) => {
-		const spec = specOf([field('o.v2.2d.p'), field('l.0.p'), field('k.10.p')]);
+		const spec = specOf([field('o.v2.2d.p'), field('l.0.p')]);
 		expect(reasonsOf(spec, body)).toEqual([['valueOfWrongType', { label, value, allowed, model: 'm' }]]);
-		expect(reasonsOf(spec, { o: { v2: { '2d': {} } }, l: [{}], k: [] })).toEqual([]);
+		expect(reasonsOf(spec, { o: { v2: { '2d': {} } }, l: [{}] })).toEqual([]);
 	});
 });
 
@@ -236,4 +144,144 @@ test('all that is wrong is said, containers first, then fields, images elsewhere
 	const spec = specOf([field('b', { required: true }), field('o.p')], { rules });
 	const names = ['valueOfWrongType', 'fieldEmpty', 'imageIsFile', 'oneFieldRequired'];
 	expect(reasonsOf(spec, { o: 5, image: FILE }).map(([name]) => name)).toEqual(names);
+});
+
+describe('images with roles', () => {
+	const spec = specOf([field('image_urls', { shape: 'imagesWithRoles' })]);
+	const label = 'IMAGE_URLS';
+	const second = `${label}, image 2,`;
+	const NO_ROLES: Reason = [
+		'valueNotAllowed',
+		{ label, value: '"a"', allowed: 'objects with url and role', model: 'm' },
+	];
+
+	test('each entry needs a URL and a role', () => {
+		const of = (...image_with_roles: unknown[]) => reasonsOf(spec, { image_with_roles });
+		const last = { url: A, role: 'last_frame' };
+		expect(of({ url: A, role: 'first_frame' }, { url: B, role: 'last_frame' })).toEqual([]);
+		expect(of(last, 'a')).toEqual([NO_ROLES]);
+		expect(of(last, { url: A })).toEqual([['roleMissing', { label: second }]]);
+		expect(of(last, { url: 'a', role: 'last_frame' })).toEqual([['imageNotAUrl', { label: second, value: '"a"' }]]);
+		expect(of({ role: 'last_frame' })).toEqual([['imageEmpty', { label }]]);
+	});
+
+	test('an asset with a role is taken from Additional Fields only', () => {
+		const body = { image_with_roles: [{ url: ASSET, role: 'first_frame' }] };
+		expect(reasonsOf(spec, body)).toEqual([['assetNotAccepted', { label, value: `"${ASSET}"`, model: 'm' }]]);
+		expect(reasonsOf(spec, body, body)).toEqual([]);
+	});
+});
+
+describe('files in the place of images', () => {
+	const names = ['image_urls', 'image_with_roles', 'reference_images', 'images', 'image_url', 'image'];
+
+	test.each(names)('a file is refused under %s, where the form has no such field', (label) => {
+		const spec = specOf([field('z')]);
+		for (const value of [FILE, [A, FILE], [{ url: FILE }]])
+			expect(reasonsOf(spec, { [label]: value })).toEqual([['imageIsFile', { label }]]);
+		for (const value of [A, [A, { url: A }], 5, {}, [5], ['']]) expect(reasonsOf(spec, { [label]: value })).toEqual([]);
+		expect(reasonsOf(specOf([], { id: undefined }), { [label]: FILE })).toEqual([]);
+	});
+});
+
+describe('rules between fields', () => {
+	const advice = 'Do so.';
+	const atMostOne = (...of: string[]): Rule => ({ kind: 'atMostOne', of, advice });
+	const exactlyOne = (...of: string[]): Rule => ({ kind: 'exactlyOne', of, advice });
+	const maxItems = (of: string, max: number, more = {}): Rule => ({ kind: 'maxItems', of, max, advice, ...more });
+	const inOneCase = { when: { path: 'b', is: 'x' } };
+	const unique: Rule = { kind: 'uniqueRoles', of: 'a', advice };
+	const mixed: Rule = { kind: 'rolesForAllOrNone', without: 'a', with: 'b', advice };
+	const absent: Rule = { kind: 'absent', of: 'a', label: 'L', advice };
+	const needed: Rule = { kind: 'neededWithout', of: 'a', other: 'b', advice };
+
+	const excluded = (labels: string): Reason => ['fieldsExcludeEachOther', { labels, advice }];
+	const oneOf = (labels: string): Reason => ['oneFieldRequired', { labels, advice }];
+	const tooMany = (label: string, count: number, max: number): Reason => [
+		'tooManyEntries',
+		{ label, count, max, advice },
+	];
+	const twice = (count: string, role: string): Reason => ['roleTwice', { count, role, advice }];
+	const empty: Reason = ['fieldEmpty', { label: 'A', enter: advice }];
+	const other: Reason = ['fieldNotForModel', { label: 'L', path: 'a', model: 'n', advice }];
+
+	const fields = ['a', 'b', 'c', 'd'].map((name) =>
+		field(name, { shape: 'object', extraValues: 'all', displayName: name > 'b' ? 'SAME' : name.toUpperCase() }),
+	);
+	const reasonOf = (rule: Rule, body: JsonObject, additionalFields: JsonObject) =>
+		reasonsOf(specOf(fields, { rules: [rule] }), body, additionalFields);
+
+	test('a limit of the form is no limit of what Additional Fields have under another name', () => {
+		const rule = maxItems('image_urls', 1, { inForm: true });
+		expect(reasonOf(rule, { image_urls: [A], images: [A] }, { images: [A] })).toEqual([]);
+		expect(reasonOf(rule, { image_urls: [A, A], images: [A] }, { images: [A] })).toEqual([tooMany('image_urls', 2, 1)]);
+		expect(reasonOf(rule, { image_urls: [A, A] }, { image_urls: [A, A] })).toEqual([]);
+	});
+
+	test.each<[string, Rule, JsonObject, Reason | undefined]>([
+		['both of two', atMostOne('a', 'b'), { a: 'x', b: 'y' }, excluded('A and B')],
+		['fields of one label', atMostOne('a', 'c', 'd'), { a: 1, c: 1, d: 2 }, excluded('A and SAME (c) and SAME (d)')],
+		['an image next to another field', atMostOne('image_urls', 'b'), { images: [A], b: 1 }, undefined],
+		['none of two that are needed', exactlyOne('a', 'b'), {}, oneOf('A and B')],
+		['both of two that are needed', exactlyOne('a', 'b'), { a: 'x', b: 'y' }, excluded('A and B')],
+		['an image under another name', exactlyOne('image_urls', 'b'), { image: A }, undefined],
+		[
+			'an image and what is none',
+			exactlyOne('image_urls', 'b'),
+			{ b: 'y', image: { strength: 1 }, images: 5 },
+			undefined,
+		],
+		[
+			'only what is no image',
+			exactlyOne('image_urls', 'b'),
+			{ image: { url: '' }, images: true },
+			oneOf('image_urls and B'),
+		],
+		['more than allowed', maxItems('a', 2), { a: [1, 2, 3] }, tooMany('A', 3, 2)],
+		['no list', maxItems('a', 0), { a: 'xyz' }, undefined],
+		[
+			'one image, and another one under another name',
+			maxItems('image_urls', 1),
+			{ image_urls: [A], images: [A] },
+			undefined,
+		],
+		['more than allowed in one case', maxItems('a', 1, inOneCase), { a: [1, 2], b: 'x' }, tooMany('A', 2, 1)],
+		['no role, and a role twice', unique, { a: [{}, {}, { role: 'y' }, { role: 'y' }] }, twice('Two', 'y')],
+		['a role three times', unique, { a: Array(3).fill({ role: 'last_frame' }) }, twice('3', 'Last Frame')],
+		['roles for none', mixed, { a: [1] }, undefined],
+		['roles for some', mixed, { a: [1], b: [1] }, ['rolesMixed', { advice }]],
+		['a field that the model does not have', absent, { a: null, model: 'n' }, other],
+		['no text and no other', needed, {}, empty],
+		['a text of spaces that Additional Fields give', needed, { a: ' ' }, undefined],
+		['no text and a field that the form does not have', needed, { other: 1 }, undefined],
+	])('a rule between fields holds, or says what is wrong: %s', (_, rule, body, reason) => {
+		expect(reasonOf(rule, body, body)).toEqual(reason === undefined ? [] : [reason]);
+	});
+
+	test('of a list, only the entries that the service uses are sent', () => {
+		const rules: Rule[] = [
+			{ kind: 'usesFirst', of: 'a', count: 2, advice },
+			{ kind: 'usesFirst', of: 'b', count: 1, advice },
+			{ kind: 'uniqueRoles', of: 'c', advice },
+		];
+		const body = { a: [1, 2, 3], b: [1], c: [1, 2, 3], d: 4 };
+		const used = withoutUnused(specOf([], { rules }), body);
+		expect(used.body).toEqual({ ...body, a: [1, 2] });
+		expect(used.shortened.map(({ of, count }) => [of, count])).toEqual([['a', 2]]);
+		expect(body.a).toEqual([1, 2, 3]);
+	});
+
+	test.each<[unknown, boolean]>([
+		['<<<image_1>>> and <<<image_2>>>', false],
+		['<<<image_1>>> and <<<image_3>>>', true],
+		['<<<image_0>>>', true],
+		['<<image_3>>', false],
+		['image 3', false],
+		[undefined, false],
+	])('a prompt of two images that says %j names a missing one: %p', (prompt, isMissing) => {
+		const rules: Rule[] = [atMostOne('prompt'), { kind: 'imageReferences', prompt: 'prompt' }];
+		const body = { prompt, image_urls: [A], images: [B] };
+		expect(namesMissingImage(specOf([], { rules }), body)).toBe(isMissing);
+		expect(namesMissingImage(specOf([], { rules: [atMostOne('prompt')] }), body)).toBe(false);
+	});
 });

@@ -1,18 +1,18 @@
-/** An error of the core: the consequences of its kind, its code and its task. */
+/** An error of the core: the consequences of its kind, its code, its task, and the order of its words. */
 import {
-	asGatewayError,
 	codeOf,
 	gatewayError,
 	GatewayError,
 	isTransient,
 	isTransientStatus,
 	namingTask,
-	retryContinues,
 	stoppedError,
 	type GatewayErrorDetails,
 	type GatewayErrorKind,
 } from '../../core/errors';
 import { entryOf, toCode } from '../../core/errors/catalogue';
+import { describe as describeError } from '../../core/errors/describe';
+import type { Situation } from '../../core/errors/entry';
 import {
 	advisesRetry,
 	endsSubmitting,
@@ -100,65 +100,112 @@ test('only reasons of this version have an entry', () => {
 	]);
 });
 
-test.each<[boolean, GatewayErrorDetails]>([
-	[true, { reason: { name: 'downloadFailed', data: { id: 'x', what: 'x', urls: 'x' } } }],
-	[false, { reason: { name: 'keyRefused', data: {} } }],
-	[false, { reason: { name: 'ofAnotherVersion', data: {} } as never }],
-	[false, {}],
-])('a retry continues (%s) after an error with %j', (continues, details) => {
-	expect(retryContinues(new GatewayError('stopped', 'x', details))).toBe(continues);
+test('what is permanent is so wherever it happens, unless it is said to be open', () => {
+	expect(gatewayError('requestRejected', {}).details.permanent).toBe(true);
+	expect(gatewayError('requestRejected', {}, { permanent: false }).details.permanent).toBe(false);
+	expect(gatewayError('keyRefused', {}).details.permanent).toBeUndefined();
 });
 
 const task = { taskId: 'task-7', status: 'queued', elapsedMs: 5 };
 
-test('an error names its task once, keeps what it knew, and has the task as its own', () => {
-	const cause = new Error('why');
-	const error = gatewayError('keyRefused', {}, { httpStatus: 401, cause });
-	const own = { ...task };
-	const named = error.withTask(own);
-	own.taskId = 'other';
+test('an error names its task once, and keeps what it knew', () => {
+	const error = gatewayError('keyRefused', {}, { httpStatus: 401, cause: new Error('why') });
+	const named = error.withTask(task);
 	expect(named.message).toBe(`${error.message} (task task-7)`);
 	expect(named.withTask(task).message).toBe(named.message);
 	expect(named.details).toEqual({ ...error.details, task });
-	expect([named.name, named.kind, named.task, named.cause]).toEqual(['GatewayError', 'authentication', task, cause]);
-	expect(error.task).toBeUndefined();
 });
 
-test('an error has the time of its request beside what it knew, if it has a reason that can name it', () => {
-	const error = gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer' }, { httpStatus: 504 });
-	const { kind, message, details } = error.at(1_000);
-	expect([kind, message]).toEqual([error.kind, error.message]);
-	expect(details).toEqual({
-		...error.details,
-		reason: { name: 'outcomeUnknown', data: { thing: 'task', what: 'No answer', atMs: 1_000 } },
-	});
-	const withoutReason = new GatewayError('rejected', 'x');
-	expect(withoutReason.at(1_000)).toBe(withoutReason);
-});
-
-test('a stop that meets a task has the task as its own, and one before it has none', () => {
-	const own = { ...task };
-	const stopped = stoppedError(own);
-	own.taskId = 'other';
-	expect([stopped.kind, stopped.task, stoppedError().task]).toEqual(['stopped', task, undefined]);
-});
-
-test('whatever ends the work on a task names it, except a stop', async () => {
+test('any end of the work on a task names it, except a stop', async () => {
 	const stopped = stoppedError();
-	expect(await namingTask(task, Promise.resolve(7))).toBe(7);
 	await expect(namingTask(task, Promise.reject(stopped))).rejects.toBe(stopped);
 	await expect(namingTask(task, Promise.reject(new TypeError('odd')))).rejects.toMatchObject({
 		kind: 'ownMistake',
-		message: expect.stringMatching(/TypeError: odd \(task task-7\)$/) as string,
+		message: expect.stringMatching(/: TypeError: odd \(task task-7\)$/) as string,
 		task,
 	});
 });
 
-test('what is no error of the core is a bug of this package, told in the words that were thrown', () => {
-	const error = gatewayError('keyRefused', {});
-	const thrown = new RangeError('too far');
-	expect(asGatewayError(error)).toBe(error);
-	expect(asGatewayError(thrown)).toMatchObject({ kind: 'ownMistake', cause: thrown });
-	expect(asGatewayError(thrown).message).toMatch(/: RangeError: too far$/);
-	expect(asGatewayError('a text').message).toMatch(/: a text$/);
+const told = (reason: 'serviceUnavailable' | 'requestRejected' | 'outcomeUnknown', details: GatewayErrorDetails = {}) =>
+	gatewayError(reason, { thing: 'task', what: 'No answer' }, { httpStatus: 500, ...details });
+const words = { serviceMessage: 'out of order', serviceCode: 'e7' };
+const declined: GatewayErrorDetails = { serviceReason: { name: 'contentDeclined', data: {} } };
+const failed = (details: GatewayErrorDetails) =>
+	gatewayError('taskFailed', { id: 'task-7', status: 'failed' }, details);
+const twoMistakes = gatewayError(
+	'notAUrl',
+	{ label: 'A', value: '1' },
+	{ others: [gatewayError('notText', { label: 'B', value: '2' })] },
+);
+
+test.each<[string, GatewayError, RegExp]>([
+	[
+		'the advice, then the service',
+		told('serviceUnavailable', words),
+		/^This is .* "out of order", code e7 \(HTTP 500\)\.$/,
+	],
+	[
+		'the service first, where it gives the reason',
+		told('requestRejected', words),
+		/^The service says: .*\. Compare .*\.$/,
+	],
+	['a code without words', told('serviceUnavailable', { serviceCode: 'e7' }), / returned the code e7 \(HTTP 500\)\.$/],
+	['no status that the advice has said', told('outcomeUnknown', words), / "out of order", code e7\.$/],
+	['no status of another host', new GatewayError('download', 'x', { httpStatus: 404 }), /^$/],
+	['that nothing was sent', new GatewayError('badInput', 'x', words), /^Nothing was sent\.$/],
+	['all that is wrong', twoMistakes, / Nothing was sent\. Also: B is 2, .*\. Change B to text\.$/],
+	['another try', failed(declined), /^Change the prompt .*\. To try again, retry .*pay again\.$/],
+	['no other try where it ends the same', failed({ ...declined, permanent: true }), /^Change the prompt [^.]*\.$/],
+	[
+		'a long text of the service up to 500 characters',
+		told('requestRejected', { serviceMessage: 'x'.repeat(501) }),
+		/"x{500}…"/,
+	],
+])('the text below a message says %s', (_, error, text) => {
+	expect(describeError(error, { operation: 'generate' })).toMatch(text);
+});
+
+const atMs = Date.UTC(2026, 0, 31, 14, 5);
+const unknown = gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer', atMs });
+test.each<[string, GatewayError, Partial<Situation>, string]>([
+	[
+		'when the task may have been created',
+		unknown,
+		{},
+		'a task created around 14:05 UTC. If there is none, turn on Submit',
+	],
+	[
+		'how many items are unclear',
+		unknown,
+		{ unclear: 2 },
+		'no tasks of around 14:05 UTC for these 3 items, turn on Submit',
+	],
+	[
+		'how the rest goes on',
+		unknown,
+		{ others: 2, unsubmitted: 1 },
+		': the 2 other tasks continue and cost nothing, and 1 item is',
+	],
+	[
+		'what stays unclear',
+		told('outcomeUnknown'),
+		{ others: 1, unclear: 1 },
+		'If your account has no tasks of that time for these 2',
+	],
+	[
+		'a retry with the others',
+		gatewayError('timedOut', { thing: 'task', id: '7', after: '1 min' }),
+		{ others: 2 },
+		'and the 2 others,',
+	],
+	[
+		'that the others are not lost',
+		told('serviceUnavailable'),
+		{ others: 1 },
+		'later: the other task continues and costs nothing.',
+	],
+	['what n8n offers to an item', unknown, { recovery: 'runAgain' }, 'If there is none, run only this item again.'],
+	['what an agent can do', unknown, { recovery: 'callAgain' }, 'If there is none, call this tool again.'],
+])('the advice says %s', (_, error, situation, words) => {
+	expect(describeError(error, { operation: 'generate', ...situation })).toContain(words);
 });

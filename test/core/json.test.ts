@@ -1,17 +1,5 @@
-import {
-	asArray,
-	deletePath,
-	getPath,
-	isDeeperThan,
-	isPlainObject,
-	isUnset,
-	mergeDeep,
-	parseJson,
-	setPath,
-	valuesBelow,
-	withinLevels,
-	type JsonObject,
-} from '../../core/json';
+/** JSON: Additional Fields that are merged into a body, and what counts as a value. */
+import { isUnset, mergeDeep, parseJson, type JsonObject } from '../../core/json';
 
 describe('Additional Fields are merged', () => {
 	test.each<[string, JsonObject, JsonObject, JsonObject]>([
@@ -44,98 +32,9 @@ describe('Additional Fields are merged', () => {
 	});
 });
 
-describe('a path', () => {
-	const body = { a: { list: [{ b: 1 }], 'c.d': 2 }, n: null, t: 'x' };
-	test.each<[string | string[], unknown]>([
-		['a.list.0.b', 1],
-		[['a', 'c.d'], 2],
-		['a.c.d', undefined],
-		['n', null],
-		['n.x', undefined],
-		['t.length', undefined],
-		['a.list.1.b', undefined],
-		[[], body],
-	])('the path %j leads to what is there', (path, value) => {
-		expect(getPath(body, path)).toEqual(value);
-	});
-
-	test('a path makes objects and lists on its way where there are none', () => {
-		const made: JsonObject = { a: { x: 1 } };
-		setPath(made, 'a.b', 2);
-		setPath(made, 'list.0.url', 'u');
-		setPath(made, 'list.1.url', 'v');
-		setPath(made, 'names.0', 'n');
-		setPath(made, 'many.10', 'm');
-		setPath(made, 'o.1x.y', true);
-		setPath(made, 'p.x1.y', true);
-		expect(made).toEqual({
-			...{ a: { x: 1, b: 2 }, list: [{ url: 'u' }, { url: 'v' }], names: ['n'], many: [...Array(10), 'm'] },
-			...{ o: { '1x': { y: true } }, p: { x1: { y: true } } },
-		});
-		expect([made.many, made.o, made.p].map(Array.isArray)).toEqual([true, false, false]);
-	});
-
-	test('a path leads to what is removed, if there is something', () => {
-		const left: JsonObject = { a: { b: 1, c: 2, d: { e: 1, f: 2 } }, d: 3, t: 'x', n: null };
-		for (const path of ['a.b', 'a.d.e', 'd', 'x.y', 't.y', 'n.y', 'a.x.y']) deletePath(left, path);
-		expect(left).toEqual({ a: { c: 2, d: { f: 2 } }, t: 'x', n: null });
-	});
-});
-
-describe('a value', () => {
-	test.each([undefined, null, '', false, []])('the value %j is not set', (value) => expect(isUnset(value)).toBe(true));
-	test.each([0, 'x', true, [0], {}, { length: 0 }])('the value %j is set', (value) =>
-		expect(isUnset(value)).toBe(false),
-	);
-
-	test('a value that is no list becomes a list of one', () => {
-		expect([asArray(1), asArray([1, 2]), asArray(undefined)]).toEqual([[1], [1, 2], [undefined]]);
-	});
-
-	test.each<[unknown, boolean]>([
-		[{}, true],
-		[[], false],
-		[null, false],
-		['x', false],
-		[undefined, false],
-	])('the value %j is an object: %p', (value, isObject) => {
-		expect(isPlainObject(value)).toBe(isObject);
-	});
-
-	test('a walk through a value has all that is in it, the nearest first', () => {
-		const root = { a: { b: [1, { c: 2 }] }, d: null };
-		const below = [...valuesBelow(root)].map(([name, value, container]) => [name, value, container === root]);
-		expect(below).toEqual([
-			['a', root.a, true],
-			['d', null, true],
-			['b', root.a.b, false],
-			[undefined, 1, false],
-			[undefined, { c: 2 }, false],
-			['c', 2, false],
-		]);
-		expect([...valuesBelow('x'), ...valuesBelow(null), ...valuesBelow(undefined)]).toEqual([]);
-	});
-
-	test('a value is cut off below a number of levels', () => {
-		const value = { a: [{ b: { c: 1 } }], d: 'x', e: null };
-		expect(withinLevels(value, 2)).toEqual({ a: ['…'], d: 'x', e: null });
-		expect(withinLevels(value, 9)).toEqual(value);
-		expect([withinLevels([], 0), withinLevels(7, 0), withinLevels(null, 0)]).toEqual(['…', 7, null]);
-	});
-
-	test.each<[unknown, number, boolean]>([
-		[1, 0, false],
-		['x', 0, false],
-		[{}, 0, false],
-		[{ a: 1 }, 0, true],
-		[{ a: 1 }, 1, false],
-		[{ a: [] }, 1, false],
-		[{ a: [null] }, 1, true],
-		[{ a: [null] }, 2, false],
-		[{ a: [null], b: { c: { d: 1 } } }, 2, true],
-	])('the value %j is deeper than %d levels: %p', (value, levels, isDeeper) => {
-		expect(isDeeperThan(value, levels)).toBe(isDeeper);
-	});
+test('an empty text, false and an empty list are not set, but 0 is', () => {
+	expect([undefined, null, '', false, []].filter((value) => !isUnset(value))).toEqual([]);
+	expect([0, 'x', true, [0], {}].filter((value) => isUnset(value))).toEqual([]);
 });
 
 test('what is no JSON is nothing, and long whole numbers are texts', () => {

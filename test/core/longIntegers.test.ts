@@ -2,7 +2,7 @@ import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
 import { parseJson } from '../../core/json';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
-import { costOf } from '../support/hostile.mts';
+import { costOf, parsingMs } from '../support/hostile.mts';
 
 /** JSON values in which whole numbers of any length stand as `bigint`. */
 const tree = fc.letrec<{ value: unknown }>((tie) => ({
@@ -97,9 +97,9 @@ test.each([
 	['12345678901234567890', false],
 ])('the value %p is inexact: %p', (value, inexact) => expect(isInexact(value)).toBe(inexact));
 
-test('a large answer of texts, quotes and backslashes is read in no time', async () => {
+test('a large answer of texts, quotes and backslashes is read in time', async () => {
 	const text = `{"id":12345678901234567890,"a":"${'x1\\\\\\"'.repeat(400_000)}"}`;
 	const { result, cpuSeconds } = await costOf(async () => await Promise.resolve(parseJson(text)));
 	expect(result).toMatchObject({ id: '12345678901234567890' });
-	expect(cpuSeconds).toBeLessThan(2);
+	expect(cpuSeconds * 1000).toBeLessThan(100 * parsingMs());
 });

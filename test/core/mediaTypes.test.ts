@@ -56,20 +56,12 @@ test.each([
 	expect(typeByContent(text(start))).toBe(mimeType);
 });
 
-test.each([
-	'',
-	'89',
-	'89504e47',
-	'00ffd8ff',
-	'474946383861',
-	'00474946383761',
-	'52494646aabbccdd57415645'.replace('57415645', '58585858'),
-	'0889504e470d0a1a0a',
-	'7b00ff',
-	'424d3610',
-])('no known type begins with "%s"', (hex) => {
-	expect(typeByContent(bytes(hex))).toBeUndefined();
-});
+test.each(['', '89', '89504e47', '474946383861', '0889504e470d0a1a0a', '7b00ff', '424d3610'])(
+	'no known type begins with "%s"',
+	(hex) => {
+		expect(typeByContent(bytes(hex))).toBeUndefined();
+	},
+);
 
 test.each([
 	['image/x-x3f', 'x3f'],

@@ -13,14 +13,10 @@ test.each([
 	['cost', { cost: 0.02 }],
 	['a price as text', { price_usd: '0.02' }],
 	['camel case', { creditsUsed: 12 }],
-	['zero', { credits: 0 }],
 	['an object', { cost: { amount: 0.02, currency: 'USD' } }],
 	['the units of the service', { quota: 10_000 }],
-	['words between signs and digits', { '1-total.cost2': 5 }],
-	['a word among others in camel case', { myTotalCostNow: 5 }],
 	['each word', Object.fromEntries(WORDS.map((word, index) => [word, index]))],
 	['a text of 100 characters', { cost: 'x'.repeat(100) }],
-	['a name of 100 characters', { [`cost_${'x'.repeat(95)}`]: 1 }],
 	['an object of 20 fields', { cost: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [at, 1])) }],
 ])('what names a price comes out as it is: %s', (_, fields) => {
 	expect(pricesIn({ id: 'task_1', status: 'completed', ...fields })).toEqual(fields);
@@ -36,18 +32,14 @@ test.each([
 	['other names', { accost: 1, costume: 'red', priceless: true, created_at: 5 }],
 	['nothing', { cost: null, price: '' }],
 	['a text that is too long', { cost: 'x'.repeat(101) }],
-	['a name that is too long', { [`cost_${'x'.repeat(200)}`]: 1 }],
 	['an object with more than a price', { cost: { details: { a: 1 } } }],
 	['a list', { costs: [1, 2] }],
-	['an object with a number and more', { cost: { amount: 1, details: {} } }],
 	['yes or no', { charged: true }],
 	[
 		'an object of 21 fields that are none',
 		{ price: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [at, 1])) },
 	],
 	['an object without one', { usage: { total_tokens: 5 } }],
-	['an object in an object', { usage: { cost: { amount: 1 } } }],
-	['a text without a character in an object', { usage: { cost: '' } }],
 ])('%s is no price', (_, fields) => {
 	expect(pricesIn(fields)).toEqual({});
 });

@@ -3,6 +3,7 @@ import { parseJson, setPath } from '../../core/json';
 import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
 import { parseTaskRecord } from '../../core/records/taskRecord';
+import { costOf, parsingMs } from '../support/hostile.mts';
 
 const U = 'https://files.example/r.mp4';
 const V = 'https://files.example/s.mp4';
@@ -10,8 +11,8 @@ const W = 'https://files.example/t.mp4';
 
 /** Names of inputs that a record repeats. */
 const INPUTS = [
-	...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url'],
-	...['input', 'inputs', 'request', 'params', 'parameters', 'imageUrls', 'image-urls', 'Image Urls', 'Request'],
+	...['image_urls', 'imageUrls', 'Image Urls', 'reference_images', 'reference_urls', 'image_with_roles'],
+	...['video_list', 'source_url', 'input', 'inputs', 'request', 'params', 'parameters'],
 ];
 
 /** As an answer comes in: through JSON. */
@@ -26,10 +27,7 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		[{ results: [{ url: U }] }, 'results.url'],
 		[{ results: [{ url: U }, { url: V }, { url: U }] }, 'results.url', [U, V]],
 		[{ image_url: U }, 'image_url'],
-		[{ audio_url: U }, 'audio_url'],
 		[{ result: { video: { url: U } } }, 'result.video.url'],
-		[{ output: { images: [U, V] } }, 'output.images', [U, V]],
-		[{ metadata: { images: [U] } }, 'metadata.images'],
 		[{ a: [[[{ b: [[U], [V]] }]]] }, 'a.b', [U, V]],
 		[{ 'a.b': { 'c d': U } }, '["a.b"]["c d"]'],
 		[{ files: { '0': U } }, 'files["0"]'],
@@ -60,7 +58,6 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 			{ content: { video_url: U }, discovery: 'see https://files.example', text: `${V} is not a URL as a whole` },
 			'content.video_url',
 		],
-		[{ recovered: { url: U } }, 'recovered.url'],
 	])('the result of %j is found at %s', (fields, place, urls = [U]) => {
 		const record = recordOf(fields);
 		expect(locateResult(record)).toEqual({ urls, foundAt: place });
@@ -70,52 +67,25 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 
 	test.each([
 		...INPUTS,
-		...[
-			'callback_url',
-			'webhook_url',
-			'h5_link',
-			'docs',
-			'help',
-			'error',
-			'errors',
-			'callbackUrl',
-			'callback-url',
-			'Callback - URL',
-		],
-		...['thumbnail', 'cover', 'covers', 'poster', 'preview', 'first_frame', 'last_frame', 'firstframe', 'lastFrame'],
-		...[
-			'thumbnail_url',
-			'cover_image',
-			'cover_img',
-			'cover_pic',
-			'cover_photo',
-			'previewUrl',
-			'coverurl',
-			'video_cover',
-		],
+		...['callback_url', 'Callback - URL', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors'],
+		...['thumbnail', 'thumbnail_url', 'cover', 'cover_image', 'coverurl', 'video_cover', 'poster', 'previewUrl'],
+		...['first_frame', 'lastFrame'],
 	])('no URL is found below %s', (name) => {
 		for (const value of [V, [V], { url: V }, { a: [{ b: V }] }]) {
 			expect(locateResult(recordOf({ deep: { [name]: value } }))).toEqual({ urls: [], isInline: false });
-			expect(locateResult(recordOf({ [name]: value, content: { video_url: U } }))).toEqual({
-				urls: [U],
-				foundAt: 'content.video_url',
-			});
+			const beside = recordOf({ [name]: value, content: { video_url: U } });
+			expect(locateResult(beside)).toEqual({ urls: [U], foundAt: 'content.video_url' });
 		}
 	});
 
-	test('two places are no guess: both are named, whatever else there is', () => {
-		expect(locateResult(recordOf({ a: { link: U }, b: [{ url: V }, { url: W }] }))).toEqual({
-			urls: [],
-			choices: ['a.link', 'b.url'],
-		});
-		expect(locateResult(recordOf({ entry: [{ video: U, audio: V }] }))).toEqual({
-			urls: [],
-			choices: ['entry.video', 'entry.audio'],
-		});
-		expect(locateResult(recordOf({ a: U, b: [U, V] }))).toEqual({ urls: [], choices: ['a', 'b'] });
-		expect(locateResult(recordOf({ a: [U, V], b: [U] }))).toEqual({ urls: [], choices: ['a', 'b'] });
-		expect(locateResult(recordOf({ a: [U, V], b: [U, W] }))).toEqual({ urls: [], choices: ['a', 'b'] });
-		expect(locateResult(recordOf({ a: U, b: U, c: V }))).toEqual({ urls: [], choices: ['a', 'b', 'c'] });
+	test.each<[object, string[]]>([
+		[{ a: { link: U }, b: [{ url: V }, { url: W }] }, ['a.link', 'b.url']],
+		[{ entry: [{ video: U, audio: V }] }, ['entry.video', 'entry.audio']],
+		[{ a: U, b: [U, V] }, ['a', 'b']],
+		[{ a: [U, V], b: [U, W] }, ['a', 'b']],
+		[{ a: U, b: U, c: V }, ['a', 'b', 'c']],
+	])('two places are no guess: of %j, %j are named', (fields, choices) => {
+		expect(locateResult(recordOf(fields))).toEqual({ urls: [], choices });
 	});
 
 	test.each(['queued', 'running', 'failed'])(
@@ -129,23 +99,10 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		expect(locateResult(recordOf({ content: { video_url: U }, video_url: V }))).toEqual({ urls: [V] });
 	});
 
-	test.each(['', 5, null, ['AAAA']])('%j in the place of a file is no result in the record itself', (b64_json) => {
-		expect(locateResult(recordOf({ made: [{ b64_json }] }))).toEqual({ urls: [], isInline: false });
-	});
-
-	test('a result in the record itself is looked for until there are five places with URLs', () => {
-		const odd = { a: U, b: U, c: U, d: U };
-		const made = { b64_json: 'AAAA' };
-		expect(locateResult(recordOf({ odd, made }))).toEqual({ urls: [], isInline: true });
-		expect(locateResult(recordOf({ odd: { ...odd, e: U }, made }))).toMatchObject({ urls: [U], foundAt: 'odd.a' });
-		expect(locateResult(recordOf({ odd: { ...odd, e: U }, made }), 'none')).toEqual({ urls: [], isInline: true });
-	});
-
-	test('a result in the record itself is one, whatever URL stands beside it', () => {
-		expect(locateResult(recordOf({ more: { at: U }, made: [{ b64_json: 'AAAA' }] }))).toEqual({
-			urls: [],
-			isInline: true,
-		});
+	test('a file in the record itself is a result, whatever URL stands beside it', () => {
+		const isInlineWith = (b64_json: unknown) =>
+			locateResult(recordOf({ more: { at: U }, made: [{ b64_json }] })).isInline === true;
+		expect(['AAAA', '', 5, null, ['AAAA']].map(isInlineWith)).toEqual([true, false, false, false, false]);
 	});
 });
 
@@ -163,14 +120,12 @@ describe('a record is searched where gateways put their results, without a word 
 		expect(locateResult(recordOf({ ...fields, page: V }))).toEqual({ urls: [U] });
 	});
 
-	test.each([...INPUTS])('while a task runs, a URL that its record also has below %s is no result', (name) => {
-		for (const value of [U, [U], { a: [{ b: U }] }]) {
-			const fields = { [name]: value, url: U };
-			expect(locateResult(recordOf(fields, 'running')).urls).toEqual([]);
-			expect(locateResult(recordOf(fields, 'running'), 'url')).toEqual({ urls: [], isInline: false });
-			expect(locateResult(recordOf(fields)).urls).toEqual([U]);
-			expect(locateResult(recordOf({ ...fields, urls: [[V]] }, 'running')).urls).toEqual([V]);
-		}
+	test('while a task runs, a URL that its record also has as an input is no result', () => {
+		const running = recordOf({ image_urls: [U], url: U }, 'running');
+		expect(locateResult(running).urls).toEqual([]);
+		expect(locateResult(running, 'url').urls).toEqual([]);
+		expect(locateResult(recordOf({ image_urls: [U], url: U })).urls).toEqual([U]);
+		expect(locateResult(recordOf({ image_urls: [U], url: U, urls: [[V]] }, 'running')).urls).toEqual([V]);
 	});
 });
 
@@ -192,8 +147,6 @@ describe('what the request contained is no result', () => {
 	);
 
 	test.each<[unknown, string[]]>([
-		['http', []],
-		['note:http', []],
 		[' https://Example.com/a b.png ', ['https://example.com/a%20b.png', 'https://example.com/a']],
 		[`${U}`, [U]],
 		[{ a: [{ b: `(${U})., "${V}"<${W}>'HTTP://X.example'!` }] }, [`${U}).,`, U, V, W, 'http://x.example/']],
@@ -203,11 +156,14 @@ describe('what the request contained is no result', () => {
 		expect([...urlsOfRequest(typeof body === 'string' ? { prompt: body } : body)].sort()).toEqual([...urls].sort());
 	});
 
-	test('a text with a long row of dots behind a URL is read in a moment', () => {
-		const startedAtMs = performance.now();
-		expect(urlsOfRequest({ prompt: `${U}${'.'.repeat(300_000)}x` }).size).toBe(1);
-		expect(urlsOfRequest({ prompt: `${U}${'.'.repeat(300_000)}` })).toContain(U);
-		expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+	test('a prompt with a long row of dots behind a URL is read in time', async () => {
+		const dots = '.'.repeat(300_000);
+		const { result, cpuSeconds } = await costOf(
+			async () =>
+				await Promise.resolve([`${U}${dots}x`, `${U}${dots}`].map((prompt) => urlsOfRequest({ prompt }).has(U))),
+		);
+		expect(result).toEqual([false, true]);
+		expect(cpuSeconds * 1000).toBeLessThan(100 * parsingMs());
 	});
 
 	test('what the request contained is a result where the user names nothing but that', () => {
@@ -231,7 +187,6 @@ describe('Result Path', () => {
 
 	test.each<[string, string[]]>([
 		['content.video_url', [U]],
-		['content', [U]],
 		['results.url', [U, V]],
 		['results', [U, V]],
 		['results.1.url', [V]],
@@ -240,19 +195,12 @@ describe('Result Path', () => {
 		['results[1]["files"][0]', [W]],
 		["['results'][1]['url']", [V]],
 		['results.files.0', [W]],
-		['results.files.1', []],
 		[' content . video_url ', [U]],
-		['content[].video_url', [U]],
 		['[ "content" ][ \'video_url\' ]', [U]],
 		['content["video_url]', []],
-		['content[', []],
-		['content]', []],
 		['many.10', [W]],
-		['many.11', []],
 		['many["10"]', []],
 		['lists.2nd', [U]],
-		['lists.v2', [V]],
-		['lists["0"]', [W]],
 		['lists[0].v2', [V]],
 		["['it\\'s'].url", [U]],
 		["['\"'].url", [V]],
@@ -260,41 +208,25 @@ describe('Result Path', () => {
 		['["\\\\q"].url', [W]],
 		['thumbnail.url', [W]],
 		['content.image_url', []],
-		['results.2.url', []],
-		['status', []],
 		['constructor', []],
 		['__proto__', []],
 		['content.video_url.length', []],
 		['[', []],
-		['.', []],
 	])('the Result Path %s finds %j', (path, urls) => {
 		expect(locateResult(recordOf(record), path).urls).toEqual(urls);
-	});
-
-	test.each(['.', '', 'none', 'results.2', 'url.none', '0'])('nothing is at the Result Path "%s"', (path) => {
-		expect(valuesAtPath(record, path)).toEqual([]);
 	});
 
 	test.each<[string, string[]]>([
 		['https://files.example/my video.mp4', ['https://files.example/my%20video.mp4']],
 		[' https://files.example/a.mp4\r\n', ['https://files.example/a.mp4']],
-		['HTTPS://files.example/a b', ['https://files.example/a%20b']],
 		['https://files.example/a.mp4 https://files.example/b.mp4', []],
 		['https://files.example/a.mp4\nhttps://files.example/b.mp4', []],
-		['https://files.example/a\tb.mp4', []],
 		['see https://files.example/a.mp4', []],
-		['https:// files.example/a.mp4', []],
-		['https://', []],
 		['ftp://files.example/my video.mp4', []],
 	])('an address with spaces is found where results are, or where Result Path leads: %j', (url, urls) => {
 		expect(locateResult(recordOf({ url })).urls).toEqual(urls);
 		expect(locateResult(recordOf({ result: { data: [{ url }] } })).urls).toEqual(urls);
 		expect(locateResult(recordOf({ deep: { link: url } }), 'deep.link').urls).toEqual(urls);
-	});
-
-	test('an address with spaces that the request contained is no result', () => {
-		const record = { ...recordOf({ url: 'https://files.example/my cat.png' }), state: 'in_progress' as const };
-		expect(locateResult(record, '', new Set(['https://files.example/my%20cat.png'])).urls).toEqual([]);
 	});
 
 	test('Result Path has the last word over the places that are known, and does not fall back to them', () => {
@@ -315,11 +247,9 @@ describe('one URL beside a list that it is of', () => {
 	test.each<[object, string[]]>([
 		[{ url: U, images: [U, V, W, X] }, [U, V, W, X]],
 		[{ url: V, outputs: [{ url: U }, { url: V }] }, [U, V]],
-		[{ result: { url: U, images: [U, V] } }, [U, V]],
 		[{ url: U, images: [U, V], metadata: { urls: [U, V, W] } }, [U, V, W]],
 		[{ url: U, images: [V, W] }, [U]], // another list
 		[{ url: U, images: [U, U] }, [U]], // no longer
-		[{ outputs: [U, V], images: [V, U] }, [U, V]], // in another order
 		[{ result: { data: [{ url: U }, { url: V }] }, images: [U, W, X] }, [U, V]],
 	])('a list counts where one URL of it stands beside it: %j gives %j', (fields, urls) => {
 		expect(locateResult(recordOf(fields))).toEqual({ urls });
@@ -332,17 +262,13 @@ describe('a relative result', () => {
 	test.each<[string, string | undefined]>([
 		['/v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
 		['//files.example/r.mp4?x=1', 'https://files.example/r.mp4?x=1'],
-		['v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
-		['./files/r.mp4', 'https://gateway.example/files/r.mp4'],
 		['files/r.mp4', 'https://gateway.example/files/r.mp4'],
 		[' /files/r.mp4\n', 'https://gateway.example/files/r.mp4'],
 		['done', undefined],
 		['video/mp4', undefined],
-		['r.mp4', undefined],
 		['/', undefined],
 		['/two words', undefined],
 		['/\\other.example/r.mp4', undefined],
-		['asset://pa_1', undefined],
 		['data:image/png;base64,AAAA', undefined],
 		[`/9j/${'4AAQ'.repeat(20)}`, undefined], // a JPEG in base64
 		[`/${'a'.repeat(3000)}`, undefined],
@@ -382,11 +308,7 @@ describe('files of another kind than the task’s are not its result', () => {
 		['video', { result: { images: [NAMELESS], videos: [OTHER] } }, [OTHER]],
 		['video', { url: P, video_url: U }, [U]],
 		['video', { data: [{ url: P }, { url: U }] }, [U]],
-		['video', { data: [{ image_url: P, video_url: U }] }, [U]],
-		['video', { output: [P, U] }, [U]],
-		['video', { images: [P], content: { video_url: U } }, [U]],
 		['video', { content: { video: U, image: P, audio: 'https://files.example/a.mp3' } }, [U]],
-		['video', { urls: [U, 'https://files.example/r.m3u8'] }, [U]],
 		['image', { result: { videos: [U], images: [P] } }, [P]],
 		['image', { video_url: P }, [P]], // by its extension
 		['video', { images: [NAMELESS], url: NAMELESS }, [NAMELESS]], // also at a place that says nothing
@@ -402,18 +324,13 @@ describe('files of another kind than the task’s are not its result', () => {
 	});
 });
 
-describe('inputs that a completed record repeats', () => {
-	const I = 'https://in.example/a.png';
-
-	test.each<[object, string[]]>([
-		[{ images: [I], input: { image_urls: [I] }, output: { video: U } }, [U]],
-		[{ images: [I], request: { image: I }, content: { video_url: U } }, [U]],
-		[{ url: I, input: { images: [I] }, data: [{ url: V }] }, [V]],
-		[{ urls: [I, V], image_urls: [I] }, [V]],
-		[{ url: I, request: { save_to: I } }, [I]], // nothing else is there
-	])('are a result only where nothing else is: %j gives %j', (fields, urls) => {
-		expect(locateResult(recordOf(fields)).urls).toEqual(urls);
-	});
+test.each<[object, string[]]>([
+	[{ images: [V], input: { image_urls: [V] }, output: { video: U } }, [U]],
+	[{ images: [V], request: { image: V }, content: { video_url: U } }, [U]],
+	[{ urls: [V, U], image_urls: [V] }, [U]],
+	[{ url: V, request: { save_to: V } }, [V]],
+])('an input that a completed record repeats is a result only where nothing else is: %j gives %j', (fields, urls) => {
+	expect(locateResult(recordOf(fields)).urls).toEqual(urls);
 });
 
 describe('a part of a result', () => {
@@ -428,13 +345,9 @@ describe('a part of a result', () => {
 		],
 		[{ data: [{ url: U }, { status: 'failed' }] }, 1, 'failed'],
 		[{ data: [{ url: U }, { url: '', finish_reason: 'CONTENT_FILTERED' }] }, 1, 'CONTENT_FILTERED'],
-		[{ data: [{ url: U }, { error, thumbnail: W }] }, 1, 'It was declined'],
 		[{ images: [U, null, ''] }, 2],
-		[{ images: [U, {}] }, 1],
 		[{ images: [U, 'It was declined'] }, 1, 'It was declined'],
-		[{ result: { data: [{ url: U }, { error }] } }, 1, 'It was declined'],
 		[{ results: [{ url: U }, { error }] }, 1, 'It was declined'],
-		[{ answer: { made: [{ file: { link: U } }, { error }] } }, 1, 'It was declined'],
 		[{ data: [{ url: U }, { url: U }] }, undefined],
 		[{ output: [U, { type: 'text', text: 'Two cats' }] }, undefined],
 		[{ data: [{ url: U }, { b64_json: 'iVBORw0KGgo'.repeat(20) }] }, undefined],
@@ -442,9 +355,6 @@ describe('a part of a result', () => {
 	])('is told, with the reason: of %j, %j are missing: %s', (fields, count = undefined, reason = undefined) => {
 		const missing = count === undefined ? undefined : { count, ...(reason === undefined ? {} : { reason }) };
 		expect(locateResult(recordOf(fields)).missing).toEqual(missing);
-		expect(
-			locateResult(recordOf(fields), '', undefined, { kind: 'video', baseUrl: 'https://g.example' }).missing,
-		).toEqual(missing);
 	});
 
 	test('Result Path tells it, too, unless it takes one entry', () => {
@@ -460,18 +370,10 @@ describe('a part of a result', () => {
 });
 
 describe('records of any size', () => {
-	const nested = (levels: number, [open, close]: string[]) => `${open!.repeat(levels)}"${U}"${close!.repeat(levels)}`;
-
-	test('a URL within hundreds of levels is found', () => {
-		const record = recordOf(`{"odd":${nested(500, ['{"a":', '}'])}}`);
-		const { urls, foundAt } = locateResult(record);
-		expect(urls).toEqual([U]);
-		expect(locateResult(record, foundAt).urls).toEqual([U]);
-	});
-
 	test('a URL within 1000 levels is found, and none below', () => {
-		expect(locateResult(recordOf(`{"odd":${nested(999, ['{"a":', '}'])}}`)).urls).toEqual([U]);
-		expect(locateResult(recordOf(`{"odd":${nested(1000, ['{"a":', '}'])}}`)).urls).toEqual([]);
+		const nested = (levels: number) => recordOf(`{"odd":${'{"a":'.repeat(levels)}"${U}"${'}'.repeat(levels)}}`);
+		expect(locateResult(nested(999)).urls).toEqual([U]);
+		expect(locateResult(nested(1000)).urls).toEqual([]);
 	});
 
 	test('of a list, and of an object, 20,000 entries are searched, at a usual place, too', () => {

@@ -176,12 +176,9 @@ describe('Retry-After', () => {
 		['0', 0],
 		['7', 7_000],
 		['120', 120_000],
-		['1.25', 1_250],
-		[' 7 ', 7_000],
 		[new Date(nowMs + 9_000).toUTCString(), 9_000],
 		[new Date(nowMs - 9_000).toUTCString(), 0],
 		['', undefined],
-		[' ', undefined],
 		['soon', undefined],
 		['7 apples', undefined],
 		[undefined, undefined],
@@ -265,13 +262,6 @@ describe('Retry-After', () => {
 			expect(retryAfterMs(json(429, {}, { date, 'retry-after': '7' }), nowMs)).toBe(7_000);
 		},
 	);
-
-	test.each(['x7', '7x', '1.', '.5', '-5'])('a Retry-After of %j is no number of seconds', (value) => {
-		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBe(
-			Number.parseFloat(value.replace('x', '')) * 1000,
-		);
-		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBeNaN();
-	});
 });
 
 test.each([

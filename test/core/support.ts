@@ -2,8 +2,6 @@ import { orderSchema, type Order } from '../../core/orders/order';
 import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
-import { REASONS, type Reason } from '../../core/errors/catalogue';
-import type { Situation } from '../../core/errors/entry';
 import type { RequestContext } from '../../core/http/requests';
 import type { Clock } from '../../core/clock';
 import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
@@ -156,17 +154,4 @@ export function manyFields(count: number, first: object = {}) {
 	const get = () => `value ${seen.read++}`;
 	for (let index = 0; index < count; index++) Object.defineProperty(fields, `f${index}`, { enumerable: true, get });
 	return { fields, seen };
-}
-
-/** Texts like this one, with any words in the place of each "…". */
-export function textLike(text: string): RegExp {
-	const parts = text.split('…').map((part) => part.replace(/[^\w\s]/g, '\\$&'));
-	return new RegExp(`^${parts.join('.*')}$`);
-}
-
-/** Message and advice of a reason. */
-export function textsOf(reason: Reason, data: object, situation: Situation): [message: string, advice: string] {
-	const { message, advice } = REASONS[reason];
-	const made = (text: typeof advice) => (typeof text === 'string' ? text : text(data as never, situation));
-	return [made(message), made(advice)];
 }

@@ -1,18 +1,5 @@
 /** Texts for people, of values from anywhere; and addresses. */
-import {
-	asText,
-	beginningOf,
-	either,
-	formatDuration,
-	listOf,
-	printable,
-	roughDuration,
-	shorten,
-	show,
-	toOutline,
-	toRanges,
-	wordsOf,
-} from '../../core/text';
+import { formatDuration, printable, roughDuration, show, toOutline, toRanges } from '../../core/text';
 import { manyFields } from './support';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl, parseHttpUrl } from '../../core/urls';
 
@@ -21,23 +8,6 @@ function containingItself(): object {
 	const value: { self?: object } = {};
 	return (value.self = value);
 }
-
-test.each<[unknown, string | undefined]>([
-	['x', 'x'],
-	['', ''],
-	[true, 'true'],
-	[false, 'false'],
-	[7n, '7'],
-	[1.5, '1.5'],
-	[NaN, undefined],
-	[Infinity, undefined],
-	[null, undefined],
-	[undefined, undefined],
-	[{}, undefined],
-	[[1], undefined],
-])('%p as a text is %p', (value, text) => {
-	expect(asText(value)).toBe(text);
-});
 
 test.each<[unknown, string]>([
 	[7, '7'],
@@ -54,23 +24,6 @@ test.each<[unknown, string]>([
 	['x'.repeat(59), `"${'x'.repeat(56)}…`],
 ])('in a message, %p is %s', (value, shown) => {
 	expect(show(value)).toBe(shown);
-});
-
-test('a large whole number is shown without quotes, also where JSON makes a text of it, as with n8n', () => {
-	const prototype = BigInt.prototype as { toJSON?: () => string };
-	prototype.toJSON = () => '7';
-	try {
-		expect(show(7n)).toBe('7');
-	} finally {
-		delete prototype.toJSON;
-	}
-});
-
-test('a text is cut where it is too long', () => {
-	expect([shorten('abc', 3), shorten('abcd', 3)]).toEqual(['abc', 'abc…']);
-	expect(shorten('x'.repeat(501))).toHaveLength(501);
-	expect(shorten('x'.repeat(500))).not.toContain('…');
-	expect([beginningOf('abc', 3), beginningOf('abcd', 3)]).toEqual(['abc', 'abc…']);
 });
 
 test('nothing in a text moves the cursor, ends the line or reverses the text', () => {
@@ -102,20 +55,11 @@ test('of a record with many fields only those are read that its outline has room
 	expect(seen.read).toBeLessThanOrEqual(200);
 });
 
-test('entries are listed in words', () => {
-	expect([listOf([], 'and'), listOf(['a'], 'and'), listOf(['a', 1], 'and'), listOf(['a', 'b', true], 'or')]).toEqual([
-		...['', 'a', 'a and 1', 'a, b or true'],
-	]);
-	expect(either([1, 2, 3])).toBe('1, 2 or 3');
-});
-
 test.each([
 	[0, '0 s'],
 	[1_250, '1.3 s'],
 	[25_000, '25 s'],
-	[59_949, '59.9 s'],
 	[59_950, '1 min'],
-	[60_000, '1 min'],
 	[90_000, '1 min 30 s'],
 	[600_000, '10 min'],
 ])('%d ms are %s', (ms, words) => {
@@ -124,12 +68,9 @@ test.each([
 
 test.each([
 	[0, '1 s'],
-	[9_400, '9 s'],
 	[9_500, '10 s'],
 	[42_000, '40 s'],
-	[94_400, '95 s'],
 	[94_500, '2 min'],
-	[5_669_000, '94 min'],
 	[5_670_000, '2 h'],
 	[10_800_000, '3 h'],
 ])('%d ms are about %s', (ms, words) => {
@@ -146,51 +87,30 @@ describe('addresses', () => {
 		['https://a.example/x?y#z', true, true],
 		['HTTP://a.example', true, true],
 		['https://', false, false],
-		['https:///x', false, false],
 		['https://a b', false, false],
-		['xhttps://a.example', false, true],
 		['https://a.example/x y', false, false],
-		['https:a.example', false, false],
 		['myapp://verified', false, true],
 		['my-app.2+x:verified', false, true],
-		['2app://verified', false, false],
 		['localhost:5678', false, false],
 		['myapp: verified', false, false],
-		['see myapp://verified', false, false],
 		[' myapp://verified', false, false],
 		['myapp://verified/a b', false, false],
-		['http:///x', false, false],
-		['http:a.example', false, false],
 		['/path', false, false],
-		['', false, false],
-		[7, false, false],
-		[undefined, false, false],
 		[['https://a.example'], false, false],
-		[['myapp://verified'], false, false],
 	])('%p: of the web %p, of any kind %p', (value, isOfWeb, isAny) => {
 		expect([isHttpUrl(value), isUrl(value)]).toEqual([isOfWeb, isAny]);
 	});
 
 	test.each<[unknown, string | undefined]>([
-		['https://a.example/A b', 'https://a.example/A%20b'],
 		['https://A.example/as it', 'https://a.example/as%20it'],
 		['https://A.example/as_it', 'https://A.example/as_it'],
-		['  http://a.example\n', 'http://a.example/'],
 		['\nHTTP://a.example/b ', 'http://a.example/b'],
-		['x https://a.example/b', undefined],
-		['xhttps://a.example/b c', undefined],
-		['https://a.example/a https://a.example/b', undefined],
+		['https://a.example/a: b', 'https://a.example/a:%20b'],
 		['https://a.example/a ftp://a.example/b c', undefined],
 		['https://a.example/a b://c', undefined],
-		['https://a.example/a: b', 'https://a.example/a:%20b'],
-		['https://a.example/a\nb', undefined],
 		['https://a.example/a\u00a0b', undefined],
-		['https:// a.example', undefined],
-		['https:///a', undefined],
 		['https://a b.example/', undefined],
-		['', undefined],
 		[['https://a.example/A b'], undefined],
-		[undefined, undefined],
 	])('%p is the one address %p', (value, address) => {
 		expect(parseHttpUrl(value)).toBe(address);
 	});
@@ -217,15 +137,7 @@ describe('addresses', () => {
 		['asset://a b', true, true],
 		['xasset://a', false, false],
 		['asset:/a', false, false],
-		[7, false, false],
-		[['asset://pa_1'], false, false],
 	])('%p is a reference to an asset: %p, or meant as one: %p', (value, isReference, isLike) => {
 		expect([isAssetReference(value), isAssetLike(value)]).toEqual([isReference, isLike]);
 	});
-});
-
-test('the words of whatever was thrown are short', () => {
-	expect(wordsOf(new Error('no table'))).toBe('no table');
-	expect(wordsOf(7)).toBe('7');
-	expect(wordsOf('x'.repeat(300))).toBe('x'.repeat(200));
 });

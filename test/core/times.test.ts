@@ -5,6 +5,7 @@
  */
 import { parseVerificationSession } from '../../core/avatars/records';
 import { retryAfterMs } from '../../core/http/retry';
+import { parseDate } from '../../core/records/loose';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { json } from './support';
 
@@ -46,6 +47,22 @@ test.each([
 
 test.each(['2027-01-15', '2027/01/15', 'Jan 15, 2027'])('a day begins in UTC: %s', (day) => {
 	expect(taskTimes(day)).toEqual([SECONDS - 8 * 3600, SECONDS - 8 * 3600]);
+});
+
+test.each<[string, number]>([
+	['2027', Date.UTC(2027, 0)],
+	['2027-01', Date.UTC(2027, 0)],
+	['2027-1-15', Date.UTC(2027, 0, 15)],
+	['0001-01-01', -62_135_596_800_000],
+	['0001-01-01 00:00', -62_135_596_800_000],
+	['Oct 15, 2027 08:00', Date.UTC(2027, 9, 15, 8)],
+	['2027-01-15T08:00:00.250Z', SECONDS * 1000 + 250],
+	['Jan 15, 2027 8:00:00 pm', SECONDS * 1000 + 43_200_000],
+	['2027-01-15T08:00:00+14:00', SECONDS * 1000 - 50_400_000],
+	['Jan 15, 2027 08:00:00 PST', SECONDS * 1000 + 28_800_000],
+	['Jan 15, 2027 8:00 a.m.', NaN],
+])('the date %j is %d ms', (text, ms) => {
+	expect(parseDate(text)).toBe(ms);
 });
 
 test.each(['', 'soon', 'tomorrow at 08:00', {}, [], null, true])('%j is no time', (value) => {

@@ -1,60 +1,85 @@
-/** Every message and every advice that a user of the nodes can meet, from the tables that hold them. What is only known at run time is "…". */
-import { REASONS, toCode } from '../../core/errors/catalogue';
+/** Every message that a user of the nodes can meet, from the tables that hold them. What is only known at run time is "…". */
+import { REASONS, toCode, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { MESSAGES as CREDENTIAL_TEST } from '../../nodes/connection/credentialTest';
 import { HINTS } from '../../nodes/run/hints';
 
-type Text = string | ((data: never, ...more: never[]) => string);
+type Text = string | ((facts: never, ...more: never[]) => string);
+type Hint = keyof typeof HINTS;
 
-/** Reads as "…" whatever is asked of it: a text, a number, a list. */
-const UNKNOWN: unknown = new Proxy(() => {}, {
-	get: (_, name) => (name === Symbol.toPrimitive ? () => '…' : name === 'serviceAdvice' ? undefined : UNKNOWN),
-	apply: () => UNKNOWN,
-});
+type Optional<Data> = {
+	[Name in keyof Data]-?: Record<string, never> extends Pick<Data, Name> ? Name : never;
+}[keyof Data];
+type WithOptional<Data> = { [Name in keyof Data as [Optional<Data[Name]>] extends [never] ? never : Name]: Data[Name] };
+type Missing<Data> = { [Name in keyof WithOptional<Data>]: Record<Optional<Data[Name]>, true> };
 
-/** Values that a text depends on as a whole. */
-const CASES: Array<Record<string, unknown>> = [
-	...['task', 'token', 'verification', 'group', 'asset'].map((thing) => ({ thing })),
-	...['real', 'private'].map((avatarKind) => ({ avatarKind })),
-];
+/** The facts that a text may have to do without. The types of the texts say which: one that is not named here is no TypeScript. */
+const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
+	modelNotFound: { model: true },
+	noFreePlace: { sameKey: true },
+	serviceRedirects: { target: true },
+	outcomeUnknown: { atMs: true },
+	outcomeStillUnknown: { atMs: true, what: true },
+	createdFromOtherRequest: { atMs: true },
+	notSubmitted: { scope: true },
+	purchaseKeyConflict: { id: true },
+	purchaseKeyUnclear: { id: true },
+	createdTaskNotFound: { age: true },
+	timedOut: { status: true, progress: true, trouble: true },
+	resultNotPassedOn: { id: true },
+	storedItemUnreadable: { id: true },
+	storedByNewerVersion: { id: true },
+	waitingNotStarted: { id: true },
+	waitingInterrupted: { why: true },
+	tokenNotCreated: { atMs: true },
+	noVerificationLink: { status: true },
+	itemUnreadable: { words: true, more: true },
+	fieldEmpty: { enter: true },
+	textTooLong: { model: true },
+	fileUnreadable: { label: true },
+	assetNotAccepted: { takers: true },
+	roleTwice: { advice: true },
+	rolesMixed: { advice: true },
+	fieldsExcludeEachOther: { advice: true },
+	oneFieldRequired: { advice: true },
+	tooManyEntries: { advice: true },
+	fieldNotForModel: { advice: true, takers: true },
+	backgroundNotPossible: { missing: true },
+};
+const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
+	oneTaskRunning: { buys: true },
+	tasksRunning: { buys: true },
+};
 
-function say(text: Text, values: (name: string) => unknown): string[] {
-	if (typeof text === 'string') return [text];
-	const data = new Proxy({}, { get: (_, name) => values(String(name)) });
-	try {
-		const said = String(text(data as never, { operation: '' } as never));
-		return said.includes('undefined') ? [] : [said.replace(/…(?: ?…)+/g, '…').trim()];
-	} catch {
-		return []; // does without what it needs
-	}
+/** The names of the facts that a reason or a hint may lack. */
+export const optionalFactsOf = (name: string): string[] =>
+	Object.keys({ ...OF_REASONS, ...OF_HINTS }[name as never] ?? {});
+
+/** The text of these facts. A text that says "undefined", or cannot be made, fails the test that asks for it. */
+export function write(text: Text, fact: (name: string) => unknown, ...more: unknown[]): string {
+	const facts = new Proxy({}, { get: (_, name) => fact(String(name)) });
+	const said = typeof text === 'string' ? text : text(facts as never, ...(more as never[]));
+	if (/undefined|null|NaN|\[object/.test(said)) throw new Error(`Not a text for people: ${said}`);
+	return said;
 }
 
-/** With everything known, and with what may be missing left out: all of it, or one at a time. */
-function messageOf(text: Text): string[] {
-	const asked = new Set<string>();
-	const whole = say(text, (name) => (asked.add(name), '…'));
-	const without = [...asked].flatMap((left) => say(text, (name) => (name === left ? undefined : '…')));
-	return [...whole, ...without, ...say(text, () => undefined)];
-}
-const adviceOf = (text: Text) => [
-	...CASES.flatMap((known) => say(text, (name) => (name in known ? known[name] : UNKNOWN))),
-	...messageOf(text),
-	...say(text, () => ''),
-];
+/** With every fact, and without each of those that may be missing. */
+const variantsOf = (name: string, text: Text): string[] =>
+	[undefined, ...optionalFactsOf(name)].map((missing) =>
+		write(text, (fact) => (fact === missing ? undefined : '…'))
+			.replace(/…(?: ?…)+/g, '…')
+			.trim(),
+	);
 const unique = (texts: string[]) => [...new Set(texts)].filter((text) => /[a-z]/.test(text)).sort();
+const reasons = Object.entries(REASONS).map(([name, { message }]) => ({ name, texts: variantsOf(name, message) }));
 
 /** E.g. "Task … is complete, but the service gave no result URL", sorted, each once. */
 export const messages = unique([
-	...Object.values(REASONS).flatMap(({ message }) => messageOf(message)),
-	...Object.values(HINTS).flatMap(messageOf),
+	...reasons.flatMap(({ texts }) => texts),
+	...Object.entries(HINTS).flatMap(([name, hint]) => variantsOf(name, hint)),
 	...Object.values(CREDENTIAL_TEST),
 ]);
 
 /** The messages of each public code. */
 export const messagesOfCodes = new Map<string, string[]>();
-for (const [reason, { message }] of Object.entries(REASONS)) {
-	const code = toCode(reason);
-	messagesOfCodes.set(code, unique([...(messagesOfCodes.get(code) ?? []), ...messageOf(message)]));
-}
-
-/** The texts below the messages. */
-export const advice = unique(Object.values(REASONS).flatMap((row) => adviceOf(row.advice)));
+for (const { name, texts } of reasons)
+	messagesOfCodes.set(toCode(name), unique([...(messagesOfCodes.get(toCode(name)) ?? []), ...texts]));

@@ -87,6 +87,14 @@ export const unplayed = [
 		title: 'is sent the same',
 	},
 	{
+		promise: 'an option of one model is not offered for another',
+		file: 'core/models/toProperties.ts',
+		find: "displayOptions: { show: { '/model': having.map(({ id }) => id) } },",
+		becomes: '',
+		noticedBy: 'test/core/modelForms.test.ts',
+		title: 'is offered for the models that have it',
+	},
+	{
 		promise: 'a number that would be rounded is not sent',
 		file: 'core/models/toBody.ts',
 		find: 'return Number.isNaN(number) || isInexact(number) ? value : number;',
