@@ -18,8 +18,7 @@ export class Tally {
 		return (performance.now() - this.startedAtMs) / 1000;
 	}
 
-	/** `drawn`: absent for a day, which has many. */
-	add({ n8n }: Played, drawn?: Case): void {
+	add({ n8n }: Played, drawn: Case): void {
 		const { origins, story, service, subs } = n8n;
 		this.cases++;
 		for (const [situation, countIn] of Object.entries(SITUATIONS)) this.count('visited', situation, countIn(n8n));
@@ -30,7 +29,7 @@ export class Tally {
 			for (const { status, mode } of origin.executions)
 				this.count('executions', mode === 'retry' ? `${status} (retry)` : status);
 		}
-		if (drawn !== undefined) this.count('engine', drawn.engine);
+		this.count('engine', drawn.engine);
 		this.count(
 			'n8n has died',
 			story.crashes === 0 ? 'never' : story.crashes < 3 ? `${story.crashes} times` : '3 times and more',
