@@ -1,6 +1,6 @@
 /**
  * An hour of production in queue mode, at a service that fails in all its ways, while n8n restarts and a worker is killed.
- * `npm run test:soak -- 10` takes ten minutes; `-- write` writes figures and picture of docs/durability.md.
+ * `npm run test:soak -- 10` takes ten minutes. Figures and samples are in .n8n-dev/soak.json.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { devDir, projectDir } from '../../tools/paths.mjs';
-import { isSwitchedOn, numberGiven } from '../../tools/suite.mjs';
+import { numberGiven } from '../../tools/suite.mjs';
 import { retry } from '../crash/support/batch.mts';
 import { sandboxKey } from '../n8n/support/instance.mts';
 import { deactivate, listExecutions, type Listed } from '../n8n/support/production.mts';
@@ -19,7 +19,6 @@ import { createWorkflow, waitForTasks } from '../n8n/support/workflow.mts';
 import { startCluster, type Cluster } from '../queue/support/cluster.mts';
 import { disturb, type Event } from './support/events.mts';
 import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems } from './support/judge.mts';
-import { writePage } from './support/page.mts';
 import { BY_HAND, placeOf, type Traces } from './support/places.mts';
 import { answersOf, LONGEST_MS, readReceived, readRuns, type Answer } from './support/runs.mts';
 import { heapsOf, idleTimersOf, readSamples, type Process } from './support/samples.mts';
@@ -61,7 +60,7 @@ const problems = noProblems();
 /** Tasks that need a human, for the eye. */
 const byHand: object[] = [];
 const samplesFolder = mkdtempSync(join(tmpdir(), 'generation-gateway-soak-'));
-/** The figures, in the order in which they are told. */
+/** The figures, for the eye. */
 const figures: Record<string, number> = {};
 
 const logs = () => [cluster.main, ...cluster.workers].map(({ logFile }) => readFileSync(logFile, 'utf8')).join('\n');
@@ -105,14 +104,15 @@ before(async () => {
 		name: index === 0 ? 'Main' : `Worker ${index}`,
 		samples: readSamples(samplesFolder, port),
 	}));
-	const measured = { minutes, span, events, figures, processes };
 	try {
 		await judge();
 	} finally {
-		writeFileSync(join(devDir, 'soak.json'), JSON.stringify({ ...measured, problems, byHand }));
+		writeFileSync(
+			join(devDir, 'soak.json'),
+			JSON.stringify({ minutes, span, events, figures, processes, problems, byHand }),
+		);
 	}
 	console.log({ figures, heaps: heapsOf(processes, span), timers: idleTimersOf(processes, span) });
-	if (isSwitchedOn('write')) writePage(measured);
 });
 after(async () => {
 	await cluster?.close();

@@ -26,7 +26,7 @@ export function readSamples(folder: string, port: number): Sample[] {
 }
 
 /** From one start to the end of the process. */
-export function livesOf(samples: Sample[]): Sample[][] {
+function livesOf(samples: Sample[]): Sample[][] {
 	return [...new Set(samples.map(({ pid }) => pid))].map((pid) => samples.filter((sample) => sample.pid === pid));
 }
 
