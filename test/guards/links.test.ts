@@ -10,6 +10,7 @@ const pages = [
 	'CONTRIBUTING.md',
 	'SECURITY.md',
 	'sandbox/README.md',
+	'test/README.md',
 	'docs/llms.txt',
 	...['docs', 'docs/nodes', 'docs/service'].flatMap(filesOf).filter((path) => path.endsWith('.md')),
 ];
