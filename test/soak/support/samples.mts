@@ -8,10 +8,7 @@ export interface Sample {
 	pid: number;
 	/** The rest after a garbage collection that frees all it can, compiled code included. */
 	heapMb: number;
-	externalMb: number;
-	rssMb: number;
 	timers: number;
-	sockets: number;
 }
 
 /** In order. */
