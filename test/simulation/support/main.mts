@@ -27,7 +27,7 @@ async function playCases(): Promise<void> {
 		const ofCase = seed + tally.cases;
 		const drawn = drawCase(seeded(ofCase));
 		const played = await play(drawn);
-		tally.add(played, drawn);
+		tally.add(played);
 		if (played.problems.length === 0) continue;
 		const smallest = shrinks ? await shrink(drawn, async (simpler) => (await problemsOf(simpler)).length > 0) : drawn;
 		Error.stackTraceLimit = stackTraceLimit;
