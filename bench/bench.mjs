@@ -1,17 +1,11 @@
-/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- polling` runs the parts with that word in their names; `workers` and `durable` run only then. */
+/** `npm run bench`: measures and prints a table. `npm run bench -- polling` runs the parts with that word in their names; `workers` runs only then. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { buildPackage } from '../tools/package/build.mjs';
-import { largestPackageBytes } from '../tools/package/check.mjs';
-import { packPackage } from '../tools/package/pack.mjs';
-import { devDir, logsDir, projectDir } from '../tools/paths.mjs';
-import { attempt, run } from '../tools/processes/child.mjs';
-import { say, step, ToolError } from '../tools/report/step.mjs';
+import { devDir } from '../tools/paths.mjs';
+import { attempt } from '../tools/processes/child.mjs';
+import { say, ToolError } from '../tools/report/step.mjs';
 import { installDatabases } from '../tools/suite.mjs';
-import { startSandbox } from '../tools/start/sandbox.mjs';
-
-const rowsFile = join(devDir, 'bench-rows.jsonl');
 
 /** @typedef {{ what: string, measured: string, goal: string }} Row */
 
@@ -19,19 +13,14 @@ const rowsFile = join(devDir, 'bench-rows.jsonl');
 export default async function bench(words) {
 	const isNamed = (/** @type {string} */ part) => words.some((word) => part.includes(word));
 	const isWanted = (/** @type {string} */ part) => words.length === 0 || isNamed(part);
-	mkdirSync(devDir, { recursive: true });
-	rmSync(rowsFile, { force: true });
 	const rows = [];
-	if (isWanted('package')) rows.push(await packedSize(), await loadTime());
-	if (['cpu', 'memory'].some(isWanted)) await step('Building the package', () => buildPackage());
 	if (isWanted('purchases')) rows.push(...(await (await import('./purchaseLog.mts')).purchaseLogRows()));
 	if (isWanted('account')) rows.push(...(await (await import('./accountLimits.mts')).accountRows()));
 	if (isNamed('workers')) {
 		await installDatabases();
 		rows.push(...(await (await import('./accountLimits.mts')).workerRows()));
 	}
-	if (words.length > 0) rows.push(...(await (await import('./durable/rows.mts')).durableRows(isNamed)));
-	if (['polling', 'batch', 'cpu', 'scale', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
+	if (isWanted('polling')) rows.push(...(await pollingRows()));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
 	say(
 		`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${new Date().toISOString().slice(0, 10)}`,
@@ -39,48 +28,21 @@ export default async function bench(words) {
 }
 
 /**
- * Measurements inside n8n's engine.
+ * In Jest, which loads TypeScript as it loads the tests.
  *
- * @param {string[]} words
  * @returns {Promise<Row[]>}
  */
-async function engineRows(words) {
-	const files = words.map((word) => `bench/[^/]*${word}[^/]*$`); // a folder above may have that word in its name
-	const jest = join(projectDir, 'node_modules', 'jest', 'bin', 'jest.js');
-	const args = ['--expose-gc', jest, '--config', join('bench', 'jest.config.js'), '--runInBand', ...files];
-	// In processes of their own: their memory and CPU time are not the node's.
-	const sandbox = await startSandbox(join(logsDir, 'bench-sandbox.log'));
-	const unlimited = await startSandbox(join(logsDir, 'bench-sandbox-unlimited.log'), ['--requests-per-second', '0']);
-	try {
-		const env = { BENCH_ROWS: rowsFile, BENCH_SANDBOX: sandbox.baseUrl, BENCH_SANDBOX_UNLIMITED: unlimited.baseUrl };
-		const { exitCode } = await attempt(process.execPath, args, { show: true, env });
-		if (exitCode !== 0) throw new ToolError('The measures in n8n’s engine did not succeed.');
-	} finally {
-		await Promise.all([sandbox, unlimited].map(({ server }) => server.stop()));
-	}
-	return readFileSync(rowsFile, 'utf8')
+async function pollingRows() {
+	const file = join(devDir, 'bench-rows.jsonl');
+	mkdirSync(devDir, { recursive: true });
+	rmSync(file, { force: true });
+	const args = ['--config', join('bench', 'jest.config.js'), '--runInBand'];
+	const { exitCode } = await attempt('jest', args, { show: true, env: { BENCH_ROWS: file } });
+	if (exitCode !== 0) throw new ToolError('The measures of the polling did not succeed.');
+	return readFileSync(file, 'utf8')
 		.trim()
 		.split('\n')
 		.map((line) => JSON.parse(line));
-}
-
-/** @returns {Promise<Row>} */
-async function loadTime() {
-	const times = [];
-	for (let round = 0; round < 5; round++)
-		times.push(Number(await run(process.execPath, [join('bench', 'loadTime.cjs')])));
-	const median = times.sort((a, b) => a - b)[2] ?? NaN;
-	return { what: 'Loading all nodes', measured: `${median.toFixed(0)} ms (median of 5)`, goal: 'at most 60 ms' };
-}
-
-/** @returns {Promise<Row>} */
-async function packedSize() {
-	const { bytes, files } = await step('Building the package', () => packPackage());
-	return {
-		what: 'Package',
-		measured: `${(bytes / 1000).toFixed(0)} kB packed, ${files.length} files`,
-		goal: `at most ${largestPackageBytes / 1000} kB`,
-	};
 }
 
 /** @param {Row} row */

@@ -1,6 +1,6 @@
 const base = require('../jest.config.js');
 
-/** The measures that need n8n's engine run in it as the tests do: one after the other, each in a process of its own. */
+/** For `npm run bench -- polling`. */
 module.exports = {
 	...base,
 	rootDir: '..',

@@ -17,17 +17,17 @@ import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
  * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
- * `longest` begins first. Files `inOneProcess` share what they start. `switches` match words that the tests know, and no parts of names.
+ * `longest` begins first. Files `inOneProcess` share what they start. Those `onSchedule` run where a word names them. `switches` match words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, switches?: RegExp }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, onSchedule?: RegExp, switches?: RegExp }>}
  */
 const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 4, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },
+	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, onSchedule: /sigterm/, switches: /^write$/ },
 	// It lasts as long as it is told to: no limit for a file.
-	soak: { needs: [() => installN8n(), installDatabases], inOneProcess: true, switches: /^(write|\d+)$/ },
+	soak: { needs: [() => installN8n(), installDatabases], inOneProcess: true, switches: /^\d+$/ },
 	versions: { needs: [installVersions], atOnce: 4 },
 };
 
@@ -63,10 +63,11 @@ export async function installDatabases() {
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...args]) {
-	const { needs, atOnce = 1, longest, inOneProcess = false, switches = /^$/ } = suites[name];
+	const { needs, atOnce = 1, longest, inOneProcess = false, onSchedule = /^$/, switches = /^$/ } = suites[name];
 	const words = args.filter((word) => !switches.test(word));
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
+		.filter((file) => words.length > 0 || !onSchedule.test(file))
 		.sort((one, other) => Number(other === `${longest}.test.mts`) - Number(one === `${longest}.test.mts`))
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);

@@ -20,7 +20,7 @@ const checks = {
 		run('depcruise', ['--config', '.dependency-cruiser.cjs', 'core', 'nodes', 'credentials', 'sandbox']),
 	'No dead files, exports or dependencies': () => run('knip', ['--cache']),
 	Build: buildPackage,
-	'Content and size of the package': checkPackage,
+	'Content of the package': checkPackage,
 	'n8n’s scanner': () => run('npm', ['run', 'scan']),
 };
 

@@ -1,10 +1,5 @@
-import {
-	NodeHelpers,
-	type INodeProperties,
-	type INodePropertyCollection,
-	type INodePropertyOptions,
-} from 'n8n-workflow';
-import { declaredFiles, lint, loadPackage, printAsClass, type Loaded } from '../support/sources.mts';
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { declaredFiles, lint, loadPackage, printAsClass } from '../support/sources.mts';
 
 let nodes: Awaited<ReturnType<typeof loadPackage>>['nodes'];
 let credentials: Awaited<ReturnType<typeof loadPackage>>['credentials'];
@@ -90,203 +85,40 @@ test('names and values of parameters are frozen', () => {
 	expect(Object.fromEntries(frozen)).toMatchSnapshot();
 });
 
-const SMALL_WORDS = /^(a|an|and|at|by|for|from|in|of|on|or|per|the|to|with)$/;
-const isTitleCase = (text: string) =>
-	text.split(' ').every((word, index) => /^[^a-z]/.test(word) || (index > 0 && SMALL_WORDS.test(word)));
-/** One sentence ends without a full stop; several sentences each end with one. */
-const isPunctuated = (text: string) => /[.!?] \S/.test(text.replace(/e\.g\. /g, '')) === text.endsWith('.');
+/** The parameters of all nodes. */
+const parameters = () => nodes.flatMap(({ instance }) => parametersOf(instance.description.properties));
 
-/** The breaches of n8n's UX guidelines, as lines to read. */
-function breaches({
-	path,
-	property: { displayName, description, hint, type, placeholder, default: unset, ...property },
-}: Entry): string[] {
-	const choices = choicesOf({ displayName, type, default: unset, ...property });
-	const texts = [description, hint, ...choices.map((choice) => choice.description)].filter(
-		(text) => text !== undefined,
-	);
-	return [
-		...(type === 'notice' || isTitleCase(displayName) ? [] : [`display name not in Title Case: ${displayName}`]),
-		...texts.filter((text) => !isPunctuated(text)).map((text) => `full stop: ${text}`),
-		...(type !== 'boolean' || description?.startsWith('Whether ')
-			? []
-			: [`a boolean starts with "Whether": ${description}`]),
-		...(type === 'options' && unset !== '' && !choices.some(({ value }) => value === unset)
-			? [`default is no choice: ${String(unset)}`]
-			: []),
-		...(type === 'string' && placeholder && !placeholder.startsWith('e.g. ')
-			? [`placeholder starts with "e.g.": ${placeholder}`]
-			: []),
-	].map((breach) => `${path}: ${breach}`);
-}
-
-test('texts follow n8n’s UX guidelines', () => {
-	const properties = [
-		...nodes.flatMap(({ instance }) => instance.description.properties),
-		...credentials.flatMap(({ instance }) => instance.properties),
-	];
-	expect(parametersOf(properties).flatMap(breaches)).toEqual([]);
-});
-
-test('every operation says in the list of actions what it does', () => {
-	const operations = nodes.flatMap(
-		({ className, instance }: Loaded<{ description: { properties: INodeProperties[] } }>) =>
-			parametersOf(instance.description.properties)
-				.filter(({ path }) => path === 'operation')
-				.flatMap(({ property }) =>
-					choicesOf(property).map(({ value, action, description }) => ({
-						id: `${className}.${String(value)}`,
-						action,
-						description,
-					})),
-				),
-	);
-	expect(operations.length).toBeGreaterThan(0);
-	expect(operations.filter(({ action, description }) => !action || !description)).toEqual([]);
-	// n8n's guidelines: "Get row", not "Get a row". New nodes and tools are named like that.
-	expect(operations.filter(({ action = '' }) => / (a|an|the) /i.test(action))).toEqual([]);
-});
-
-test('n8n names new nodes and tools from resource and operation', () => {
-	const names = nodes
-		.filter(({ instance }) => instance.description.properties.some(({ name }) => name === 'operation'))
-		.map(({ instance: { description } }) => {
-			const parameters = NodeHelpers.getNodeParameters(description.properties, {}, true, false, null, description);
-			return parameters && NodeHelpers.makeNodeName(parameters, description);
-		});
-	expect(names).toEqual(['Get avatar asset', 'Get user balance', 'Generate image', 'Create API key', 'Generate video']);
-});
-
-test('no number has bounds of n8n: with them 15, 1, -5 or 1.5 become another valid number as they are typed', () => {
-	const numbers = nodes
-		.flatMap(({ instance }) => parametersOf(instance.description.properties))
-		.filter(({ property }) => property.type === 'number');
-	expect(numbers.length).toBeGreaterThan(0);
-	const bounds = ['minValue', 'maxValue', 'numberPrecision'] as const;
+test('the default of a list is one of its choices, or nothing where one must be chosen', () => {
+	const lists = parameters().filter(({ property: { type, default: unset } }) => type === 'options' && unset !== '');
+	expect(lists.length).toBeGreaterThan(10);
 	expect(
-		numbers
-			.filter(({ property }) => bounds.some((bound) => property.typeOptions?.[bound] !== undefined))
+		lists
+			.filter(({ property }) => !choicesOf(property).some(({ value }) => value === property.default))
 			.map(({ path }) => path),
 	).toEqual([]);
 });
 
-test('what agents cannot use is hidden in tools', () => {
+test('every operation says in the list of actions what it does', () => {
+	const operations = parameters()
+		.filter(({ path }) => path === 'operation')
+		.flatMap(({ property }) => choicesOf(property));
+	expect(operations.length).toBeGreaterThan(10);
+	expect(operations.filter(({ action, description }) => !action || !description)).toEqual([]);
+});
+
+test('no number has bounds of n8n: with them 15, 1, -5 or 1.5 become another valid number as they are typed', () => {
+	const bounded = parameters()
+		.filter(({ property: { typeOptions = {} } }) =>
+			['minValue', 'maxValue', 'numberPrecision'].some((bound) => bound in typeOptions),
+		)
+		.map(({ path }) => path);
+	expect(bounded).toEqual([]);
+});
+
+test('tools hide what agents cannot use', () => {
 	const useless = ['downloadResult', 'options.includeInputFields', 'options.outputField', 'options.surviveRestarts'];
-	const shown = nodes
-		.flatMap(({ instance }) => parametersOf(instance.description.properties))
-		.filter(
-			({ path, property }) => useless.includes(path) && !property.displayOptions?.hide?.['@tool']?.includes(true),
-		);
+	const found = parameters().filter(({ path }) => useless.includes(path));
+	expect([...new Set(found.map(({ path }) => path))].sort()).toEqual(useless);
+	const shown = found.filter(({ property }) => !property.displayOptions?.hide?.['@tool']?.includes(true));
 	expect(shown.map(({ path }) => path)).toEqual([]);
-});
-
-test('an added option arrives as the one who adds it wants it', () => {
-	const defaults = nodes
-		.flatMap(({ instance }) => parametersOf(instance.description.properties))
-		.map(({ path, property }) => `${path}: ${String(property.default)}`);
-	expect(defaults).toEqual(
-		expect.arrayContaining(['options.includeInputFields: true', 'options.pollIntervalSeconds: 5']),
-	);
-	const switches = nodes
-		.flatMap(({ instance }) => parametersOf(instance.description.properties))
-		.filter(({ path, property }) => path.startsWith('options.') && property.type === 'boolean');
-	expect(switches.map(({ path }) => path)).toContain('options.submitAgain');
-	// Simplify is on without the option: whoever adds it wants to turn it off, and sees it on.
-	expect(switches.filter(({ property }) => property.default !== true).map(({ path }) => path)).toEqual([]);
-});
-
-/** Three lines in n8n's tooltip. */
-const LONGEST_TOOLTIP = 185;
-
-test('no tooltip is longer than three lines', () => {
-	const descriptions = nodes
-		.flatMap(({ instance }) => parametersOf(instance.description.properties))
-		.map(({ property: { description = '' } }) => description.replaceAll(/&[lg]t;/g, '<'));
-	expect(descriptions.filter((text) => text.length > LONGEST_TOOLTIP)).toEqual([]);
-});
-
-test('a trigger has one event with an action, and texts of its own', () => {
-	const triggers = nodes
-		.filter(({ instance }) => instance.description.group.includes('trigger'))
-		.map(({ instance }) => instance.description);
-	expect(triggers.map(({ triggerPanel }) => typeof triggerPanel)).toEqual(['object', 'object']);
-	const events = triggers.map(({ properties }) => properties.find(({ name }) => name === 'event'));
-	expect(events.flatMap((event) => choicesOf(event as INodeProperties).map(({ action }) => action))).toEqual([
-		'On verification finished',
-		'On balance below threshold',
-	]);
-});
-
-test('rows of a list have names in Title Case', () => {
-	const rows = nodes
-		.flatMap(({ instance }) => parametersOf(instance.description.properties))
-		.flatMap(({ property }) => property.options ?? [])
-		.filter((option): option is INodePropertyCollection => 'values' in option);
-	expect(rows.map(({ displayName }) => displayName).filter((name) => !isTitleCase(name))).toEqual([]);
-});
-
-describe('what AI workflow builders read', () => {
-	type Hint = { path: string; text: string };
-	const hints = (): Hint[] =>
-		nodes
-			.flatMap(({ instance: { description } }) => [
-				...[
-					description.builderHint?.searchHint,
-					...(description.builderHint?.relatedNodes ?? []).map(({ relationHint }) => relationHint),
-				].map((text) => ({ path: description.name, text })),
-				...parametersOf(description.properties).flatMap(({ path, property }) => [
-					{ path, text: property.builderHint?.propertyHint },
-					...choicesOf(property).map(({ value, builderHint }) => ({
-						path: `${path} = ${String(value)}`,
-						text: builderHint?.propertyHint,
-					})),
-				]),
-			])
-			.filter((hint): hint is Hint => hint.text !== undefined);
-
-	test('hints for AI workflow builders stand where n8n reads them: of choices only at those of operation and resource, of these two at the choices alone', () => {
-		const places = [...new Set(hints().map(({ path }) => path))];
-		expect(places).toEqual(
-			expect.arrayContaining([
-				'imageGeneration',
-				'videoGeneration',
-				'operation = getTask',
-				'operation = waitForTask',
-				'whenDone',
-				'options.surviveRestarts',
-			]),
-		);
-		expect(
-			places.filter(
-				(path) =>
-					/^(operation|resource|mode)$/.test(path) || (path.includes(' = ') && !/^(operation|resource) = /.test(path)),
-			),
-		).toEqual([]);
-	});
-
-	test('hints for AI workflow builders name only what there is', () => {
-		const known = new Set(
-			nodes.flatMap(({ instance: { description } }) => [
-				description.name,
-				...parametersOf(description.properties).flatMap(({ property }) => [
-					property.name,
-					...choicesOf(property).map(({ value }) => String(value)),
-				]),
-			]),
-		);
-		const named = hints().flatMap(({ text }) => text.match(/\b[a-z]+[A-Z]\w*/g) ?? []);
-		expect(named.length).toBeGreaterThan(3);
-		expect(named.filter((name) => !known.has(name))).toEqual([]);
-		const related = nodes
-			.flatMap(({ instance: { description } }) => description.builderHint?.relatedNodes ?? [])
-			.map(({ nodeType }) => nodeType.replace('n8n-nodes-generation-gateway.', ''));
-		expect(related.filter((name) => !known.has(name))).toEqual([]);
-		const examples = nodes
-			.flatMap(({ instance: { description } }) => description.builderHint?.extraTypeDefContent ?? [])
-			.map(({ content }) => /parameters: \{ (.*) \}/.exec(content)?.[1] ?? '')
-			.flatMap((parameters) => [...parameters.matchAll(/(\w+): (?:'([^']+)')?/g)].flatMap(([, ...words]) => words))
-			.filter((word) => word !== undefined);
-		expect(examples).toEqual(expect.arrayContaining(['operation', 'generate', 'model', 'prompt']));
-		expect(examples.filter((word) => !known.has(word))).toEqual([]);
-	});
 });

@@ -1,36 +1,25 @@
 /**
  * An hour of production in queue mode, at a service that fails in all its ways, while n8n restarts and a worker is killed.
- * `npm run test:soak -- 10` takes ten minutes; `-- write` writes figures and picture of docs/durability.md.
+ * `npm run test:soak -- 10` takes ten minutes. Figures and samples are in .n8n-dev/soak.json.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { itemsOf } from '../../tools/n8n/executions.mjs';
 import { devDir, projectDir } from '../../tools/paths.mjs';
-import { isSwitchedOn, numberGiven } from '../../tools/suite.mjs';
-import { retry } from '../crash/support/batch.mts';
+import { numberGiven } from '../../tools/suite.mjs';
 import { sandboxKey } from '../n8n/support/instance.mts';
 import { deactivate, listExecutions, type Listed } from '../n8n/support/production.mts';
 import { readPurchases } from '../n8n/support/purchaseLog.mts';
 import { pause, until } from '../n8n/support/until.mts';
-import { createWorkflow, waitForTasks } from '../n8n/support/workflow.mts';
 import { startCluster, type Cluster } from '../queue/support/cluster.mts';
 import { disturb, type Event } from './support/events.mts';
-import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems } from './support/judge.mts';
-import { writePage } from './support/page.mts';
-import { BY_HAND, placeOf, type Traces } from './support/places.mts';
-import { answersOf, LONGEST_MS, readReceived, readRuns, type Answer } from './support/runs.mts';
+import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems, placeOf } from './support/judge.mts';
+import { answersOf, LONGEST_MS, readReceived, readRuns } from './support/runs.mts';
 import { heapsOf, idleTimersOf, readSamples, type Process } from './support/samples.mts';
-import {
-	endingOf,
-	EXECUTIONS_PER_MINUTE,
-	ITEMS,
-	schedule,
-	TASKS_AT_ONCE,
-	type Scheduled,
-} from './support/workload.mts';
+import { EXECUTIONS_PER_MINUTE, ITEMS, schedule, TASKS_AT_ONCE, type Scheduled } from './support/workload.mts';
 
 const minutes = numberGiven() ?? 60;
 /** Of executions: some sleep for minutes, and a worker may have to do with all of them. */
@@ -46,8 +35,6 @@ const HEAP_RISE = { share: 0.1, mb: 5 };
 const MORE_TIMERS = 5;
 /** Of the tasks whose acceptance was answered, so many may need a human. */
 const MOST_BY_HAND = 0.02;
-/** The service refuses at most three checks of a task. */
-const MOST_TRIES_BY_HAND = 6;
 /** Of the executions that are to begin. */
 const HALF = (EXECUTIONS_PER_MINUTE * minutes) / 2;
 
@@ -59,9 +46,9 @@ let processes: Process[] = [];
 const span = { startMs: 0, endMs: 0 };
 const problems = noProblems();
 /** Tasks that need a human, for the eye. */
-const byHand: object[] = [];
+const byHand: string[] = [];
 const samplesFolder = mkdtempSync(join(tmpdir(), 'generation-gateway-soak-'));
-/** The figures, in the order in which they are told. */
+/** The figures, for the eye. */
 const figures: Record<string, number> = {};
 
 const logs = () => [cluster.main, ...cluster.workers].map(({ logFile }) => readFileSync(logFile, 'utf8')).join('\n');
@@ -105,108 +92,53 @@ before(async () => {
 		name: index === 0 ? 'Main' : `Worker ${index}`,
 		samples: readSamples(samplesFolder, port),
 	}));
-	const measured = { minutes, span, events, figures, processes };
 	try {
 		await judge();
 	} finally {
-		writeFileSync(join(devDir, 'soak.json'), JSON.stringify({ ...measured, problems, byHand }));
+		writeFileSync(
+			join(devDir, 'soak.json'),
+			JSON.stringify({ minutes, span, events, figures, processes, problems, byHand }),
+		);
 	}
 	console.log({ figures, heaps: heapsOf(processes, span), timers: idleTimersOf(processes, span) });
-	if (isSwitchedOn('write')) writePage(measured);
 });
 after(async () => {
 	await cluster?.close();
 	rmSync(samplesFolder, { recursive: true, force: true });
 });
 
-/** Reads what is left, retries what has not succeeded, and gets with Wait for Task what the workflows did not get. */
+/** Reads what is left. */
 async function judge(): Promise<void> {
-	const { runs, others } = await readRuns(cluster, scheduled, events);
-	const receiver = { workflowId: receiverId, read: new Set<string>() };
-	const outputs: unknown[] = [];
-	const answers: Answer[] = [];
-	for (const run of runs) {
-		const { execution, isHit } = run;
-		count(`executions ended: ${execution.status}`);
-		outputs.push(execution.runData, execution.error);
-		if (execution.status === 'success') {
-			judgeShape(run, problems);
-			answers.push(...answersOf(run, false));
-		} else if (!isHit) {
-			problems.wrongEnd.push(`execution ${execution.id}: ${execution.status}, ${JSON.stringify(execution.error)}`);
-		}
-	}
-	const received = await readReceived(cluster, receiver, runs, events);
-	judgeHandOver(
-		runs.filter(({ execution }) => execution.status === 'success'),
-		received,
-		events,
-		problems,
-	);
-	answers.push(...received);
-	const inputs = JSON.stringify(others.map((other) => itemsOf(other, 'Start')));
-
-	for (const run of runs.filter(({ execution }) => execution.status !== 'success')) {
-		count('retried');
-		// In the middle of all that is judged: one that goes wrong must not end the others.
-		const again = await retry(cluster, run.execution.id, false).catch(
-			(error: unknown) => void problems.wrongEnd.push(`retry of execution ${run.execution.id}: ${String(error)}`),
-		);
-		if (again?.status !== 'success' || Object.keys(again.runData).length === 0) continue;
-		outputs.push(again.runData);
-		judgeShape({ ...run, execution: again }, problems);
-		answers.push(...answersOf({ ...run, execution: again }, true));
-	}
-	await untilSettled();
-	answers.push(...(await readReceived(cluster, receiver, runs, events)));
-	count('bought again after a failure', judgePurchases(cluster.sandbox.tasks, runs, problems));
-	await judgePlaces(answers, { outputs: JSON.stringify(outputs), inputs });
-}
-
-async function judgePlaces(answers: Answer[], texts: Pick<Traces, 'outputs' | 'inputs'>): Promise<void> {
 	const { sandbox } = cluster;
-	const [results, retried] = [new Set<string>(), new Set<string>()];
+	const { runs, others } = await readRuns(cluster, scheduled, events);
+	const succeeded = runs.filter(({ execution }) => execution.status === 'success');
+	for (const { isHit, execution } of runs) {
+		count(`executions ended: ${execution.status}`);
+		if (execution.status !== 'success' && !isHit)
+			problems.wrongEnd.push(`execution ${execution.id}: ${execution.status}, ${JSON.stringify(execution.error)}`);
+	}
+	for (const run of succeeded) judgeShape(run, problems);
+	const received = await readReceived(cluster, receiverId, runs, events);
+	judgeHandOver(succeeded, received, events, problems);
+	count('bought again after a failure', judgePurchases(sandbox.tasks, runs, problems));
+
+	const answers = [...succeeded.flatMap(answersOf), ...received];
+	const results = new Set<string>();
 	for (const answer of answers) {
 		const id = await judgeAnswer(cluster, answer, problems);
-		if (id !== undefined) (answer.isRetry ? retried : results).add(id);
+		if (id !== undefined) results.add(id);
 	}
-	const items = JSON.stringify(answers.flatMap(({ isRetry, item }) => (isRetry ? [] : [item.json])));
-	const purchases = JSON.stringify(await readPurchases(cluster));
-	const traces = { ...texts, results, retried, items, purchases, log: logs(), events };
-	const open: string[] = [];
+	const outputs = runs.map(({ execution }) => [execution.runData, execution.error]);
+	const inputs = others.map((other) => itemsOf(other, 'Start'));
+	const elsewhere = JSON.stringify([outputs, inputs, await readPurchases(cluster)]) + logs();
+	const items = JSON.stringify(answers.map(({ item }) => item.json));
 	for (const task of sandbox.tasks) {
-		const place = placeOf(task, traces);
-		const prompt = String(task.body.prompt);
+		const place = placeOf(task, { results, items, elsewhere, events });
 		count(`tasks: ${place ?? 'nowhere'}`);
-		if (place === 'arrived') count(`arrived: ${endingOf(prompt)}`);
-		if (place === undefined) problems.lost.push(`task ${task.id}: ${prompt}`);
-		if (!BY_HAND.some((hand) => hand === place)) continue;
-		byHand.push({ place, id: task.id, prompt, acceptedAt: task.acceptedAt });
-		if (place !== 'retry' && endingOf(prompt) === 'result') open.push(task.id);
+		const what = `task ${task.id}: ${String(task.body.prompt)}`;
+		if (place === undefined) problems.lost.push(what);
+		if (place === 'byHand') byHand.push(what);
 	}
-	const requests = [...sandbox.requests, ...sandbox.fileRequests];
-	count('requests', requests.length);
-	count('requests that went wrong', requests.filter(({ status = 0 }) => status === 0 || status >= 400).length);
-	count('results that Wait for Task got', open.length);
-	if (open.length > 0) await getByHand(open);
-}
-
-/** As a person does: again, where the service has refused a check. */
-async function getByHand(open: string[]): Promise<void> {
-	let left = open;
-	let error: unknown;
-	for (let tries = 0; left.length > 0 && tries < MOST_TRIES_BY_HAND; tries++) {
-		const items = left.map((id) => ({ task_id: id }));
-		const workflowId = await createWorkflow(cluster, items, [waitForTasks]);
-		const executionId = await startExecution(cluster.rest, workflowId, 'Start');
-		const finished = await untilFinished(cluster.rest, executionId);
-		const got = itemsOf(finished, 'Wait')
-			.filter(({ json, binary }) => json.status === 'completed' && binary !== undefined)
-			.map(({ json }) => json.task_id);
-		left = left.filter((id) => !got.includes(id));
-		({ error } = finished);
-	}
-	problems.lost.push(...left.map((id) => `Wait for Task did not get ${id}: ${JSON.stringify(error)}`));
 }
 
 test('the service has failed, n8n was restarted and a worker killed while the workflows ran', () => {
@@ -218,7 +150,7 @@ test('no Purchase Key is bought twice', () => assert.deepEqual(problems.boughtTw
 test('every purchase has an intent', () => assert.deepEqual(problems.withoutIntent, []));
 test('every result is in an execution, or its task is named', () => assert.deepEqual(problems.lost, []));
 test('of the tasks whose acceptance was answered, at most 2 % need a human', () => {
-	const answered = ['arrived', ...BY_HAND].reduce((sum, place) => sum + (figures[`tasks: ${place}`] ?? 0), 0);
+	const answered = (figures['tasks: arrived'] ?? 0) + byHand.length;
 	assert.ok(answered > HALF * ITEMS, `${answered} tasks are too few to judge`);
 	assert.ok(byHand.length <= MOST_BY_HAND * answered, `${byHand.length} of ${answered}: ${JSON.stringify(byHand)}`);
 });

@@ -1,28 +1,11 @@
-/** Reads the project's own source: what it imports, and what n8n's lint rules say about descriptions. */
+/** Reads the project's own source, and what n8n's lint rules say about descriptions. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import type { ICredentialType, INodeType } from 'n8n-workflow';
-import ts from 'typescript';
 
 const PROJECT = resolve(__dirname, '../..');
-
-export interface Import {
-	/** Both relative to the project. A package keeps its name. */
-	from: string;
-	to: string;
-}
-
-/** Every import, export-from, `import()` and `require()` of the TypeScript below a folder. */
-export function importsOf(folder: string): Import[] {
-	return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
-		.filter((name) => /\.m?ts$/.test(name))
-		.flatMap((name) => {
-			const path = join(PROJECT, folder, name);
-			return importsIn(path, readFileSync(path, 'utf8'));
-		});
-}
 
 /** Every line of the TypeScript below a folder. Paths are relative to the project. */
 export function linesOf(folder: string): Array<{ path: string; text: string }> {
@@ -33,56 +16,6 @@ export function linesOf(folder: string): Array<{ path: string; text: string }> {
 			const lines = readFileSync(join(PROJECT, path), 'utf8').split('\n');
 			return lines.map((text) => ({ path, text }));
 		});
-}
-
-export interface Docstring {
-	/** The file, relative to the project, and the line. */
-	place: string;
-	/** Without the stars. */
-	text: string;
-	/** True where another docstring comes right after it, so that it belongs to nothing. */
-	isLost: boolean;
-}
-
-/** Every docstring in the code below a folder. */
-export function docstringsOf(folder: string): Docstring[] {
-	return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
-		.filter((name) => /\.[mc]?[jt]s$/.test(name))
-		.flatMap((name) => docstringsIn(join(folder, name), readFileSync(join(PROJECT, folder, name), 'utf8')));
-}
-
-export function docstringsIn(path: string, code: string): Docstring[] {
-	return [...code.matchAll(/^[\t ]*\/\*\*([^]*?)\*\/(?=(\n[\t ]*\/\*\*)?)/gm)].map(
-		({ index, 1: inner = '', 2: next }) => ({
-			place: `${path}:${code.slice(0, index).split('\n').length}`,
-			text: inner.replace(/\s*\n\s*\*?\s*/g, ' ').trim(),
-			isLost: next !== undefined && !inner.includes('@typedef'),
-		}),
-	);
-}
-
-function importsIn(path: string, text: string): Import[] {
-	const found: Import[] = [];
-	const add = (specifier: ts.Node | undefined) => {
-		if (!specifier || !ts.isStringLiteralLike(specifier)) return;
-		const to = specifier.text.startsWith('.') ? relative(PROJECT, resolve(path, '..', specifier.text)) : specifier.text;
-		found.push({ from: relative(PROJECT, path), to });
-	};
-	const visit = (node: ts.Node): void => {
-		if (ts.isImportDeclaration(node)) add(node.moduleSpecifier);
-		else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier);
-		else if (ts.isCallExpression(node)) {
-			const {
-				expression,
-				arguments: [first],
-			} = node;
-			const isRequire = ts.isIdentifier(expression) && expression.text === 'require';
-			if (isRequire || expression.kind === ts.SyntaxKind.ImportKeyword) add(first);
-		}
-		ts.forEachChild(node, visit);
-	};
-	visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
-	return found;
 }
 
 export interface Loaded<T> {

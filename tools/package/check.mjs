@@ -1,11 +1,9 @@
-/** The bounds of the packed package: files and size. */
+/** The files of the packed package. */
 import { join, relative } from 'node:path';
 import { manifest, projectDir } from '../paths.mjs';
 import { ToolError } from '../report/step.mjs';
 import { filesIn } from './build.mjs';
 import { packPackage } from './pack.mjs';
-
-export const largestPackageBytes = 300_000;
 
 /** n8n needs these and nothing else: no sources, types, source maps, tests, sandbox, documentation pictures. */
 const allowed = [
@@ -19,7 +17,7 @@ const allowed = [
 
 /** Throws what is wrong with it. */
 export async function checkPackage() {
-	const { files, bytes } = await packPackage();
+	const { files } = await packPackage();
 	const complaints = [
 		...files
 			.filter((file) => !allowed.some((rule) => rule.test(file)))
@@ -28,8 +26,6 @@ export async function checkPackage() {
 			.filter((file) => !files.includes(file))
 			.map((file) => `${file} is missing in the package`),
 	];
-	if (bytes > largestPackageBytes)
-		complaints.push(`the package has ${bytes} bytes; at most ${largestPackageBytes} are allowed`);
 	if (complaints.length > 0) throw new ToolError(complaints.join('\n'));
 }
 

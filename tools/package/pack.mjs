@@ -16,9 +16,10 @@ export async function packPackage(folder) {
 	const destination = folder ? ['--pack-destination', folder] : ['--dry-run'];
 	// A list of packages in npm up to 11, an object by package name after that.
 	const answer = JSON.parse(await run('npm', ['pack', '--json', '--ignore-scripts', ...destination]));
-	const [{ filename, size, files }] =
-		/** @type {Array<{ filename: string, size: number, files: Array<{ path: string }> }>} */ (Object.values(answer));
-	return { filename, bytes: size, files: files.map(({ path }) => path) };
+	const [{ filename, files }] = /** @type {Array<{ filename: string, files: Array<{ path: string }> }>} */ (
+		Object.values(answer)
+	);
+	return { filename, files: files.map(({ path }) => path) };
 }
 
 /** @param {string} folder that holds the package's files afterwards, and nothing else */

@@ -139,7 +139,7 @@ export async function isAsleep(target: Target, { workflowId }: Batch): Promise<b
 }
 
 /** The execution that the webhook has started first, and after it those that it has started itself. */
-export async function executionsOfBatch(target: Target, { workflowId }: Batch): Promise<Execution[]> {
+async function executionsOfBatch(target: Target, { workflowId }: Batch): Promise<Execution[]> {
 	return await Promise.all(
 		(await executionsOf(target, workflowId)).map(async (id) => await readExecution(target.rest, id)),
 	);

@@ -141,22 +141,6 @@ const all: Moment[] = [
 			creations(target, batch).length === 6 && tasksOf(target, batch).length === 5 && (await areOld(target, batch)),
 	},
 	{
-		key: 'secondFifty',
-		words: 'while the second 50 of 120 items are submitted',
-		// The second 50 keep all places, however late the others are held: there is no third wave.
-		prompts: (name, hang) =>
-			Array.from({ length: 120 }, (_, item) => {
-				const answer = item >= 75 && item < 100 ? ` create=slow:${hang}` : '';
-				return `${name} ${item} [[sandbox duration=${item < 50 ? '6s' : 'never'}${answer}]]`;
-			}),
-		places: 50,
-		options: { requestsPerSecond: 10 },
-		isForOneProcess: true,
-		start: 'last',
-		isReached: async (target, batch) =>
-			creations(target, batch).length === 100 && tasksOf(target, batch).length === 75 && (await areOld(target, batch)),
-	},
-	{
 		key: 'minute',
 		words: 'while the next poll is near (awake)',
 		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=never]]`],

@@ -24,13 +24,8 @@ export interface Outcome {
 	retries: Array<'results' | 'doubtful' | 'unknown' | 'refused' | 'empty'>;
 	/** IDs of results that the workflow did not get. */
 	open: string[];
-	/** Tasks that were accepted before the end, and those of them whose result came by itself. */
-	accepted: number;
-	arrived: number;
 	/** Tasks that were accepted after it. */
 	later: number;
-	/** With Survive Restarts: it slept in the database before the end, so what was accepted arrives by itself. */
-	mustArrive: boolean;
 }
 
 const EARLIER_TRY = /may or may not have accepted this task in an earlier try/;
@@ -43,10 +38,7 @@ export const NOTHING: Outcome = {
 	ids: [],
 	retries: [],
 	open: [],
-	accepted: 0,
-	arrived: 0,
 	later: 0,
-	mustArrive: false,
 };
 
 /**
@@ -103,8 +95,9 @@ export async function outcomeOf(
 	const later = tasksOf(target, batch).length - accepted.length;
 	// Of an execution that n8n gives up with its worker nothing is left, whatever it had already.
 	const hadArrived = alone === 'workerLost' && batch.hangs === 'behind';
+	// With Survive Restarts: it slept in the database before the end, so what was accepted arrives by itself.
 	const mustArrive = batch.survives && !hadArrived && asleep.has(batch.workflowId);
-	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, later, mustArrive };
+	const outcome = { alone, ids, retries, open, later };
 	if (mustArrive)
 		assert.ok(
 			hasResults || alone === 'doubtful' || (alone === 'errors' && arrived === 0),

@@ -236,7 +236,7 @@ const DURATIONS = ['0s', '0s', '2s', '5s', '9s', '9s', '20s', '45s'];
 const LONG_DURATIONS = ['0s', '5s', '20s', '100s', '300s', '1000s'];
 
 /** Draws from numbers in [0, 1). */
-export class Draw {
+class Draw {
 	constructor(private readonly random: () => number) {}
 
 	upTo(most: number): number {

@@ -1,6 +1,7 @@
 /** The outcome of each execution, each item and each purchase. What must not be is a line in one of the lists. */
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { resultsIn } from '../../crash/support/batch.mts';
+import { answeredAtMs, ON_ITS_WAY_MS } from '../../crash/support/outcome.mts';
 import type { Cluster } from '../../queue/support/cluster.mts';
 import { askedIn, handedOverBy, isIn, LONGEST_MS, type Answer, type Run } from './runs.mts';
 import type { Event } from './events.mts';
@@ -56,7 +57,7 @@ const SAYS_UNKNOWN = /The service may or may not have accepted th(is|e) task/;
  */
 export async function judgeAnswer(
 	{ rest, sandbox }: Cluster,
-	{ asked, item: { json, binary }, executionId, isHit, isRetry }: Answer,
+	{ asked, item: { json, binary }, executionId, isHit }: Answer,
 	problems: Problems,
 ): Promise<string | undefined> {
 	const ending = endingOf(asked);
@@ -70,7 +71,7 @@ export async function judgeAnswer(
 			binary !== undefined &&
 			(await rest.readBinary(binary.data.id)).length > 0;
 		// After a crash, n8n may have saved fewer tries than there were, and one more sees the end.
-		if (isWhole && (ending === 'result' || ((isRetry || isHit) && ending === 'late'))) return task?.id;
+		if (isWhole && (ending === 'result' || (isHit && ending === 'late'))) return task?.id;
 		problems.takenForFinished.push(what);
 		return undefined;
 	}
@@ -78,8 +79,8 @@ export async function judgeAnswer(
 	// The other workflow with the same keys may have bought it again since: `placeOf` looks for each task.
 	const names = bought.length === 0 || bought.some(({ id }) => what.includes(JSON.stringify(id).slice(1, -1)));
 	// Of one that was hit, the ID is in a log: its place is judged, too.
-	if (ending === 'unknown' ? !saysUnknown : !names && !isRetry && !(isHit && saysUnknown)) problems.lost.push(what);
-	if (ending === 'result' && !isHit && !isRetry) problems.wrongEnd.push(what);
+	if (ending === 'unknown' ? !saysUnknown : !names && !(isHit && saysUnknown)) problems.lost.push(what);
+	if (ending === 'result' && !isHit) problems.wrongEnd.push(what);
 	return undefined;
 }
 
@@ -92,4 +93,30 @@ export function judgeHandOver(runs: Run[], received: Answer[], events: Event[], 
 			if (count > 1 || (count === 0 && !isHit)) problems.wrongEnd.push(`${asked}: handed over ${count} times`);
 		}
 	}
+}
+
+export interface Traces {
+	/** IDs of tasks whose results have arrived. */
+	results: Set<string>;
+	/** As text: the items that the workflows have got, and all else in which a person finds an ID: outputs and errors, sub-executions, purchase log, n8n's log. */
+	items: string;
+	elsewhere: string;
+	events: Event[];
+}
+
+/**
+ * Where a person finds a task. `arrived`: the workflow has got the result, or an item that names the task and says why there is
+ * none. `byHand`: its ID is somewhere else. Undefined: nowhere.
+ */
+export function placeOf(task: SandboxTask, { results, items, elsewhere, events }: Traces) {
+	const ending = endingOf(String(task.body.prompt));
+	// The service never said which ID it has; the item says that it is not known whether a task exists.
+	if (ending === 'unknown') return 'lostAnswer';
+	const inJson = JSON.stringify(task.id).slice(1, -1);
+	if (ending === 'result' ? results.has(task.id) : items.includes(inJson)) return 'arrived';
+	if (elsewhere.includes(inJson) || elsewhere.includes(`task ${task.id} `)) return 'byHand';
+	const isOnItsWay = events.some(
+		({ fromMs, untilMs }) => task.acceptedAt <= untilMs && answeredAtMs(task) > fromMs - ON_ITS_WAY_MS,
+	);
+	return isOnItsWay ? 'onItsWay' : undefined;
 }

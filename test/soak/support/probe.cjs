@@ -19,19 +19,15 @@ if (isMainThread && basename(process.argv[1] ?? '') === 'n8n') {
 	const sample = () => {
 		// An ordinary collection keeps compiled code that was used lately: n8n seems to grow for as long as it warms up.
 		collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-		const { heapUsed, external, rss } = process.memoryUsage();
-		const active = process.getActiveResourcesInfo();
-		const count = (/** @type {string} */ type) => active.filter((each) => each === type).length;
+		const { heapUsed } = process.memoryUsage();
+		const timers = process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
 		appendFileSync(
 			file,
 			`${JSON.stringify({
 				atMs: Date.now(),
 				pid: process.pid,
 				heapMb: heapUsed / MEGABYTE,
-				externalMb: external / MEGABYTE,
-				rssMb: rss / MEGABYTE,
-				timers: count('Timeout'),
-				sockets: count('TCPSocketWrap'),
+				timers,
 			})}\n`,
 		);
 	};

@@ -28,8 +28,6 @@ export interface Answer {
 	item: ReturnType<typeof itemsOf>[number];
 	executionId: string;
 	isHit: boolean;
-	/** Somebody has retried an execution for it. */
-	isRetry: boolean;
 }
 
 /** The trigger starts an execution right away, and the next one two minutes later. */
@@ -81,10 +79,10 @@ export async function readRuns({ rest, sandbox, workers }: Cluster, scheduled: S
 }
 
 /** In the background, only what cannot be handed over any more is in the workflow itself. */
-export const answersOf = ({ execution, isHit, inBackground }: Run, isRetry: boolean): Answer[] =>
+export const answersOf = ({ execution, isHit, inBackground }: Run): Answer[] =>
 	resultsIn(execution)
 		.filter(({ json }) => !inBackground || json.error !== undefined)
-		.map((item) => ({ asked: String(item.json.asked), item, executionId: execution.id, isHit, isRetry }));
+		.map((item) => ({ asked: String(item.json.asked), item, executionId: execution.id, isHit }));
 
 /** The items that another workflow is to get. */
 export const handedOverBy = ({ execution, inBackground }: Run): string[] =>
@@ -94,31 +92,17 @@ export const handedOverBy = ({ execution, inBackground }: Run): string[] =>
 				.map(({ json }) => String(json.asked))
 		: [];
 
-interface Receiver {
-	workflowId: string;
-	/** Executions whose items have been read. */
-	read: Set<string>;
-}
-
-/** The results that the workflow for them has got since the last time. */
-export async function readReceived(
-	{ rest }: Cluster,
-	{ workflowId, read }: Receiver,
-	runs: Run[],
-	events: Event[],
-): Promise<Answer[]> {
+/** The results that the workflow for them has got. */
+export async function readReceived({ rest }: Cluster, receiverId: string, runs: Run[], events: Event[]) {
 	const answers: Answer[] = [];
-	const isRetry = read.size > 0;
-	for (const { id, status } of await listExecutions({ rest }, workflowId)) {
-		if (read.has(id)) continue;
-		read.add(id);
+	for (const { id, status } of await listExecutions({ rest }, receiverId)) {
 		if (status !== 'success') continue;
 		const execution = await readExecution(rest, id);
 		for (const item of itemsOf(execution, 'Got')) {
 			const asked = String(item.json.pass_along?.asked);
 			const startMs = runs.find(({ intents }) => intents === intentsOf(asked))?.startMs ?? Infinity;
 			const isHit = isIn(events, startMs, Date.parse(execution.record.stoppedAt));
-			answers.push({ asked, item, executionId: id, isHit, isRetry });
+			answers.push({ asked, item, executionId: id, isHit });
 		}
 	}
 	return answers;

@@ -8,10 +8,7 @@ export interface Sample {
 	pid: number;
 	/** The rest after a garbage collection that frees all it can, compiled code included. */
 	heapMb: number;
-	externalMb: number;
-	rssMb: number;
 	timers: number;
-	sockets: number;
 }
 
 /** In order. */
@@ -26,7 +23,7 @@ export function readSamples(folder: string, port: number): Sample[] {
 }
 
 /** From one start to the end of the process. */
-export function livesOf(samples: Sample[]): Sample[][] {
+function livesOf(samples: Sample[]): Sample[][] {
 	return [...new Set(samples.map(({ pid }) => pid))].map((pid) => samples.filter((sample) => sample.pid === pid));
 }
 
