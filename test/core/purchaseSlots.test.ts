@@ -106,12 +106,6 @@ test('the rows of a long batch cost at most 3 % of its time', async () => {
 	expect(elapsedMs()).toBeLessThan(shortestMs * 1.03);
 });
 
-test('a batch that has a slot for each task writes all its rows at once', async () => {
-	const { clock, sent, run } = world(Infinity);
-	await clock.run(run(orders(50)));
-	expect(sent.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 50 }, () => WRITE_MS));
-});
-
 test('orders that wait for the purchase of another one with the same key take no slot', async () => {
 	const { clock, sent, run } = world(20, { requestMs: 30_000 });
 	const deliveries = Array.from({ length: 400 }, async () => await run(orders(1, { keyHash: 'order 7' })));
@@ -119,17 +113,6 @@ test('orders that wait for the purchase of another one with the same key take no
 	await clock.run(Promise.all([...deliveries, others]));
 	expect(sent).toHaveLength(20);
 	expect(Math.max(...sent.map(({ atMs }) => atMs))).toBe(5_000 + WRITE_MS);
-});
-
-test('few orders of a run have a row and no slot: of those a crash would leave open whether they were sent', async () => {
-	const { clock, sent, run, rows } = world(2);
-	const stop = new AbortController();
-	const running = run(orders(200), { signal: stop.signal });
-	await clock.run(clock.sleep(6_000));
-	const written = rows.filter(({ state }) => state === 'submitting');
-	expect(written.length - sent.length).toBe(10);
-	stop.abort();
-	await running;
 });
 
 test('an order that is given up while it waits for its slot is noted as not accepted', async () => {
@@ -158,17 +141,4 @@ test('a key is not held by an order that no slot became free for: the next one w
 	expect(hurried.map((order) => errorOf(order)?.details.reason?.name)).toEqual(['noFreePlace']);
 	expect(patient.map(({ end }) => end?.as)).toEqual(['done']);
 	expect(sent).toHaveLength(2);
-});
-
-test('an order with a key waits for another execution that waits for a slot no longer than its own Timeout', async () => {
-	const { clock, sent, run, elapsedMs } = world(1);
-	const [patient, hurried] = [orders(1, { keyHash: 'key' }), orders(1, { keyHash: 'key', timeoutMs: 1_000 })];
-	const slow = orders(3);
-	const running = [run(slow), clock.sleep(10).then(async () => await run(patient))];
-	await clock.run(clock.sleep(20).then(async () => await run(hurried)));
-	expect(elapsedMs()).toBeLessThan(1_100);
-	expect(hurried.map((order) => errorOf(order)?.details.reason?.name)).toEqual(['noFreePlace']);
-	await clock.run(Promise.all(running));
-	expect(patient.map(({ end }) => end?.as)).toEqual(['done']);
-	expect(sent).toHaveLength(4);
 });

@@ -1,7 +1,5 @@
-/** The requests of a lost execution, as its rows in the purchase log tell. */
-import { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { accept, endBadly, makeOrder } from '../../core/orders/states';
+import { accept, makeOrder } from '../../core/orders/states';
 import { parseRows, type PurchaseState } from '../../core/purchases/purchaseRow';
 import { SentRequests } from '../../core/purchases/sentRequests';
 
@@ -90,25 +88,6 @@ describe('the rows of a lost execution', () => {
 		expect([inDoubt?.time, of.state]).toEqual([TIME, 'planned']);
 	});
 
-	test('a request of a lost execution that is still under way in its rows can be withdrawn; another one in doubt cannot', () => {
-		const purchases = ['submitting', 'unknown'].map((state) => {
-			const of = order();
-			recover([row({ state })], of);
-			return of.purchase;
-		});
-		expect(purchases).toEqual([{ attempt: '9-a-0', hash: 'hash' }, undefined]);
-	});
-
-	test('the URLs of the request of a lost execution are no result', () => {
-		const of = order({ result: { requestUrls: [] } as never });
-		Object.assign(of.request ?? {}, {
-			body: { image: 'https://a.example/a.png' },
-			uploads: ['https://b.example/b.png'],
-		});
-		recover([row({ state: 'accepted', task_id: 't' })], of);
-		expect(of.result?.requestUrls).toEqual(['https://a.example/a.png', 'https://b.example/b.png']);
-	});
-
 	test('the last request of an order of a lost execution counts, but for those that were not accepted', () => {
 		const failed = row({ state: 'failed', task_id: 't' });
 		const states = (...rows: unknown[]) => {
@@ -120,49 +99,6 @@ describe('the rows of a lost execution', () => {
 		expect(states(failed, row({ ...second, state: 'not_accepted' }))).toEqual([false, 't']);
 	});
 
-	test('the tasks that have failed before are known again, and their tries count', () => {
-		const tries = { ...retry };
-		const of = order({ batch: batch(tries), earlierTaskIds: ['s'] });
-		const rows = ['s', 't', 'u'].map((id, index) =>
-			row({ id: index, attempt: `9-a-${index}`, state: 'failed', task_id: id }),
-		);
-		recover(rows, of);
-		expect([of.task?.taskId, of.earlierTaskIds, tries.tried]).toEqual(['u', ['s', 't'], 3]);
-		const many = Array.from({ length: 7 }, (_, index) =>
-			row({ id: index, attempt: `9-a-${index}`, state: 'failed', task_id: `t${index}` }),
-		);
-		const other = order({ batch: batch({ ...retry, tried: 9 }) });
-		recover(many, other);
-		expect([other.earlierTaskIds, other.batch?.retry?.tried]).toEqual([['t1', 't2', 't3', 't4', 't5'], 9]);
-	});
-
-	test('the task that the node has submitted itself counts as the first try of an order of a lost execution', () => {
-		const tries = { ...retry };
-		const first = order({ batch: batch(tries), purchase: { attempt: '7-a-0', hash: 'hash' } });
-		accept(first, { taskId: 'a', elapsedMs: 0 }, 1);
-		const again = row({ id: 2, state: 'failed', task_id: 'b' });
-		recover(
-			[
-				row({ attempt: '7-a-0', state: 'failed', task_id: 'a' }),
-				again,
-				row({ ...second, id: 3, state: 'accepted', task_id: 'c' }),
-			],
-			first,
-		);
-		expect([first.task?.taskId, first.earlierTaskIds, tries.tried]).toEqual(['c', ['a', 'b'], 3]);
-	});
-
-	test('a task of a lost execution that has failed before is known again; a request without an ID is none', () => {
-		const rows = [row(), row({ ...second, state: 'failed', task_id: 't' })];
-		const third = row({ id: 3, attempt: '9-a-2', state: 'accepted', task_id: 'u' });
-		const [one, other] = [order(), order()];
-		recover(rows, one);
-		recover([...rows, third], other);
-		expect([one.task?.taskId, one.earlierTaskIds]).toEqual(['t', undefined]);
-		expect(one.purchase).toStrictEqual({ attempt: '9-a-1', hash: 'hash' });
-		expect([other.task?.taskId, other.earlierTaskIds]).toEqual(['u', ['t']]);
-	});
-
 	test.each<[string, Record<string, unknown>, string | undefined]>([
 		['goes on with the new task', { state: 'accepted', task_id: 'u' }, 'u'],
 		['is in doubt where that has no ID', {}, undefined],
@@ -171,54 +107,6 @@ describe('the rows of a lost execution', () => {
 		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
 		const inDoubt = recover([row({ ...second, ...changes })], of);
 		expect([inDoubt === undefined, of.task?.taskId, of.earlierTaskIds]).toEqual([id !== undefined, id, ['t']]);
-	});
-
-	test('an order that runs is left as it is where nothing else was sent for it', () => {
-		const of = order({ batch: batch({ ...retry }) });
-		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
-		const before = structuredClone(of);
-		expect([recover([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
-		expect([recover([ofNode], of), of]).toEqual([undefined, before]);
-		const logged = { ...of, purchase: { attempt: '7-a-1', hash: 'hash' } };
-		expect([recover([ofNode], logged), logged.state]).toEqual([undefined, 'accepted']);
-	});
-
-	test.each<[string, unknown[]]>([
-		['of its own request', [row({ ...second })]],
-		['of an earlier request', [row(), row({ ...second, state: 'accepted', task_id: 't' })]],
-		[
-			'of a request in doubt before it',
-			[row({ state: 'unknown' }), row({ ...second, state: 'accepted', task_id: 't' })],
-		],
-	])('an order that runs is left as it is where only a row %s has no ID', (_, rows) => {
-		const of = order({ batch: batch({ ...retry }), purchase: { attempt: '9-a-1', hash: 'hash' } });
-		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
-		const before = structuredClone(of);
-		expect([recover(rows, of), of]).toEqual([undefined, before]);
-	});
-
-	test('an order that has ended without an ID is left as it is where the row has none either', () => {
-		const ended = () => {
-			const of = order({ purchase: { attempt: '9-a-0', hash: 'hash' }, batch: batch(retry) });
-			of.state = 'submitting';
-			endBadly(of, new GatewayError('outcomeUnknown', 'It was cut off'));
-			return of;
-		};
-		const of = ended();
-		expect([recover([row({ state: 'unknown' })], of), of.end?.error?.message]).toEqual([undefined, 'It was cut off']);
-		const late = ended();
-		expect([recover([row({ state: 'accepted', task_id: 't' })], late), late.task?.taskId]).toEqual([undefined, 't']);
-		const other = ended();
-		expect(recover([row({ state: 'unknown' }), row({ ...second, state: 'unknown' })], other)).toMatchObject(second);
-		const unlogged = Object.assign(ended(), { purchase: undefined });
-		expect(recover([row({ state: 'unknown' })], unlogged)).toMatchObject({ id: 1 });
-		const open = order({ purchase: { attempt: '9-a-0', hash: 'hash' } });
-		expect(recover([row()], open)).toMatchObject({ id: 1 });
-	});
-
-	test('an order that has left its task behind does not go on with it', () => {
-		const of = order({ earlierTaskIds: ['t'] });
-		expect([recover([row({ state: 'accepted', task_id: 't' })], of), of.state]).toEqual([undefined, 'planned']);
 	});
 
 	test('a row that cannot be read may be any, so the rows of a lost execution say nothing then', () => {
@@ -233,14 +121,6 @@ describe('the rows of a lost execution are all there', () => {
 	test('the rows of a lost execution are all there where those of the node are, and some of what was sent after them', () => {
 		expect(areAll([ofNode, row()])).toBe(true);
 		expect(areAll([ofNode, row({ state: 'not_accepted' })])).toBe(true);
-	});
-
-	test('the rows of a lost execution are all there where one of them is of an order that was submitted again', () => {
-		expect(areAll([ofNode, row({ item: 0 })])).toBe(true);
-	});
-
-	test('the rows of a lost execution are all there where an order shares the Purchase Key, and so the rows, of another one', () => {
-		expect(areAll([ofNode, row()], [firstOrder(), firstOrder('6-a-0'), order()])).toBe(true);
 	});
 
 	test.each<[string, unknown[], Order[] | undefined]>([
