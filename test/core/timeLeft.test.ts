@@ -79,12 +79,12 @@ describe.each([
 	{ cases: 'most services', shapes: SHAPES, spreads: SPREADS, longestMs: 800_000 },
 	{ cases: 'cases that nothing was chosen by', shapes: OTHER_SHAPES, spreads: OTHER_SPREADS, longestMs: 1_800_000 },
 ])('estimates of the time left, of $cases', ({ cases, shapes, spreads, longestMs }) => {
-	test.each([0, 1, 2, 4, 8, 16])(
+	test.each([0, 2, 6])(
 		`after %i tasks of a kind, 75 to 85 of 100 estimates of the time left hold, of ${cases}`,
 		(seenBefore) => {
 			const held = shapes.flatMap((shape) =>
 				spreads.flatMap((spread) =>
-					Array.from({ length: 12 }, () => {
+					Array.from({ length: 4 }, () => {
 						const usualMs = 3_000 * (longestMs / 3_000) ** random();
 						return shareHeld(shape, () => spread(usualMs), seenBefore);
 					}),
