@@ -137,23 +137,6 @@ describe('a creating request', () => {
 		},
 	);
 
-	test('pauses after a limit of requests that names none get longer, until a request fits', async () => {
-		const { clock, slots } = world(() => 1);
-		const run = slots.ofRun();
-		run.occupy('task');
-		const take = async () => await clock.run(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }));
-		const pauses: number[] = [];
-		for (let tries = 0; tries < 9; tries++) {
-			const fromMs = clock.at;
-			const [slot, another] = [await take(), await take()];
-			pauses.push(clock.at - fromMs);
-			if (tries === 7) slot.accepted('another', HOUR_MS);
-			else slot.refused({ limit: 'requests' });
-			another.refused({ limit: 'requests' });
-		}
-		expect(pauses).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 1].map((seconds) => seconds * 1000));
-	});
-
 	test.each([
 		['outcomeUnknown', 500],
 		['outcomeUnknown', 429],

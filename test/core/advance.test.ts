@@ -22,7 +22,6 @@ interface Rec {
 
 const DONE: Rec = { state: 'done', status: 'completed' };
 const PENDING: Rec = { state: 'pending', status: 'queued' };
-const FAILED: Rec = { state: 'failed', status: 'failed' };
 
 type Wanted = Partial<Product<{ id: string }, Rec>> & { records?: Rec[] };
 
@@ -111,14 +110,6 @@ test('an order that nobody waits for ends with its acceptance, and may go on at 
 	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, timedOut: false });
 });
 
-test('an order for what exists creates nothing', async () => {
-	const { ports, seen } = world();
-	const order = existing();
-	await advance(order, ports, controls());
-	expect(seen).toEqual(['read', 'finished task-0']);
-	expect(outputOf(order)).toMatchObject({ id: 'task-0', isNew: false });
-});
-
 test('an order that is to be read once is read once', async () => {
 	const { ports, seen } = world({ records: [PENDING] });
 	const order = existing({ then: 'read' });
@@ -147,13 +138,6 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 	test('it is read once: nobody knows how it is by now', async () => {
 		expect(await again([PENDING])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: ['queued', 'done'] });
 		expect(await again([DONE])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: ['completed', 'done'] });
-	});
-
-	test('a failed one is an error, and can be bought again', async () => {
-		const { outcome, entry, order } = await again([FAILED]);
-		expect(outcome).toEqual(['taskFailed', 'task-1', 'failed']);
-		expect(order.task?.status).toBe('failed');
-		expect(entry).toBeUndefined();
 	});
 
 	const trouble = (kind: GatewayErrorKind, more: Partial<Order> = {}) => ({
@@ -189,52 +173,7 @@ test('an ID that is too long to be kept is in the log, and a retry buys nothing 
 	await expect(advance(planned(), ports, controls())).rejects.toThrow('in an earlier try');
 });
 
-describe('what fails', () => {
-	test('an order that fails ends with its error, and may be created again by a retry', async () => {
-		const { ports, seen, store } = world({ records: [FAILED] });
-		const order = planned();
-		await expect(advance(order, ports, controls())).rejects.toThrow('It has failed');
-		expect(errorOf(order)?.kind).toBe('taskFailed');
-		expect(order.end?.as).toBe('failed');
-		expect(seen.at(-1)).toBe('finished task-1');
-		expect(JSON.stringify(store)).not.toContain('task-1');
-	});
-
-	test('what fails before anything was accepted is a refusal', async () => {
-		const { ports, store } = world({ create: async () => await Promise.reject(new GatewayError('balance', 'x')) });
-		const order = planned();
-		await expect(advance(order, ports, controls())).rejects.toThrow('x');
-		expect(order.end?.as).toBe('refused');
-		expect(JSON.stringify(store)).not.toContain('task');
-	});
-});
-
-test('an unfinished task that is wanted all the same is not said to have finished', async () => {
-	const { ports, seen } = world({ records: [PENDING] });
-	const order = planned({ wait: { ...wait, timeoutMs: 1_000, onTimeout: 'return' } });
-	await advance(order, ports, controls());
-	expect(outputOf(order)).toMatchObject({ timedOut: true });
-	expect(seen.filter((what) => what.startsWith('finished'))).toEqual([]);
-});
-
 describe('many', () => {
-	test('orders sleep together when none of them is due soon, and go on from there', async () => {
-		const clock = sharedClock();
-		const { ports, seen } = world({ records: [PENDING] }, { clock });
-		ports.sleep = new SleepCoordinator(clock, 2);
-		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
-		const orders = [0, 1].map((item) => existing({ item, acceptedAtMs: clock.now(), wait: { ...wait, plan } }));
-		const begunAtMs = clock.now();
-		const { wakeAtMs, outcomes } = await clock.run(
-			advanceAll(orders, ports, { concurrency: 2, continueOnError: true }),
-		);
-		expect((wakeAtMs ?? 0) - begunAtMs).toBe(100_000);
-		expect(seen).toEqual([]);
-		expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
-		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted']);
-		expect(orders.map(({ wait: left }) => (left?.dueAtMs ?? 0) - begunAtMs)).toEqual([100_000, 100_000]);
-	});
-
 	test('orders that have no place yet are not submitted when the others fall asleep', async () => {
 		const clock = sharedClock();
 		const { ports, seen } = world({ records: [PENDING] }, { clock });

@@ -55,32 +55,6 @@ describe('runJobs', () => {
 		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['stopped', 'taskFailed', 'stopped']);
 	});
 
-	test.each(['authentication', 'balance', 'permission'] as const)(
-		'after %s nothing more is submitted, also when the jobs continue',
-		async (kind) => {
-			let submitted = 0;
-			const job = (fails: boolean): Job<string> => ({
-				run: async ({ submitting }) =>
-					await submitting(async () => {
-						submitted++;
-						if (fails) throw trouble(kind);
-						return 'ok';
-					}),
-			});
-			const outcomes = await runJobs([job(false), job(true), job(false), job(false)], {
-				concurrency: 1,
-				continueOnError: true,
-			});
-			expect(outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.error.kind))).toEqual([
-				'ok',
-				kind,
-				'notSubmitted',
-				'notSubmitted',
-			]);
-			expect(submitted).toBe(2);
-		},
-	);
-
 	test('what was still being prepared when another item failed is not submitted', async () => {
 		const upload = deferred<void>();
 		const answer = deferred<string>();
@@ -106,19 +80,6 @@ describe('runJobs', () => {
 			'notSubmitted',
 		]);
 		expect(submit).not.toHaveBeenCalled();
-	});
-
-	test('many tasks take as long as the slowest one, however they are mixed', async () => {
-		const clock = sharedClock();
-		const jobs = Array.from(
-			{ length: 50 },
-			(_, index): Job<number> => ({
-				run: async () => await clock.sleep(1000 * (1 + ((index * 7) % 50))).then(() => index),
-			}),
-		);
-		const outcomes = await clock.run(runJobs(jobs, { concurrency: 50, continueOnError: false }));
-		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([...jobs.keys()]);
-		expect(clock.at - 1_000_000).toBe(50_000);
 	});
 });
 
@@ -217,16 +178,6 @@ describe('what one refusal holds back', () => {
 			'notSubmitted',
 			'permission',
 			'y',
-		]);
-	});
-
-	test.each(['notSubmitted', 'stopped'] as const)('an item that is %s does not end the others', async (kind) => {
-		const slow: Job<string> = { scope: 'b', run: async () => await flushPromises().then(() => 'done') };
-		const heldBack: Job<string> = { run: async () => await Promise.reject(trouble(kind)) };
-		expect(await ended([slow, heldBack, submits('next')], { concurrency: 2, continueOnError: false })).toEqual([
-			'done',
-			kind,
-			'next',
 		]);
 	});
 });

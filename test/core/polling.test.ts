@@ -3,16 +3,13 @@
  * those of the bench.
  */
 import fc from 'fast-check';
-import { GatewayError } from '../../core/errors';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
 import { afterPoll, nextPollAtMs, NOT_POLLED } from '../../core/polling/planner';
 import { PollSchedule } from '../../core/polling/pollSchedule';
 import { survivalTableOf } from '../../core/polling/survivalTables';
-import { waitForTask } from '../../core/polling/waitForTask';
 import { goalBetween } from '../support/pollingGoals';
 import {
 	AUTOMATIC,
-	every,
 	mean,
 	measureOne,
 	seeded,
@@ -23,7 +20,6 @@ import {
 	type Measured,
 	type Shape,
 } from '../support/simulation';
-import { fakeClock } from './support';
 
 const linear: Shape = (share) => 100 * share;
 const stuck: Shape = () => 37;
@@ -173,67 +169,6 @@ describe('the time between two polls', () => {
 			{ numRuns: 100, seed: 12, endOnFailure: true },
 		);
 	});
-
-	test('a task that is not found right after its creation is polled again after 0.5, 1, 2 and 4 s', async () => {
-		const { looksS } = await waitWith({ failing: 4 });
-		const gaps = looksS.slice(1, 5).map((atS, index) => atS - looksS[index]);
-		expect(gaps).toEqual([0.5, 1, 2, 4].map((gapS) => expect.closeTo(gapS, 6)));
-	});
-});
-
-/** Waits for a task that has finished after 60 s, and whose first polls fail. Seconds since the wait began. */
-async function waitWith({
-	plan = AUTOMATIC,
-	failing = 0,
-	acceptedBeforeMs = 0,
-	requestMs = 0,
-}: {
-	plan?: typeof AUTOMATIC;
-	failing?: number;
-	acceptedBeforeMs?: number;
-	requestMs?: number;
-}) {
-	const clock = fakeClock();
-	const startedAtMs = clock.at;
-	const looksS: number[] = [];
-	const target = {
-		thing: 'task' as const,
-		task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
-		fetch: async () => {
-			looksS.push((clock.at - startedAtMs) / 1000);
-			clock.at += requestMs;
-			if (looksS.length <= failing) throw new GatewayError('notFound', 'x');
-			return {
-				state: clock.at < startedAtMs + 60_000 ? ('pending' as const) : ('done' as const),
-				status: 'in_progress',
-			};
-		},
-		statusOf: (record: { state: 'pending' | 'done'; status: string }) => record,
-		toFailure: () => new GatewayError('taskFailed', 'x'),
-	};
-	const table = new SurvivalTable();
-	const acceptedAtMs = startedAtMs - acceptedBeforeMs;
-	await waitForTask(target, {
-		plan,
-		clock,
-		startedAtMs,
-		acceptedAtMs,
-		survivalTable: () => table,
-		backlogMs: () => 0,
-		timeoutMs: 600_000,
-		onTimeout: 'error',
-	});
-	return { looksS };
-}
-
-test('Polling Interval is exactly the multiples, from the acceptance on, however long a request takes', async () => {
-	expect((await waitWith({ plan: every(14) })).looksS).toEqual([14, 28, 42, 56, 70]);
-	expect((await waitWith({ plan: every(14), requestMs: 2_300 })).looksS).toEqual([14, 28, 42, 56, 70]);
-	expect((await waitWith({ plan: every(14), failing: 2 })).looksS).toEqual([14, 28, 42, 56, 70]);
-	expect((await waitWith({ plan: every(14), acceptedBeforeMs: 9_000, requestMs: 700 })).looksS).toEqual([
-		5, 19, 33, 47, 61,
-	]);
-	expect((await waitWith({ plan: every(14), acceptedBeforeMs: 20_000 })).looksS).toEqual([0, 8, 22, 36, 50, 64]);
 });
 
 describe('tasks of a batch', () => {

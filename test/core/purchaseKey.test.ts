@@ -51,21 +51,6 @@ test('a process that dies at any moment leads to no second purchase: the others 
 	);
 });
 
-test('the later row is shown and read first: the earlier one, seen afterwards, does not buy', async () => {
-	const delays = [1, 1, 500];
-	const world = makeWorld(() => delays.shift() ?? 10);
-	const [first, second] = [world.process('first'), world.process('second')];
-	const early = first.buy(orderOf());
-	const late = world.clock.sleep(3).then(async () => await second.buy(orderOf()));
-	await world.run(Promise.all([early, late]));
-	expect(world.created).toHaveLength(1);
-	const claims = world.visible.filter(({ state }) => state === 'submitting');
-	expect(claims.map(({ id, execution }) => [id, execution])).toEqual([
-		[2, 'second'],
-		[1, 'first'],
-	]);
-});
-
 test('another request under the key is refused, and names the purchase; nothing is sent', async () => {
 	const world = makeWorld();
 	const [one, two] = [world.process('one'), world.process('two')];
@@ -264,35 +249,8 @@ test.each(['another process', 'the same process'])(
 	},
 );
 
-/**
- * Two processes that meet: both write their rows before they see the other's (of the first at 30 ms, of the second at 35),
- * and read both rows at 40 and 45 ms.
- */
-function meet(world: ReturnType<typeof makeWorld>, signal?: AbortSignal, timeoutMs?: number) {
-	const first = world.process('first').buy(orderOf(), undefined, signal, timeoutMs);
-	const second = world.clock.sleep(5).then(async () => await world.process('second').buy(orderOf()));
-	return { first, second };
-}
-
 const statesOf = (rows: Stored[], name: string) =>
 	rows.filter(({ execution }) => execution === name).map(({ state, code }) => (code ? `${state}: ${code}` : state));
-
-test.each([
-	['is stopped', 'executionStopped', 'execution_stopped', 100, Infinity],
-	['reaches its Timeout', 'noFreePlace', 'no_free_place', Infinity, 300],
-])(
-	'an order that %s while it waits for another one to withdraw buys nothing and withdraws its own row: the other one buys',
-	async (_, reason, code, stopsAtMs, timeoutMs) => {
-		const world = makeWorld();
-		const stop = new AbortController();
-		const { first, second } = meet(world, stop.signal, timeoutMs);
-		void world.clock.sleep(stopsAtMs).then(() => stop.abort());
-		expect(await world.run(codeOf(first))).toBe(reason);
-		expect(await world.run(second)).toEqual({ id: 'task 1' });
-		expect(world.created).toHaveLength(1);
-		expect(statesOf(world.visible, 'first')).toEqual(['submitting', `not_accepted: ${code}`]);
-	},
-);
 
 test.each([
 	['cannot be written', { full: 'the disk is full' }, 'the disk is full'],
@@ -308,20 +266,6 @@ test.each([
 	expect(statesOf(world.visible, 'one')).toEqual(['not_accepted: purchase_log_unavailable']);
 });
 
-test('an order that goes on with an earlier task notes its failure in the rows of the purchase, which frees the key', async () => {
-	const world = makeWorld();
-	await world.run(world.process('one').buy(orderOf()));
-	await world.run(world.clock.sleep(1000));
-	const two = world.process('two');
-	const order = orderOf();
-	await world.run(two.buy(order));
-	two.log.note(order, 'failed');
-	await world.run(world.clock.sleep(1000));
-	const [bought, failed] = world.visible.slice(-2);
-	expect(failed).toMatchObject({ execution: 'two', state: 'failed', attempt: bought?.attempt, request_hash: 'hash' });
-	expect(await world.run(world.process('three').buy(orderOf()))).toEqual({ id: 'task 2' });
-});
-
 test.each([
 	['was stopped', stoppedError()],
 	['was not submitted', gatewayError('notSubmitted', { because: 'the item before failed' })],
@@ -335,16 +279,5 @@ test.each([
 	expect(await world.run(first)).not.toBe('bought');
 	expect(await world.run(second)).toEqual({ id: 'task 1' });
 	expect(await world.run(third)).toMatchObject({ id: 'task 1' });
-	expect(world.created).toEqual(['task 1']);
-});
-
-test('with Submit Again, an order whose predecessor has an unknown outcome buys once for all that wait', async () => {
-	const world = makeWorld();
-	const one = world.process('one');
-	const again = { submitAgain: true };
-	const first = codeOf(one.buy(orderOf(again), lost));
-	const others = Promise.all([one.buy(orderOf(again)), one.buy(orderOf(again))]);
-	expect(await world.run(first)).toBe('outcomeUnknown');
-	expect((await world.run(others)).map(({ id }) => id)).toEqual(['task 1', 'task 1']);
 	expect(world.created).toEqual(['task 1']);
 });

@@ -123,11 +123,6 @@ describe('a request', () => {
 	}
 	const failing = (error: unknown) => async () => await Promise.reject(error);
 
-	test('a request that was accepted has a row with its ID', async () => {
-		const { outcome, states } = await record(async () => await Promise.resolve({ id: 't' }));
-		expect([outcome, states]).toEqual([{ id: 't' }, ['accepted']]);
-	});
-
 	test('a request that was stopped while its row was written is not sent', async () => {
 		const create = jest.fn();
 		const { outcome, states } = await record(create, AbortSignal.abort());
@@ -170,12 +165,6 @@ describe('a retry', () => {
 		return { log, told, ledger, mine, other };
 	}
 
-	test('a retry goes on with what the earlier tries have created, in their rows', async () => {
-		const { ledger, mine, other } = await retry();
-		expect(ledger.find(0, 'hash')).toMatchObject({ taskId: 't' });
-		expect([mine.purchase, other.purchase]).toEqual([{ attempt: '6-a-0', hash: 'hash' }, undefined]);
-	});
-
 	const full = async () => await Promise.reject(new Error('full'));
 	const isTrue = async () => await Promise.resolve(true);
 
@@ -201,35 +190,6 @@ describe('a retry', () => {
 		expect(await lastSeen(async () => [stored])).toBe(1);
 		expect(await lastSeen(async () => [stored, { ...stored, id: 9 }])).toBe(1);
 		expect(await lastSeen(full)).toBe(1);
-	});
-
-	describe('beside another one of the same execution', () => {
-		const row2 = { ...stored, id: 2, execution: '8', attempt: '8-a-0', item: 1, state: 'submitting', task_id: '' };
-
-		async function beside(values: unknown[]) {
-			const { log, other } = await retry();
-			log.ports.table.rowsOfOthers = async () => await Promise.resolve(values);
-			const end = await log.begin(other).catch((error: GatewayError) => error.details.reason);
-			return { other, end };
-		}
-
-		test.each([
-			['submits', 'submitting', ''],
-			['has bought', 'accepted', 'img_9'],
-			['may have bought', 'unknown', ''],
-		])('a retry does not submit what the other one %s', async (_, state, id) => {
-			const { end, other } = await beside([{ ...row2, state, task_id: id }]);
-			expect(end).toEqual({ name: 'submittedByOtherRetry', data: { execution: '8' } });
-			expect(other.purchase).toBeUndefined();
-		});
-
-		test('a retry submits nothing where the rows cannot be read, or its own cannot be written', async () => {
-			const { log, other } = await retry();
-			log.ports.table.rowsOfOthers = full;
-			await expect(log.begin(other)).rejects.toMatchObject({ details: { reason: { data: { words: 'full' } } } });
-			log.ports.table.insert = async () => await Promise.reject(new Error('locked'));
-			await expect(log.begin(other)).rejects.toMatchObject({ details: { reason: { data: { words: 'locked' } } } });
-		});
 	});
 });
 

@@ -4,7 +4,7 @@ import { PendingUpload } from '../../core/models/images';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
-import { submit, uploadForLater, type SubmitPorts } from '../../core/orders/submit';
+import { submit, type SubmitPorts } from '../../core/orders/submit';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
@@ -23,60 +23,28 @@ const fresh = (): Execution => ({ store: {}, names: new Set() });
 
 interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' | 'isReusable' | 'record'>> {
 	thing?: Order['thing'];
-	status?: string;
-	model?: string;
 	request?: Record<string, unknown>;
 	submitAgain?: boolean;
 	keyHash?: string;
 	/** Uploads of the files of the order: none, if nothing is said. */
 	upload?: () => Promise<string>;
-	wait?: OrderDraft['wait'];
-	result?: OrderDraft['result'];
-	batch?: OrderDraft['batch'];
-	firstWave?: SubmitPorts['firstWave'];
 }
 
-/** One try to create a thing, and all that the user can see of it. */
+/** One try to create a thing. */
 function attempt(
 	{ store, names }: Execution,
-	{
-		thing = 'task',
-		status = 'queued',
-		model,
-		request = { prompt: 'a cat' },
-		submitAgain = false,
-		...wanted
-	}: Wanted = {},
-	{ executionId = '1', isRetry = false, mayBegin = true } = {},
+	{ thing = 'task', request = { prompt: 'a cat' }, submitAgain = false, ...wanted }: Wanted = {},
+	{ executionId = '1', isRetry = false } = {},
 ) {
 	const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
-	const seen: string[] = [];
-	const writeAheadStore: WriteAheadStore = {
-		...storeOfNames(names),
-		record: async (wantedNames) => {
-			seen.push('record');
-			return await storeOfNames(names).record(wantedNames);
-		},
-	};
-	const describe = ({ task, item, model: of = '-' }: Order) =>
-		`${task?.taskId} ${task?.status} (${of}) of item ${item}`;
-	const events = {
-		accepted: (order: Order) => seen.push(`accepted: ${describe(order)}`),
-		continued: (order: Order) => seen.push(`continued: ${describe(order)}`),
-		finished: () => {},
-	};
 	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry },
 		ledger,
-		writeAheadStore,
+		storeOfNames(names),
 	);
 	const { signal } = new AbortController();
 	const controls: Pick<JobControls, 'submitting' | 'uploading'> = {
-		submitting: async (send) => {
-			if (!mayBegin) throw gatewayError('notSubmitted', { because: 'x' });
-			seen.push('submitting');
-			return await send(signal);
-		},
+		submitting: async (send) => await send(signal),
 		uploading: async (upload) => await upload(),
 	};
 	const create = jest.fn(wanted.create ?? (async () => ({ id: 'task-1' })));
@@ -88,80 +56,40 @@ function attempt(
 	});
 	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
 	const order = makeOrder({
-		...{ item: 3, thing, kind: 'image', model, then: 'nothing', wait: wanted.wait, result: wanted.result },
-		batch: wanted.batch,
+		...{ item: 3, thing, kind: 'image', then: 'nothing' },
 		request: { body, hash: hashOf(thing, request), submitAgain, keyHash: wanted.keyHash },
 	});
-	const product = {
-		status,
-		create,
-		isReusable: wanted.isReusable,
-		record: wanted.record,
-		output: () => ({ json: {} }),
-	};
+	const { isReusable, record } = wanted;
+	const product = { status: 'queued', create, isReusable, record, output: () => ({ json: {} }) };
 	const ports: SubmitPorts = {
 		client: {},
 		ledger,
 		writeAhead,
-		events: events as never,
+		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 		clock: { ...fakeClock(), now: () => NOW_MS },
 		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file.file]] : []),
 		uploadImage: wanted.upload ?? (async () => ''),
-		firstWave: wanted.firstWave,
 	};
 	const bought = submit(order, product, ports, controls as JobControls);
-	return {
-		seen,
-		create,
-		product,
-		ports,
-		signal,
-		order,
-		outcome: bought
-			.then(
-				(answer) => ({ answer, id: order.task?.taskId, error: undefined }),
-				(error: GatewayError) => ({ answer: undefined, id: order.task?.taskId, error }),
-			)
-			.finally(async () => await writeAhead.end()),
-	};
+	const outcome = bought
+		.then(
+			() => ({ id: order.task?.taskId, error: undefined }),
+			(error: GatewayError) => ({ id: order.task?.taskId, error }),
+		)
+		.finally(async () => await writeAhead.end());
+	return { create, order, outcome };
 }
 
 const failing = (kind: GatewayErrorKind) => async () => await Promise.reject(new GatewayError(kind, 'x'));
 
-test('what is created is written down, logged and the item’s before anything else happens', async () => {
-	const execution = fresh();
-	const { outcome, seen, create, signal, order } = attempt(execution, { model: 'beta-v3' });
-	expect((await outcome).answer).toStrictEqual({ id: 'task-1' });
-	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS, task: { taskId: 'task-1', elapsedMs: 0 } });
-	expect(order).not.toHaveProperty('request');
-	expect(seen).toEqual(['submitting', 'record', 'accepted: task-1 queued (beta-v3) of item 3']);
-	expect(create).toHaveBeenCalledWith(order, { prompt: 'a cat' }, expect.objectContaining({ signal }));
-	const hash = hashOf('task', { prompt: 'a cat' });
-	expect(execution.store).toMatchObject({ generationGatewayTasks: {} });
-	expect((execution.store.generationGatewayTasks as Record<string, unknown>)['0.3']).toStrictEqual({
-		...{ taskId: 'task-1', hash, executionId: '1', acceptedAtMs: NOW_MS },
-	});
-});
-
-test('a later try takes what exists, and creates nothing', async () => {
-	const execution = fresh();
-	await attempt(execution).outcome;
-	const { outcome, seen, create, order } = attempt(execution, {}, { executionId: '2', isRetry: true });
-	expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-1', error: undefined });
-	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS });
-	expect(seen).toEqual(['continued: task-1 in_progress (-) of item 3']);
-	expect(create).not.toHaveBeenCalled();
-});
-
-test('a token, which has no ID, is created once all the same', async () => {
+test('a token, which has no ID, is created once', async () => {
 	const execution = fresh();
 	const token = { thing: 'token' as const, create: async () => ({ id: '' }) };
 	const first = attempt(execution, token);
 	await first.outcome;
-	expect(first.seen).toEqual(['submitting', 'record', 'accepted:  queued (-) of item 3']);
 	const second = attempt(execution, token);
 	expect((await second.outcome).id).toBe('');
-	expect([second.seen, second.create.mock.calls]).toEqual([['continued:  queued (-) of item 3'], []]);
+	expect(second.create).not.toHaveBeenCalled();
 });
 
 describe('in a retried execution, the request decides whether it is the same purchase', () => {
@@ -170,7 +98,7 @@ describe('in a retried execution, the request decides whether it is the same pur
 		['the same', {}, 0],
 		['another request', { request: { prompt: 'a dog' } }, 1],
 		['another thing with the same request', { thing: 'asset' }, 1],
-	])('in a retried execution, %s is bought anew %i times', async (_, order, times) => {
+	])('in a retried execution, %s is bought %i times more', async (_, order, times) => {
 		const execution = fresh();
 		await attempt(execution).outcome;
 		const { outcome, create } = retried(order, execution);
@@ -242,13 +170,6 @@ describe('while it is unknown whether the service accepted it', () => {
 	});
 });
 
-test('a request that was surely refused is created by the next try', async () => {
-	const execution = fresh();
-	expect((await attempt(execution, { create: failing('rejected') }).outcome).error?.kind).toBe('rejected');
-	expect(JSON.stringify(execution)).not.toContain('0.3');
-	expect((await attempt(execution).outcome).id).toBe('task-1');
-});
-
 test('what cannot be used any more is created again, what can is not', async () => {
 	const execution = fresh();
 	await attempt(execution).outcome;
@@ -279,15 +200,6 @@ describe('uploads', () => {
 		expect(upload).toHaveBeenCalledTimes(1);
 	});
 
-	test('an upload that fails leaves nothing behind, and creates nothing', async () => {
-		const execution = fresh();
-		const { outcome, seen, create } = attempt(execution, { upload: failing('unavailable') });
-		expect((await outcome).error).toBeDefined();
-		expect(create).not.toHaveBeenCalled();
-		expect(JSON.stringify(execution)).not.toContain('0.3');
-		expect(seen).toEqual([]);
-	});
-
 	test('a retry that may not submit uploads nothing', async () => {
 		const execution = fresh();
 		await attempt(execution).outcome; // and n8n dies before it has saved the store
@@ -305,27 +217,6 @@ describe('uploads', () => {
 	});
 });
 
-describe('what the order keeps of the request', () => {
-	const result = {
-		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
-		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
-	};
-	const request = { image_urls: ['https://in.example/b.png'] };
-
-	test('the request URLs are its URLs and those of its uploads: a record may repeat them, and they are no result', async () => {
-		const execution = fresh();
-		const url = 'https://files.example/up.png';
-		const asked = { prompt: 'https://in.example/a.png' };
-		const first = attempt(execution, { result: { ...result }, request: asked, upload: async () => url });
-		await first.outcome;
-		expect(first.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
-		const second = attempt(execution, { result: { ...result }, request: asked, upload: async () => url });
-		await second.outcome;
-		expect(second.create).not.toHaveBeenCalled();
-		expect(second.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
-	});
-});
-
 describe('a purchase that another order has made under the same Purchase Key', () => {
 	const result = {
 		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
@@ -338,18 +229,6 @@ describe('a purchase that another order has made under the same Purchase Key', (
 		return await Promise.resolve({ id: 'task-7', boughtAtMs: 55 });
 	};
 
-	test('a purchase that another order has made under the same Purchase Key is continued, and nothing is sent', async () => {
-		const { outcome, create, order, seen } = attempt(fresh(), { record, request, result: { ...result } });
-		expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-7', error: undefined });
-		expect(create).not.toHaveBeenCalled();
-		expect(order).toMatchObject({
-			...{ state: 'accepted', acceptedAtMs: 55, reused: true },
-			task: { taskId: 'task-7', status: 'in_progress', elapsedMs: 0 },
-			result: { requestUrls: ['https://in.example/b.png'] },
-		});
-		expect(seen).toEqual(['submitting', 'record', 'continued: task-7 in_progress (-) of item 3']);
-	});
-
 	test.each(['another key', undefined])(
 		'a retry with %p buys, because the other order has bought nothing for it',
 		async (keyHash) => {
@@ -360,52 +239,4 @@ describe('a purchase that another order has made under the same Purchase Key', (
 			expect([create.mock.calls.length, order.reused]).toEqual([1, undefined]);
 		},
 	);
-});
-
-describe('files of an order that may be submitted by another execution', () => {
-	const HERE = { read: async () => await Promise.resolve({ bytes: Buffer.from('x') }), stored: () => undefined };
-
-	/** Uploads for later. `known` is what an earlier try has left. */
-	async function uploadFirst(
-		file: Partial<typeof HERE>,
-		{ uploads, known, other }: { uploads?: string[]; known?: string; other?: object } = {},
-	) {
-		const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
-		if (known === 'task-1') ledger.accepted(3, { taskId: known, hash: 'h', acceptedAtMs: NOW_MS });
-		if (known === 'unknown') ledger.outcomeUnknown(3, 'h', NOW_MS);
-		const request = { body: { prompt: 'x', image: 'a' }, hash: 'h', submitAgain: false, uploads };
-		const order = makeOrder({ item: 3, thing: 'task', kind: 'image', then: 'poll', request });
-		const uploadImage = jest.fn(async () => await Promise.resolve('https://files.example/a.png'));
-		const ports = {
-			...{
-				ledger,
-				uploadImage,
-				filesOf: () => new Map(Object.entries({ a: { ...HERE, ...file }, ...(other && { b: other }) })),
-			},
-			writeAhead: { beforeUploads: async () => {} },
-		};
-		const uploading: JobControls['uploading'] = async (upload) => await upload();
-		const product = { create: jest.fn(), status: 'queued' };
-		const error = await uploadForLater(order, product as never, ports as never, { uploading }).catch(
-			(thrown: GatewayError) => thrown.details.reason?.name,
-		);
-		return {
-			image: order.request?.body.image,
-			uploads: order.request?.uploads,
-			times: uploadImage.mock.calls.length,
-			error,
-		};
-	}
-
-	const uploaded = 'https://files.example/a.png';
-	test('files of an order that may be submitted by another execution are uploaded where only this process can read them', async () =>
-		expect(await uploadFirst(HERE)).toEqual({ image: uploaded, uploads: [uploaded], times: 1 }));
-
-	test('files of an order that may be submitted by another execution stay where n8n has stored them', async () =>
-		expect(await uploadFirst({ stored: () => ({ id: 'filesystem:1' }) as never })).toEqual({ image: 'a', times: 0 }));
-
-	test('files of an order that may be submitted by another execution are all uploaded where only one of them is here', async () => {
-		const stored = { ...HERE, stored: () => ({ id: 'filesystem:1' }) };
-		expect(await uploadFirst(HERE, { other: stored })).toMatchObject({ uploads: [uploaded, uploaded], times: 2 });
-	});
 });

@@ -330,6 +330,26 @@ describe('the pace of a wait', () => {
 		}
 	});
 
+	test.each<[string, More, number[]]>([
+		['as it is', {}, [14, 28, 42, 56, 70]],
+		['with slow requests', { requestMs: 2_300 }, [14, 28, 42, 56, 70]],
+		['of an older task', { acceptedAtMs: START_MS - 9_000, requestMs: 700 }, [5, 19, 33, 47, 61]],
+		['of a task that is due', { acceptedAtMs: START_MS - 20_000 }, [0, 8, 22, 36, 50]],
+	])('Polling Interval is exactly the multiples, from the acceptance on: %s', async (_, more, looksS) => {
+		const waiting = wait([{}, trouble('unavailable'), {}, {}, DONE], { intervalMs: 14_000, ...more });
+		await waiting.outcome;
+		expect(waiting.looksS).toEqual(looksS);
+	});
+
+	test('a task that is not found right after its creation is polled again after 0.5, 1, 2 and 4 s', async () => {
+		const { looksS, outcome } = wait([...Array<Seen>(4).fill(trouble('notFound')), DONE], {
+			plan: { kind: 'automatic' },
+		});
+		await outcome;
+		const gaps = looksS.slice(1).map((atS, index) => atS - (looksS[index] as number));
+		expect(gaps).toEqual([0.5, 1, 2, 4].map((gapS) => expect.closeTo(gapS, 6) as number));
+	});
+
 	test.each<[string, number | undefined, number]>([
 		['its age is known', 12_000, 2],
 		['it is said to be of this moment', 0, 7],

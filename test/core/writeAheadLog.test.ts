@@ -57,7 +57,6 @@ const slot = (number: number, ofTry = 'run 0, try 0') => `generation-gateway est
 
 const accepted = async () => 'task-1';
 const refused = async () => await Promise.reject(gatewayError('requestRejected', {}));
-const lost = async () => await Promise.reject(gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' }));
 const buy = async (
 	{ writeAhead }: ReturnType<typeof start>,
 	send: () => Promise<unknown> = accepted,
@@ -139,28 +138,6 @@ describe('a later try that meets the names of an earlier one', () => {
 });
 
 describe('at the end', () => {
-	test.each([
-		['accepted', accepted],
-		['lost', lost],
-	])('at the end, what was %s is remembered: the names stay, and the next try has others', async (_, send) => {
-		const names = new Names();
-		const one = start(names);
-		await buy(one, send);
-		await buy(one, refused);
-		await one.writeAhead.end();
-		expect(names.all).toEqual([own(), slot(0)].sort());
-		expect(one.ledger.knownTries).toBe(1);
-	});
-
-	test('at the end, where all was refused the names are gone, but not those of others', async () => {
-		const names = new Names(slot(0), own('7'));
-		const one = start(names);
-		expect((await buy(one, refused)).error?.kind).toBe('rejected');
-		await one.writeAhead.end();
-		expect(names.all).toEqual([own('7'), slot(0)].sort());
-		expect(one.ledger.knownTries).toBe(0);
-	});
-
 	test('names that cannot be taken back at the end are counted as a try that is known', async () => {
 		const names = new Names();
 		const one = start(names);
@@ -179,13 +156,6 @@ describe('at the end', () => {
 		await ending;
 		expect(one.ledger.knownTries).toBe(0);
 	});
-});
-
-test('after a crash the error says where the IDs are that the earlier try received', async () => {
-	const { writeAhead } = start(new Names(own()), { isRetry: true });
-	const error = await writeAhead.declare({ thing: 'task' }).catch((thrown: GatewayError) => thrown);
-	expect(error?.details.reason?.data).toEqual({ thing: 'task', what: INTERRUPTED });
-	expect(INTERRUPTED).toMatch(/IDs .* n8n's log .* data table/);
 });
 
 /** The service's answer to the request of one item. */
