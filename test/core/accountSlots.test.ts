@@ -1,4 +1,4 @@
-/** The slots of an account: as many tasks run at once as it can run, whoever submits them. */
+/** The slots of an account: as many tasks run at once as it can run, in whichever runs. */
 import { AccountSlots } from '../../core/account/accountSlots';
 import type { RunSlots } from '../../core/account/runSlots';
 import { gatewayError, GatewayError, type GatewayErrorDetails } from '../../core/errors';
@@ -178,19 +178,7 @@ describe('a creating request', () => {
 		await run.take({ timeoutMs: 0, sinceMs: run.nowMs() });
 	});
 
-	test('a creating request that was refused gives its slot to the next one', async () => {
-		const slots = new AccountSlots(sharedClock());
-		slots.most = 1;
-		const create = async () => await Promise.reject(gatewayError('requestRejected', {}));
-		await expect(createInSlot(order(), { slots: slots.ofRun() }, {}, { create })).rejects.toMatchObject({
-			kind: 'rejected',
-		});
-		expect(await createInSlot(order(), { slots: slots.ofRun() }, {}, { create: async () => ({ id: 'task' }) })).toEqual(
-			{ id: 'task' },
-		);
-	});
-
-	test('a creating request that nobody waits for gives up its wait for a slot as other requests are given up', async () => {
+	test('a creating request of a task that is not waited for gives up its wait for a slot as other requests are given up', async () => {
 		const { clock, slots } = world(() => 1, { tasksAtOnce: 1 });
 		slots.ofRun().occupy('task');
 		const unwaited = { thing: 'task', then: 'nothing' } as never;
@@ -237,14 +225,6 @@ test('slots that come back are found, and used before long', async () => {
 	expect(seen.most).toBeGreaterThan(175);
 	// 12 of them in the first half minute; the others take 10 s when 200 run at once.
 	expect(elapsedMs()).toBeLessThan(30_000 + 17_000);
-});
-
-test('slots that others take are given up', async () => {
-	const { clock, slots, seen, buy } = world((nowMs) => (nowMs < 10_000 ? 20 : 3), { tasksAtOnce: 20 });
-	const run = slots.ofRun();
-	await clock.run(Promise.all(Array.from({ length: 80 }, async () => await buy(run, 2_000))));
-	expect(seen.tasks).toBe(80);
-	expect(seen.refused).toBeLessThan(30);
 });
 
 test('the run with the fewest slots comes next: a short one does not wait for a long one', async () => {

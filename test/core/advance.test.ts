@@ -90,8 +90,6 @@ const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 600_000, onTimeo
 const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
 const planned = (more: Partial<OrderDraft> = {}) =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', request, wait: { ...wait }, then: 'poll', ...more });
-const existing = (more: Partial<OrderDraft> = {}) =>
-	planned({ request: undefined, task: { taskId: 'task-0', elapsedMs: 0 }, ...more });
 const outputOf = ({ end }: Order) => end?.output?.json;
 
 test('an order is submitted, polled until it has finished, and has its output', async () => {
@@ -102,24 +100,7 @@ test('an order is submitted, polled until it has finished, and has its output', 
 	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, status: 'completed', timedOut: false });
 });
 
-test('an order that nobody waits for ends with its acceptance, and may go on at the service', async () => {
-	const { ports, seen } = world();
-	const order = planned({ then: 'nothing' });
-	await advance(order, ports, controls());
-	expect(seen).toEqual(['create {"prompt":"a cat"}', 'accepted task-1']);
-	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, timedOut: false });
-});
-
-test('an order that is to be read once is read once', async () => {
-	const { ports, seen } = world({ records: [PENDING] });
-	const order = existing({ then: 'read' });
-	await advance(order, ports, controls());
-	expect(seen.filter((what) => what === 'read')).toHaveLength(1);
-	expect(seen).toContain('finished task-0');
-	expect(outputOf(order)).toMatchObject({ status: 'queued', timedOut: false });
-});
-
-describe('an order that nobody waits for, whose thing an earlier try has created', () => {
+describe('an order that is only submitted, whose thing an earlier try has created', () => {
 	const again = async (
 		records: Rec[],
 		{ agoMs = 60_000, ...more }: Partial<OrderDraft> & { agoMs?: number } = {},
@@ -135,7 +116,7 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 		return { seen, outcome, order, entry: ports.ledger.find(0, 'h') };
 	};
 
-	test('it is read once: nobody knows how it is by now', async () => {
+	test('a task of an earlier try is read once, because its state is not known any more', async () => {
 		expect(await again([PENDING])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: ['queued', 'done'] });
 		expect(await again([DONE])).toMatchObject({ seen: ['continued task-1', 'read'], outcome: ['completed', 'done'] });
 	});
@@ -143,7 +124,7 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 	const trouble = (kind: GatewayErrorKind, more: Partial<Order> = {}) => ({
 		read: async (order: Order) => {
 			Object.assign(order, more);
-			return await Promise.reject(new GatewayError(kind, 'Nobody knows it'));
+			return await Promise.reject(new GatewayError(kind, 'It is not known'));
 		},
 	});
 
@@ -155,9 +136,12 @@ describe('an order that nobody waits for, whose thing an earlier try has created
 		'authentication',
 		'permission',
 		'badInput',
-	] as const)('trouble (%s) is no error: nobody waits for it', async (kind) => {
-		expect((await again([], {}, trouble(kind))).outcome).toEqual([undefined, 'done']);
-	});
+	] as const)(
+		'trouble (%s) with a task of an earlier try is no error, because no one waits for its end',
+		async (kind) => {
+			expect((await again([], {}, trouble(kind))).outcome).toEqual([undefined, 'done']);
+		},
+	);
 });
 
 test('an ID that is too long to be kept is in the log, and a retry buys nothing in its place', async () => {
@@ -173,7 +157,7 @@ test('an ID that is too long to be kept is in the log, and a retry buys nothing 
 	await expect(advance(planned(), ports, controls())).rejects.toThrow('in an earlier try');
 });
 
-describe('many', () => {
+describe('orders that fall asleep', () => {
 	test('orders that have no place yet are not submitted when the others fall asleep', async () => {
 		const clock = sharedClock();
 		const { ports, seen } = world({ records: [PENDING] }, { clock });
@@ -198,16 +182,6 @@ describe('many', () => {
 		const orders = [0, 1, 2].map((item) => planned({ item, wait: { ...wait, plan } }));
 		return { clock, account, ports, seen, orders };
 	};
-
-	test('orders sleep although some wait for a place of the account, which only they can make free', async () => {
-		const { clock, account, ports, seen, orders } = withOnePlace();
-		const beganMs = clock.now();
-		const { wakeAtMs } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
-		expect((wakeAtMs ?? 0) - beganMs).toBe(100_000);
-		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'planned', 'planned']);
-		expect(seen).toEqual(['accepted task-0']);
-		expect(account.ofRun().isBusy()).toBe(true);
-	});
 
 	test('orders wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
 		const { clock, account, ports, orders } = withOnePlace();

@@ -4,7 +4,6 @@ import { readPropertySettings } from '../support/propertySettings.mts';
 import { steady, type Clock } from '../../core/clock';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { realClock } from '../../nodes/connection/transport';
 import { sharedClock } from './support';
@@ -79,19 +78,6 @@ test.each([
 			{ seed, path, numRuns: runs },
 		);
 	}
-});
-
-test('tasks that lie down are to be woken by the clock as it is then', async () => {
-	const { time, wall, set } = settableClock();
-	const startedAtMs = wall.now();
-	const coordinator = new SleepCoordinator(wall, 1);
-	const plan = { kind: 'fixed' as const, intervalMs: 2 * HOUR_MS };
-	const wait = { plan, startedAtMs, timeoutMs: 10 * HOUR_MS, onTimeout: 'error' as const };
-	const own = coordinator.clockOf({ acceptedAtMs: startedAtMs, wait });
-	set(-HOUR_MS);
-	void own.sleep(2 * HOUR_MS);
-	expect((coordinator.until as number) - wall.now()).toBe(2 * HOUR_MS);
-	await time.run(time.sleep(1));
 });
 
 describe('real time', () => {

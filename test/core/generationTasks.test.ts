@@ -107,26 +107,10 @@ describe('a finished task without a result', () => {
 		progress: 100,
 		created_at: 5,
 	};
-	const reasonOf = (fields: Record<string, unknown>, path?: string) =>
-		missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.reason;
-
-	test('a finished task without a result shows what may be the result', () => {
-		expect(reasonOf({ odd: 'place' })).toEqual({
-			name: 'noResultUrl',
-			data: { id: 'task-1', record: '{ "odd": "place" }' },
-		});
-	});
 
 	test('of a finished task without a result only those fields are read that there is room for', () => {
 		const { fields, seen } = manyFields(20_000);
 		missingResult('task-1', { ...record(known), raw: fields }, 5_000);
 		expect(seen.read).toBeLessThanOrEqual(200);
-	});
-
-	test('a finished task without a result names the place where the user has expected it', () => {
-		expect(reasonOf({ odd: 'place' }, 'result.url')).toEqual({
-			name: 'noResultAtPath',
-			data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' },
-		});
 	});
 });

@@ -5,36 +5,7 @@ describe('the ledger of orders', () => {
 	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>
 		new OrderLedger({ store, executionId, runIndex });
 
-	test('in the ledger of one execution the item alone decides; in a retried execution the request decides too', () => {
-		const store = {};
-		open(store).accepted(0, { hash: 'hash-a', taskId: 'task-1', acceptedAtMs: 5 });
-		expect(open(store).find(0, 'hash-b')?.taskId).toBe('task-1');
-		expect(open(store, 'e2').find(0, 'hash-b')).toBeUndefined();
-		expect(open(store, 'e2').find(0, 'hash-a')?.taskId).toBe('task-1');
-		// From then on it belongs to that execution.
-		expect(open(store, 'e2').find(0, 'hash-b')?.taskId).toBe('task-1');
-	});
-
-	test('loops and other items are separate purchases in the ledger', () => {
-		const store = {};
-		open(store).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
-		expect(open(store, 'e1', 1).find(0, 'h')).toBeUndefined();
-		expect(open(store).find(1, 'h')).toBeUndefined();
-	});
-
-	test('the ledger remembers an unknown outcome, forgets on demand, and leaves nothing behind', () => {
-		const store = {};
-		const ledger = open(store);
-		ledger.outcomeUnknown(0, 'h', 5);
-		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 5 });
-		ledger.forget(0);
-		expect(ledger.find(0, 'h')).toBeUndefined();
-		ledger.accepted(1, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
-		ledger.clearRun();
-		expect(store).toEqual({});
-	});
-
-	test('an entry of the ledger that cannot be read was written all the same: what came of it is not known', () => {
+	test('an entry of the ledger that cannot be read was written: what came of it is not known', () => {
 		const store = { generationGatewayTasks: { '0.0': { taskId: 7, hash: 'h' }, '0.1': 'cut off' } };
 		for (const item of [0, 1])
 			expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0 });

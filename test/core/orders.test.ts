@@ -9,7 +9,6 @@ import {
 	beginSubmitting,
 	checkOrder,
 	endBadly,
-	endWell,
 	errorOf,
 	makeOrder,
 	reopenForRetry,
@@ -48,18 +47,6 @@ describe('the states of an order', () => {
 		expect(() => beginSubmitting(order)).toThrow(/submitting cannot become submitting/);
 		expect(() => beginSubmitting(accepted())).toThrow(/accepted cannot become/);
 		expect(() => accept(accepted(), task, 5)).toThrow(/accepted cannot become/);
-	});
-
-	test('an ended order never changes', () => {
-		const order = accepted();
-		endWell(order, { json: {} });
-		for (const change of [
-			() => endBadly(order, new Error()),
-			() => beginSubmitting(order),
-			() => accept(order, task, 1),
-			() => endWell(order, { json: {} }),
-		])
-			expect(change).toThrow(/ended cannot become/);
 	});
 
 	test.each<{ as: OrderEnd['as']; error: GatewayError; isAccepted: boolean }>([

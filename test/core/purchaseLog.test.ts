@@ -4,7 +4,6 @@ import { GatewayError, gatewayError } from '../../core/errors';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endBadly, endWell, makeOrder } from '../../core/orders/states';
-import { logPurchases } from '../../core/purchases/logPurchases';
 import type { LogPorts } from '../../core/purchases/purchaseTable';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
@@ -102,53 +101,6 @@ test('what has come of an order is noted with its ID or the code of its error', 
 	]);
 });
 
-describe('a request', () => {
-	async function record(create: () => Promise<{ id: string }>, signal?: AbortSignal) {
-		const { log, rows, clock } = makeLog();
-		const product = { status: 'queued', create, output: () => ({ json: {} }) };
-		const ready = async () => await Promise.resolve(() => {});
-		const waits = () => {};
-		const recorded = logPurchases(product, log).record(order(0), {
-			ready,
-			create,
-			waits,
-			timeLeftMs: () => Infinity,
-			signal,
-		});
-		const outcome = await recorded.catch(
-			(error: GatewayError) => `${error.kind}: ${JSON.stringify(error.details.reason?.data ?? error.message)}`,
-		);
-		await clock.run(log.ports.table.flush());
-		return { outcome, states: rows.map(({ state, code }) => `${state} ${code}`.trim()) };
-	}
-	const failing = (error: unknown) => async () => await Promise.reject(error);
-
-	test('a request that was stopped while its row was written is not sent', async () => {
-		const create = jest.fn();
-		const { outcome, states } = await record(create, AbortSignal.abort());
-		expect([outcome, states]).toEqual([expect.stringMatching(/^stopped: /), ['not_accepted execution_stopped']]);
-		expect(create).not.toHaveBeenCalled();
-	});
-
-	test.each<[string, unknown, string, string]>([
-		['was refused', gatewayError('keyRefused', {}), 'authentication: ', 'not_accepted key_refused'],
-		[
-			'has an unknown outcome',
-			new GatewayError('outcomeUnknown', 'x'),
-			'outcomeUnknown: "x"',
-			'unknown outcome_unknown',
-		],
-		[
-			'has an answer that we fail to read',
-			new TypeError('undefined is not an object'),
-			'The service answered, but the answer could not be read',
-			'unknown outcome_unknown',
-		],
-	])('a request that %s says so in its row', async (_, thrown, outcome, state) => {
-		expect(await record(failing(thrown))).toEqual({ outcome: expect.stringContaining(outcome), states: [state] });
-	});
-});
-
 describe('a retry', () => {
 	const row = { id: 1, time: '2026-11-23T12:00:00.000Z', state: 'accepted', attempt: '6-a-0', item: 0, task_id: 't' };
 	const stored = { ...columns, ...row, execution: '6', thing: 'task', model: 'm', request_hash: 'hash' };
@@ -171,7 +123,7 @@ describe('a retry', () => {
 	test.each<[string, Parameters<typeof makeLog>[0], string[], (() => Promise<unknown[]>) | undefined]>([
 		['n8n keeps no log', { obstacle: 'n8n is too old' }, [], undefined],
 		['rows may be missing', { hasGap: isTrue }, [], undefined],
-		['nobody knows whether rows are missing', { hasGap: full }, ['full'], undefined],
+		['it is not known whether rows are missing', { hasGap: full }, ['full'], undefined],
 		['the rows cannot be read', {}, ['full'], full],
 		['it is no retry', { retry: false }, [], undefined],
 	])('a retry learns nothing from rows where %s', async (_, options, words, rows) => {

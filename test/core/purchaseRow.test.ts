@@ -38,7 +38,7 @@ test.each<[string, Record<string, unknown>]>([
 	['without its attempt', { attempt: null }],
 	['whose hash is too long', { request_hash: 'x'.repeat(2_001) }],
 	['of a retry or not', { retry: 2 }],
-])('a row that somebody has changed is none: %s', (_, given) => {
+])('a row that a person has changed is none: %s', (_, given) => {
 	expect(parseRow({ ...stored, ...given })).toBeUndefined();
 });
 

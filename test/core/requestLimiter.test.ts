@@ -56,7 +56,7 @@ describe('RequestLimiter', () => {
 	});
 
 	describe('a stop', () => {
-		test('a stop lets nobody else through before the turn', async () => {
+		test('a stop lets no other request through before its turn', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(10, clock);
 			limiter.holdBack(30_000);
@@ -151,7 +151,7 @@ describe('RequestLimiter', () => {
 			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(10);
 		});
 
-		test('runs can have lower limits of their own, which hold up nobody else', async () => {
+		test('runs can have lower limits of their own, which hold up no other run', async () => {
 			const { leftAtMs, passed } = shared(50, [[10, 2], [200], [20, 1_000]]);
 			await passed;
 			expect(busiestSecond(leftAtMs[0] ?? [])).toBe(2);

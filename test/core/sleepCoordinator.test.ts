@@ -62,15 +62,3 @@ test.each([
 	await clock.runUntil(nowMs);
 	expect((mine.wait.dueAtMs ?? 0) - nowMs).toBe(expectedMs);
 });
-
-test('an order without a slot keeps nobody awake; who could make room is asked only where somebody is to sleep', async () => {
-	const clock = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 2);
-	const isAlone = jest.fn(() => true);
-	const ends = coordinator.waitsForSlot(isAlone, 90_000);
-	expect(isAlone).not.toHaveBeenCalled();
-	void coordinator.clockOf(order()).sleep(100_000, coordinator.signal);
-	await clock.runUntil(0);
-	expect(coordinator.until).toBe(90_000);
-	ends();
-});

@@ -1,11 +1,11 @@
 /** Each item creates its thing once, however often the run is tried. */
-import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import { PendingUpload } from '../../core/models/images';
-import type { Order, OrderDraft } from '../../core/orders/order';
+import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
 import { submit, type SubmitPorts } from '../../core/orders/submit';
-import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import { hashOf } from '../../nodes/run/hashOf';
@@ -170,21 +170,6 @@ describe('while it is unknown whether the service accepted it', () => {
 	});
 });
 
-test('what cannot be used any more is created again, what can is not', async () => {
-	const execution = fresh();
-	await attempt(execution).outcome;
-	const isReusable = jest.fn().mockReturnValueOnce(true).mockReturnValue(false);
-	const usable = attempt(execution, { isReusable });
-	expect((await usable.outcome).id).toBe('task-1');
-	expect(usable.create).not.toHaveBeenCalled();
-	expect(isReusable).toHaveBeenCalledWith(
-		usable.order,
-		expect.objectContaining({ taskId: 'task-1', acceptedAtMs: NOW_MS }),
-	);
-	const used = attempt(execution, { isReusable, create: async () => ({ id: 'task-2' }) });
-	expect((await used.outcome).id).toBe('task-2');
-});
-
 describe('uploads', () => {
 	const url = 'https://files.example/a.png';
 	test('the URLs of uploads are in the request, and kept for the next try, which does not upload again', async () => {
@@ -218,10 +203,6 @@ describe('uploads', () => {
 });
 
 describe('a purchase that another order has made under the same Purchase Key', () => {
-	const result = {
-		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
-		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
-	};
 	const request = { image_urls: ['https://in.example/b.png'] };
 	const record = async (order: Order) => {
 		order.purchase = { attempt: '6-a-0', hash: 'hash', keyHash: 'key' };

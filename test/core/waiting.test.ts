@@ -6,14 +6,13 @@ import { generationTasks } from '../../core/orders/generationTasks';
 import { makeOrder } from '../../core/orders/states';
 import type { KeptWait } from '../../core/polling/planner';
 import type { PollStatus, PollTarget } from '../../core/polling/pollTarget';
-import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
+import { SurvivalTable } from '../../core/polling/survivalTable';
 import { waitForTask, type WaitOptions } from '../../core/polling/waitForTask';
 import { fakeClock, HTML, json, scriptedClient, sharedClock, trouble } from './support';
 
 type Seen = Partial<PollStatus> | GatewayError;
 const START_MS = 1_000_000;
 const DONE = { state: 'done', status: 'completed' } as const;
-const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
 
 interface More extends Partial<WaitOptions> {
 	intervalMs?: number;
@@ -362,32 +361,6 @@ describe('the pace of a wait', () => {
 		const { looksS, outcome } = wait([{ createdAtMs }, DONE], { acceptedAtMs: undefined, intervalMs: 7_000 });
 		await outcome;
 		expect(looksS).toEqual([0, secondS]);
-	});
-});
-
-describe('the lesson of a wait', () => {
-	/** The shares of a table after a task that was seen running at these ages, and finished at this one. */
-	const lesson = (pendingMs: number[], finishedMs?: number) => {
-		const table = new SurvivalTable();
-		const life = table.begin();
-		for (const ageMs of pendingMs) life.pending(ageMs);
-		if (finishedMs === undefined) life.abandoned();
-		else life.finished(finishedMs);
-		return sharesOf(table).map((share) => expect.closeTo(share, 9) as number);
-	};
-
-	test.each<[string, Seen[], More, number[], number | undefined]>([
-		['between which polls a task has finished', [{}, trouble('unavailable'), DONE], {}, [10_000], 30_000],
-		['the end of a failed task, too', [{}, { state: 'failed' }], {}, [10_000], 20_000],
-		['nothing of a task that was given up', [{}, {}, trouble('rejected')], {}, [], undefined],
-		['nothing of a timeout', [{}], { timeoutMs: 25_000 }, [], undefined],
-		['nothing of a task that had ended before the first poll', [DONE], { acceptedAtMs: undefined }, [], undefined],
-		['nothing of a task that is polled late', [DONE], { acceptedAtMs: START_MS - 300_000 }, [], undefined],
-	])('a wait teaches %s', async (_, seen, more, pendingMs, finishedMs) => {
-		const { table, outcome } = wait(seen, more);
-		await outcome;
-		expect(sharesOf(table)).toEqual(lesson(pendingMs, finishedMs));
-		expect(table.running).toBe(0);
 	});
 });
 

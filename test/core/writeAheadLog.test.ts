@@ -56,7 +56,6 @@ const own = (executionId = '1', ofTry = 'run 0, try 0') => `generation-gateway e
 const slot = (number: number, ofTry = 'run 0, try 0') => `generation-gateway established 1, ${ofTry}, slot ${number}`;
 
 const accepted = async () => 'task-1';
-const refused = async () => await Promise.reject(gatewayError('requestRejected', {}));
 const buy = async (
 	{ writeAhead }: ReturnType<typeof start>,
 	send: () => Promise<unknown> = accepted,
@@ -114,20 +113,6 @@ describe('a later try that meets the names of an earlier one', () => {
 		expect(one.ledger.knownTries).toBe(0);
 	});
 
-	test('a later try submits where the ledger knows what came of the earlier one', async () => {
-		const names = new Names(own(), slot(0));
-		for (const scope of [{}, { isRetry: true }]) {
-			const one = start(
-				names,
-				{ ...scope, executionId: scope.isRetry ? '2' : '1' },
-				{ generationGatewayTasks: { '0.tries': 1 } },
-			);
-			expect((await buy(one, refused)).error?.kind).toBe('rejected');
-			await one.writeAhead.end();
-			expect(names.all).toEqual([own(), slot(0)].sort());
-		}
-	});
-
 	test('a retry that cannot read the names submits nothing, and says so', async () => {
 		const names = Object.assign(new Names(), { isBroken: true });
 		const { error } = await buy(start(names, retry));
@@ -138,15 +123,6 @@ describe('a later try that meets the names of an earlier one', () => {
 });
 
 describe('at the end', () => {
-	test('names that cannot be taken back at the end are counted as a try that is known', async () => {
-		const names = new Names();
-		const one = start(names);
-		await buy(one, refused);
-		names.isBroken = true;
-		await one.writeAhead.end();
-		expect(one.ledger.knownTries).toBe(1);
-	});
-
 	test('a stop does not wait for the record', async () => {
 		const one = start({ record: { record: async () => await new Promise(() => {}), remove: async () => {} } });
 		void buy(one);
@@ -185,9 +161,9 @@ interface State {
 	executionId: string;
 	millisecond: number;
 	store: Record<string, unknown>;
-	/** Nobody has gone on from here, and nothing of this name has died. */
+	/** No execution has gone on from here, and nothing of this name has died. */
 	isLatest: boolean;
-	/** Its worker has died, and nobody has gone on from here. */
+	/** Its worker has died, and no execution has gone on from here. */
 	isStalled: boolean;
 }
 
