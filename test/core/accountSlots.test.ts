@@ -6,7 +6,7 @@ import type { AttemptHooks } from '../../core/http/types';
 import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInSlot } from '../../core/orders/createInSlot';
 import { seeded } from '../support/simulation';
-import { created, json, scriptedClient, flushPromises, sharedClock } from './support';
+import { created, deferred, json, scriptedClient, flushPromises, sharedClock } from './support';
 
 const HOUR_MS = 3_600_000;
 
@@ -186,6 +186,27 @@ describe('a creating request', () => {
 		const beganMs = clock.at;
 		await expect(clock.run(created)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
 		expect(clock.at - beganMs).toBe(REPEAT_FOR_MS);
+	});
+
+	test('a creating request keeps its slot once it has left, whatever others are answered', async () => {
+		const { slots } = world(() => 1);
+		const run = slots.ofRun();
+		run.occupy('task');
+		const answer = deferred<{ id: string }>();
+		let taken: AbortSignal | undefined;
+		const create = async ({ sending, signal }: AttemptHooks) => {
+			await sending?.();
+			taken = signal;
+			return await answer.promise;
+		};
+		const created = createInSlot(order(), { slots: run }, {}, { create });
+		await flushPromises();
+		const other = createInSlot(order(), { slots: run }, {}, { create: jest.fn().mockRejectedValue(refusal()) });
+		other.catch(() => {});
+		await flushPromises();
+		expect(taken?.aborted).toBe(false);
+		answer.resolve({ id: 'next' });
+		expect(await created).toEqual({ id: 'next' });
 	});
 });
 

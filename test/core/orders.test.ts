@@ -122,26 +122,26 @@ describe('Retry On Fail of an order that waits in the database', () => {
 	const neverAccepted = (more: Partial<OrderDraft> = {}) =>
 		planned({ wait: { ...wait }, request: { ...request }, batch: onFail, ...more });
 
-	test.each<[string, Order, GatewayError, 'continues' | 'submits' | 'does nothing']>([
-		['a file that could not be downloaded', waitingFor(), download, 'continues'],
-		['a task that is not known any more', waitingFor(), notFound, 'continues'],
-		['a timeout', waitingFor(), new GatewayError('taskTimedOut', 'x'), 'continues'],
-		['an undelivered task that another node has created', elsewhere(), download, 'continues'],
-		['a task that has failed', waitingFor(), taskFailed, 'submits'],
-		['a refusal', neverAccepted(), rejected, 'submits'],
-		['an order that was held back', neverAccepted(), heldBack, 'submits'],
+	test.each<[string, 'continues' | 'submits' | 'does nothing', Order, GatewayError]>([
+		['a file that could not be downloaded', 'continues', waitingFor(), download],
+		['a task that is not known any more', 'continues', waitingFor(), notFound],
+		['a timeout', 'continues', waitingFor(), new GatewayError('taskTimedOut', 'x')],
+		['an undelivered task that another node has created', 'continues', elsewhere(), download],
+		['a task that has failed', 'submits', waitingFor(), taskFailed],
+		['a refusal', 'submits', neverAccepted(), rejected],
+		['an order that was held back', 'submits', neverAccepted(), heldBack],
 		[
 			'an unknown outcome with Submit Again',
+			'submits',
 			neverAccepted({ request: { ...request, submitAgain: true } }),
 			unknown,
-			'submits',
 		],
-		['an unknown outcome', neverAccepted(), unknown, 'does nothing'],
-		['a task that would fail again', waitingFor(), failsAgain, 'does nothing'],
-		['a failed task that another node has created', elsewhere(), taskFailed, 'does nothing'],
-		['a stop before the submission', neverAccepted(), gatewayError('executionStopped', {}), 'does nothing'],
-		['a task that is not waited for', waitingFor({ wait: undefined }), download, 'does nothing'],
-	])('after %s, Retry On Fail of a stored order: %s', (_, order, error, expected) => {
+		['an unknown outcome', 'does nothing', neverAccepted(), unknown],
+		['a task that would fail again', 'does nothing', waitingFor(), failsAgain],
+		['a failed task that another node has created', 'does nothing', elsewhere(), taskFailed],
+		['a stop before the submission', 'does nothing', neverAccepted(), gatewayError('executionStopped', {})],
+		['a task that is not waited for', 'does nothing', waitingFor({ wait: undefined }), download],
+	])('after %s, Retry On Fail of a stored order %s', (_, expected, order, error) => {
 		endBadly(order, error);
 		expect(reopenForRetry(order)).toBe(expected !== 'does nothing');
 		expect(order.state).toBe({ continues: 'accepted', submits: 'planned', 'does nothing': 'ended' }[expected]);

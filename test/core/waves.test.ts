@@ -231,3 +231,20 @@ test('orders that want to be submitted together are one wave: saved first, then 
 	await submitAll(worker, worker.orders.slice(0, PLACES));
 	expect(world.steps).toEqual(['saved', 'named', 'sent', 'sent', 'sent']);
 });
+
+test.each<[string, (world: World) => void]>([
+	['a request was sent without a row', (world) => void world.names.add('gap')],
+	['the rows of the first wave are gone', (world) => void world.rows.splice(0, 1)],
+	['a row was edited', (world) => void Object.assign(world.rows[0] as object, { state: 'sold' })],
+	['all rows are gone', (world) => void (world.rows.length = 0)],
+	['those of the lost worker are in another table', (world) => void (world.rows.length = 2)],
+])('where %s, nothing that a lost worker has sent is sent again', async (_, damage) => {
+	const world = new World(2);
+	const lost = world.begin('9');
+	await submitAll(lost, planned(lost).slice(0, 3));
+	damage(world);
+	const worker = world.takeOver();
+	await worker.resolveInterrupted();
+	await submitAll(worker);
+	expect(world.sent).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+});
