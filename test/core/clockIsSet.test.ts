@@ -1,10 +1,9 @@
 /** The clock of the computer is set while something waits: nothing waits longer for it, and nothing ends sooner. */
-import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
-import { steady, takingBreaks, type Clock } from '../../core/clock';
+import { readPropertySettings } from '../support/propertySettings.mts';
+import { steady, type Clock } from '../../core/clock';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { realClock } from '../../nodes/connection/transport';
 import { sharedClock } from './support';
@@ -17,6 +16,7 @@ function settableClock() {
 	return { time, wall, set: (byMs: number) => (offMs += byMs) };
 }
 
+const { seed, runs = 8, path } = readPropertySettings('clock is set');
 const HOUR_MS = 3_600_000;
 const jumps = fc.integer({ min: -1_000 * HOUR_MS, max: 1_000 * HOUR_MS });
 
@@ -33,7 +33,7 @@ test('when the clock is set, the limiter lets requests through as if nothing had
 			for (const from of times)
 				expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(10);
 		}),
-		{ numRuns: 50, ...SAME_IN_PIPELINES },
+		{ seed, path, numRuns: runs },
 	);
 });
 
@@ -75,74 +75,9 @@ test.each([
 		const undisturbed = await outcome(0, endsAfterMs);
 		await fc.assert(
 			fc.asyncProperty(jumps, async (byMs) => expect(await outcome(byMs, endsAfterMs)).toEqual(undisturbed)),
-			{ numRuns: 30, ...SAME_IN_PIPELINES },
+			{ seed, path, numRuns: runs },
 		);
 	}
-});
-
-test.each([
-	['automatic', { kind: 'automatic' } as const],
-	['fixed', { kind: 'fixed', intervalMs: 10_000 } as const],
-])('a wait that a computer with a faster clock has begun is no longer: %s', async (_, plan) => {
-	const { time, wall } = settableClock();
-	const startedAtMs = wall.now();
-	const table = new SurvivalTable();
-	const statusOf = (done: boolean) => ({ state: done ? ('done' as const) : ('pending' as const), status: 'any' });
-	const polls = [{ atMs: HOUR_MS, progress: 50 }];
-	const wait = async (endsAfterMs: number) =>
-		await time.run(
-			waitForTask(
-				{
-					thing: 'task' as const,
-					task: { taskId: 't', status: 'queued', elapsedMs: 0 },
-					fetch: async () => await Promise.resolve(time.at - startedAtMs >= endsAfterMs),
-					statusOf,
-					toFailure: () => {
-						throw new Error('It does not fail');
-					},
-				},
-				{
-					survivalTable: () => table,
-					backlogMs: () => 0,
-					clock: wall,
-					plan,
-					onTimeout: 'return',
-					startedAtMs: time.at,
-					acceptedAtMs: startedAtMs + 3 * HOUR_MS,
-					timeoutMs: 120_000,
-					kept: { polls },
-				},
-			),
-		);
-	expect(await wait(0)).toMatchObject({ timedOut: false, waitedMs: 0 });
-	const { timedOut, waitedMs } = await wait(Infinity);
-	expect({ timedOut, waitedMs }).toEqual({ timedOut: true, waitedMs: 120_000 });
-	expect(Math.max(...polls.map(({ atMs }) => atMs))).toBeLessThan(HOUR_MS);
-});
-
-test('tasks that lie down are to be woken by the clock as it is then', async () => {
-	const { time, wall, set } = settableClock();
-	const startedAtMs = wall.now();
-	const coordinator = new SleepCoordinator(wall, 1);
-	const plan = { kind: 'fixed' as const, intervalMs: 2 * HOUR_MS };
-	const wait = { plan, startedAtMs, timeoutMs: 10 * HOUR_MS, onTimeout: 'error' as const };
-	const own = coordinator.clockOf({ acceptedAtMs: startedAtMs, wait });
-	set(-HOUR_MS);
-	void own.sleep(2 * HOUR_MS);
-	expect((coordinator.until as number) - wall.now()).toBe(2 * HOUR_MS);
-	await time.run(time.sleep(1));
-});
-
-test('when the clock is set, work over many items takes its breaks', async () => {
-	const { time, wall, set } = settableClock();
-	let breaks = 0;
-	const breakIfDue = takingBreaks({ ...wall, sleep: async () => await Promise.resolve(void breaks++) });
-	set(-HOUR_MS);
-	for (let item = 0; item < 100; item++) {
-		time.at += 1;
-		await breakIfDue();
-	}
-	expect(breaks).toBe(10);
 });
 
 describe('real time', () => {

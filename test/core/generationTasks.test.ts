@@ -22,33 +22,6 @@ const orderOf = (more: Partial<OrderDraft> = {}) =>
 const ofTask = tasks.target!(orderOf(), reference);
 beforeEach(() => jest.resetAllMocks());
 
-test('a generation task is waited for under its ID', async () => {
-	expect([ofTask.thing, ofTask.task]).toEqual(['task', reference]);
-	client.fetchTask.mockResolvedValue(record({ status: 'queued' }));
-	expect(await ofTask.fetch()).toMatchObject({ id: 'task-1', status: 'queued' });
-	expect(client.fetchTask).toHaveBeenCalledWith('video', 'task-1');
-});
-
-test('a task is created by the request of its kind, and read once by its ID', async () => {
-	const tries = { signal: undefined };
-	client.createTask.mockResolvedValue({ id: 'task-2' });
-	client.getTask.mockResolvedValue(record({ status: 'queued' }));
-	expect(await tasks.create(orderOf({ kind: 'image' }), { prompt: 'x' }, tries)).toEqual({ id: 'task-2' });
-	expect(client.createTask).toHaveBeenCalledWith('image', { prompt: 'x' }, tries);
-	expect(await tasks.read!(orderOf(), reference)).toMatchObject({ id: 'task-1' });
-	expect(client.getTask).toHaveBeenCalledWith('video', 'task-1', expect.any(Function));
-	expect(tasks.status).toBe('queued');
-});
-
-test('the durations of tasks are those of the model that was asked for, or else of the one in the record', () => {
-	tasks.target!(orderOf({ model: 'asked' }), reference).survivalTable('shown');
-	tasks.target!(orderOf(), reference).survivalTable('shown');
-	expect(client.survivalTable.mock.calls).toEqual([
-		['video', 'asked'],
-		['video', 'shown'],
-	]);
-});
-
 test.each([
 	['completed', 'done'],
 	['SUCCESS', 'done'],
@@ -59,22 +32,6 @@ test.each([
 	['hibernating', 'pending'],
 ])('a task with the status %s is %s', (status, state) => {
 	expect(ofTask.statusOf(record({ status }))).toMatchObject({ state, status });
-});
-
-test('what the plan of polls goes by is taken from the record', () => {
-	const full = {
-		...record({ status: 'running', progress: 30, model: 'm', created_at: 1_795_000_000 }),
-		retryAfterMs: 7_000,
-	};
-	expect(ofTask.statusOf(full)).toEqual({
-		state: 'pending',
-		status: 'running',
-		progress: 30,
-		model: 'm',
-		createdAtMs: 1_795_000_000_000,
-		retryAfterMs: 7_000,
-	});
-	expect(ofTask.statusOf(record({ status: 'running' })).createdAtMs).toBeUndefined();
 });
 
 describe('a task that has failed', () => {
@@ -139,25 +96,6 @@ describe('a task that has failed', () => {
 			/Add credits to the account\. .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again\./,
 		);
 	});
-
-	test('an agent whose task has failed for want of credits is not told to call its tool again', () => {
-		const error = failedTask(
-			'task-1',
-			record({ status: 'failed', error: { code: 'insufficient_quota', message: 'w' } }),
-		);
-		const words = explainIn(error, { operation: 'generate', recovery: 'callAgain' });
-		expect(words).toMatch(/Stop: do not call this tool again\./);
-		expect(words).not.toMatch(/To try again/);
-	});
-
-	test('a task that has failed without a word of the service has failed all the same', () => {
-		const { details } = failedTask('task-1', record({ status: 'failed' }));
-		expect([details.permanent, details.serviceReason, details.serviceMessage]).toEqual([
-			undefined,
-			undefined,
-			undefined,
-		]);
-	});
 });
 
 describe('a finished task without a result', () => {
@@ -169,40 +107,10 @@ describe('a finished task without a result', () => {
 		progress: 100,
 		created_at: 5,
 	};
-	const reasonOf = (fields: Record<string, unknown>, path?: string) =>
-		missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.reason;
-
-	test('a finished task without a result shows what may be the result', () => {
-		expect(reasonOf({ odd: 'place' })).toEqual({
-			name: 'noResultUrl',
-			data: { id: 'task-1', record: '{ "odd": "place" }' },
-		});
-	});
-
-	test('a finished task without a result shows the record where there is nothing else', () => {
-		const { data } = reasonOf({}) as { data: { record: string } };
-		for (const name of Object.keys(known)) expect(data.record).toContain(`"${name}"`);
-	});
 
 	test('of a finished task without a result only those fields are read that there is room for', () => {
 		const { fields, seen } = manyFields(20_000);
 		missingResult('task-1', { ...record(known), raw: fields }, 5_000);
 		expect(seen.read).toBeLessThanOrEqual(200);
-	});
-
-	test('a finished task without a result names the place where the user has expected it', () => {
-		expect(reasonOf({ odd: 'place' }, 'result.url')).toEqual({
-			name: 'noResultAtPath',
-			data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' },
-		});
-	});
-
-	test('the error of a finished task without a result names the task, and is permanent', () => {
-		for (const path of ['', 'result.url']) {
-			expect(missingResult('task-1', record(known), 5_000, path).details).toMatchObject({
-				task: { taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 5_000 },
-				permanent: true,
-			});
-		}
 	});
 });

@@ -1,23 +1,54 @@
-/** The orders of a Purchase Key, case by case; `purchaseKeyRaces.test.ts` has all sequences. */
-import { gatewayError } from '../../core/errors';
+/** One purchase for each Purchase Key, in whatever sequence the database shows the rows of those that ask. */
+import fc from 'fast-check';
+import { gatewayError, stoppedError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
+import { readPropertySettings } from '../support/propertySettings.mts';
 import { codeOf, makeWorld, orderOf, type Stored } from './purchaseWorld';
+
+const { seed, runs = 60, path } = readPropertySettings('purchase key');
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-test('the later row is shown and read first: the earlier one, seen afterwards, does not buy', async () => {
-	const delays = [1, 1, 500];
-	const world = makeWorld(() => delays.shift() ?? 10);
-	const [first, second] = [world.process('first'), world.process('second')];
-	const early = first.buy(orderOf());
-	const late = world.clock.sleep(3).then(async () => await second.buy(orderOf()));
-	await world.run(Promise.all([early, late]));
-	expect(world.created).toHaveLength(1);
-	const claims = world.visible.filter(({ state }) => state === 'submitting');
-	expect(claims.map(({ id, execution }) => [id, execution])).toEqual([
-		[2, 'second'],
-		[1, 'first'],
-	]);
+test('however many ask at the same time, in one process and in others, one buys and all get its task', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(fc.record({ process: fc.integer({ min: 0, max: 3 }), startsAtMs: fc.nat(1500) }), {
+				minLength: 2,
+				maxLength: 8,
+			}),
+			fc.infiniteStream(fc.integer({ min: 1, max: 900 })),
+			async (buyers, delays) => {
+				const world = makeWorld(() => delays.next().value as number);
+				const processes = [0, 1, 2, 3].map((name) => world.process(`p${name}`));
+				const ids = await world.run(
+					Promise.all(
+						buyers.map(async ({ process, startsAtMs }) => {
+							await world.clock.sleep(startsAtMs);
+							return (await processes[process]?.buy(orderOf()))?.id;
+						}),
+					),
+				);
+				expect(world.created).toEqual(['task 1']);
+				expect(new Set(ids)).toEqual(new Set(['task 1']));
+			},
+		),
+		{ seed, path, numRuns: runs },
+	);
+});
+
+test('a process that dies at any moment leads to no second purchase: the others get the task, or are told that the outcome is unknown', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.nat(3000), fc.infiniteStream(fc.integer({ min: 1, max: 500 })), async (killedAtMs, delays) => {
+			const world = makeWorld(() => delays.next().value as number);
+			const [dying, other] = [world.process('dying'), world.process('other')];
+			void dying.buy(orderOf()).catch(() => {});
+			void world.clock.sleep(killedAtMs).then(dying.kill);
+			const outcome = await world.run(codeOf(other.buy(orderOf())));
+			expect(world.created.length).toBeLessThanOrEqual(1);
+			expect(['bought', 'purchaseKeyUnclear']).toContain(outcome);
+		}),
+		{ seed, path, numRuns: runs },
+	);
 });
 
 test('another request under the key is refused, and names the purchase; nothing is sent', async () => {
@@ -66,27 +97,6 @@ test.each([
 	},
 );
 
-test.each([
-	['of the same process', 'one'],
-	['of another process', 'two'],
-])('an order that waits for one %s says so, and who buys does not', async (_, name) => {
-	const world = makeWorld();
-	const one = world.process('one');
-	const [first, second] = [jest.fn(), jest.fn()];
-	const slowly = async () => await world.clock.sleep(5_000).then(() => 'task 9');
-	const buying = one.buy(orderOf(), slowly, undefined, Infinity, first);
-	const waiting = world.clock
-		.sleep(2_000)
-		.then(
-			async () =>
-				await (name === 'one' ? one : world.process(name)).buy(orderOf(), undefined, undefined, Infinity, second),
-		);
-	await world.run(world.clock.sleep(2_500));
-	expect(second).toHaveBeenCalled();
-	expect((await world.run(Promise.all([buying, waiting]))).map(({ id }) => id)).toEqual(['task 9', 'task 9']);
-	expect(first).not.toHaveBeenCalled();
-});
-
 const refused = async () => await Promise.reject(gatewayError('keyRefused', {}));
 const lost = async () => await Promise.reject(unknownOutcome('task', 'The connection was lost'));
 
@@ -111,13 +121,6 @@ test('after an unknown outcome nothing is bought, unless Submit Again is on, and
 	expect(bought.map(({ id }) => id)).toEqual(['task 1', 'task 1']);
 	expect(await world.run(world.process('five').buy(orderOf({ submitAgain: true })))).toMatchObject({ id: 'task 1' });
 	expect(world.created).toHaveLength(1);
-});
-
-test('Submit Again does not buy again where a task is known', async () => {
-	const world = makeWorld();
-	await world.run(world.process('one').buy(orderOf()));
-	const again = await world.run(world.process('two').buy(orderOf({ submitAgain: true })));
-	expect(again).toEqual({ id: 'task 1', boughtAtMs: expect.any(Number) });
 });
 
 test.each(['failed', 'failed_permanently', 'completed'] as const)(
@@ -230,8 +233,8 @@ test.each(['another process', 'the same process'])(
 	async (where) => {
 		const world = makeWorld();
 		const one = world.process('one');
-		const days = async () => await world.clock.sleep(2 * DAY_MS).then(() => 'slow');
-		const first = one.buy(orderOf(), days);
+		const slowly = async () => await world.clock.sleep(3_600_000).then(() => 'slow');
+		const first = one.buy(orderOf(), slowly);
 		const second = world.clock.sleep(5000).then(async () => {
 			const buyer = where === 'the same process' ? one : world.process('two');
 			const code = await codeOf(buyer.buy(orderOf(), undefined, undefined, 600_000));
@@ -246,9 +249,35 @@ test.each(['another process', 'the same process'])(
 	},
 );
 
-test('an order whose Timeout is over takes what was bought with its key before', async () => {
+const statesOf = (rows: Stored[], name: string) =>
+	rows.filter(({ execution }) => execution === name).map(({ state, code }) => (code ? `${state}: ${code}` : state));
+
+test.each([
+	['cannot be written', { full: 'the disk is full' }, 'the disk is full'],
+	['is gone at once', { cleared: true }, 'the row of this item is not there'],
+])('an order whose row %s buys nothing, and says why', async (_, failures, why) => {
 	const world = makeWorld();
-	await world.run(world.process('one').buy(orderOf()));
+	const order = orderOf();
+	await expect(world.run(world.process('one', failures).buy(order))).rejects.toMatchObject({
+		details: { reason: { name: 'purchaseLogUnavailable', data: { why } } },
+	});
 	await world.run(world.clock.sleep(1000));
-	expect(await world.run(world.process('two').buy(orderOf(), undefined, undefined, 0))).toMatchObject({ id: 'task 1' });
+	expect([world.created, order.purchase]).toEqual([[], undefined]);
+	expect(statesOf(world.visible, 'one')).toEqual(['not_accepted: purchase_log_unavailable']);
+});
+
+test.each([
+	['was stopped', stoppedError()],
+	['was not submitted', gatewayError('notSubmitted', { because: 'the item before failed' })],
+	['found no free place', gatewayError('noFreePlace', { time: '5 s' })],
+])('an order whose predecessor %s buys its task itself', async (_, error) => {
+	const world = makeWorld();
+	const one = world.process('one');
+	const first = codeOf(one.buy(orderOf(), async () => await Promise.reject(error)));
+	const second = one.buy(orderOf());
+	const third = one.buy(orderOf());
+	expect(await world.run(first)).not.toBe('bought');
+	expect(await world.run(second)).toEqual({ id: 'task 1' });
+	expect(await world.run(third)).toMatchObject({ id: 'task 1' });
+	expect(world.created).toEqual(['task 1']);
 });

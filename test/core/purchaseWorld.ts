@@ -16,20 +16,14 @@ interface Troubles {
 	broken?: string;
 	/** The reason for which none can be added. */
 	full?: string;
-	/** Rows are gone as soon as they are written: somebody clears the table. */
+	/** Rows are gone as soon as they are written: a person clears the table. */
 	cleared?: boolean;
 	clockIsBehindMs?: number;
 }
 
 /** They share a table, which shows a row some time after it has given it a number. */
-export function makeWorld(delays: () => number = () => 10, random?: () => number) {
-	const clock = sharedClock(random);
-	/** The times at which the rows of a key were read. */
-	const readAtMs: number[] = [];
-	/** The timers of all processes that run. */
-	const timers = { running: 0 };
-	/** The processes whose request is near. */
-	const near = new Set<string>();
+export function makeWorld(delays: () => number = () => 10) {
+	const clock = sharedClock();
 	const visible: Stored[] = [];
 	const created: string[] = [];
 	let ids = 0;
@@ -57,7 +51,6 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 			rowsOfOthers: async () => await Promise.resolve([]),
 			rowsOfKey: async (key: string) => {
 				await unlessDead(takes());
-				readAtMs.push(clock.now());
 				if (ports.broken !== undefined) throw new Error(ports.broken);
 				const rows = visible.filter(({ key_hash: keyHash }) => keyHash === key);
 				await unlessDead(takes());
@@ -73,10 +66,6 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 			clock: {
 				...clock,
 				now: () => clock.now() - (ports.clockIsBehindMs ?? 0),
-				sleep: async (...how: Parameters<typeof clock.sleep>) => {
-					timers.running++;
-					await clock.sleep(...how).finally(() => timers.running--);
-				},
 			},
 			...{ rememberGap: async () => {}, hasGap: async () => await Promise.resolve(false), tell: () => {} },
 		});
@@ -91,13 +80,7 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 		return {
 			log,
 			kill: () => (isDead = true),
-			buy: async (
-				order: Order,
-				work?: () => Promise<string>,
-				signal?: AbortSignal,
-				timeoutMs = Infinity,
-				waits = () => {},
-			) => {
+			buy: async (order: Order, work?: () => Promise<string>, signal?: AbortSignal, timeoutMs = Infinity) => {
 				const endsAtMs = clock.now() + timeoutMs;
 				const create = async () => {
 					await takes();
@@ -107,17 +90,20 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 					return id;
 				};
 				const bought = product(work ?? create);
-				const ready = async () => {
-					near.add(name);
-					return await Promise.resolve(() => near.delete(name));
-				};
+				const ready = async () => await Promise.resolve(() => {});
 				const send = async () => await bought.create(order, {}, { signal });
 				const timeLeftMs = () => endsAtMs - clock.now();
-				return await logPurchases(bought, log).record(order, { ready, create: send, waits, timeLeftMs, signal });
+				return await logPurchases(bought, log).record(order, {
+					ready,
+					create: send,
+					waits: () => {},
+					timeLeftMs,
+					signal,
+				});
 			},
 		};
 	};
-	return { clock, visible, created, readAtMs, timers, near, process, run: clock.run };
+	return { clock, visible, created, process, run: clock.run };
 }
 
 export const orderOf = (changes: Partial<NonNullable<Order['request']>> = {}): Order =>

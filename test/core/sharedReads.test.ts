@@ -2,7 +2,7 @@
 import { SharedReads } from '../../core/account/sharedReads';
 import { deferred, flushPromises, trouble } from './support';
 
-test('whoever asks while a read is under way gets its answer; afterwards it is read again', async () => {
+test('a run that asks while a read is under way gets its answer; afterwards it is read again', async () => {
 	const reads = new SharedReads();
 	const answer = deferred<string>();
 	const get = jest.fn(async () => await answer.promise);

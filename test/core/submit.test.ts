@@ -1,11 +1,11 @@
 /** Each item creates its thing once, however often the run is tried. */
-import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import { PendingUpload } from '../../core/models/images';
-import type { Order, OrderDraft } from '../../core/orders/order';
-import type { Product, PurchaseSteps } from '../../core/orders/product';
+import type { Order } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
-import { submit, uploadForLater, type SubmitPorts } from '../../core/orders/submit';
-import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { submit, type SubmitPorts } from '../../core/orders/submit';
+import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import { hashOf } from '../../nodes/run/hashOf';
@@ -23,60 +23,28 @@ const fresh = (): Execution => ({ store: {}, names: new Set() });
 
 interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' | 'isReusable' | 'record'>> {
 	thing?: Order['thing'];
-	status?: string;
-	model?: string;
 	request?: Record<string, unknown>;
 	submitAgain?: boolean;
 	keyHash?: string;
 	/** Uploads of the files of the order: none, if nothing is said. */
 	upload?: () => Promise<string>;
-	wait?: OrderDraft['wait'];
-	result?: OrderDraft['result'];
-	batch?: OrderDraft['batch'];
-	firstWave?: SubmitPorts['firstWave'];
 }
 
-/** One try to create a thing, and all that the user can see of it. */
+/** One try to create a thing. */
 function attempt(
 	{ store, names }: Execution,
-	{
-		thing = 'task',
-		status = 'queued',
-		model,
-		request = { prompt: 'a cat' },
-		submitAgain = false,
-		...wanted
-	}: Wanted = {},
-	{ executionId = '1', isRetry = false, mayBegin = true } = {},
+	{ thing = 'task', request = { prompt: 'a cat' }, submitAgain = false, ...wanted }: Wanted = {},
+	{ executionId = '1', isRetry = false } = {},
 ) {
 	const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
-	const seen: string[] = [];
-	const writeAheadStore: WriteAheadStore = {
-		...storeOfNames(names),
-		record: async (wantedNames) => {
-			seen.push('record');
-			return await storeOfNames(names).record(wantedNames);
-		},
-	};
-	const describe = ({ task, item, model: of = '-' }: Order) =>
-		`${task?.taskId} ${task?.status} (${of}) of item ${item}`;
-	const events = {
-		accepted: (order: Order) => seen.push(`accepted: ${describe(order)}`),
-		continued: (order: Order) => seen.push(`continued: ${describe(order)}`),
-		finished: () => {},
-	};
 	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry },
 		ledger,
-		writeAheadStore,
+		storeOfNames(names),
 	);
 	const { signal } = new AbortController();
 	const controls: Pick<JobControls, 'submitting' | 'uploading'> = {
-		submitting: async (send) => {
-			if (!mayBegin) throw gatewayError('notSubmitted', { because: 'x' });
-			seen.push('submitting');
-			return await send(signal);
-		},
+		submitting: async (send) => await send(signal),
 		uploading: async (upload) => await upload(),
 	};
 	const create = jest.fn(wanted.create ?? (async () => ({ id: 'task-1' })));
@@ -88,90 +56,40 @@ function attempt(
 	});
 	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
 	const order = makeOrder({
-		...{ item: 3, thing, kind: 'image', model, then: 'nothing', wait: wanted.wait, result: wanted.result },
-		batch: wanted.batch,
+		...{ item: 3, thing, kind: 'image', then: 'nothing' },
 		request: { body, hash: hashOf(thing, request), submitAgain, keyHash: wanted.keyHash },
 	});
-	const product = {
-		status,
-		create,
-		isReusable: wanted.isReusable,
-		record: wanted.record,
-		output: () => ({ json: {} }),
-	};
+	const { isReusable, record } = wanted;
+	const product = { status: 'queued', create, isReusable, record, output: () => ({ json: {} }) };
 	const ports: SubmitPorts = {
 		client: {},
 		ledger,
 		writeAhead,
-		events: events as never,
+		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 		clock: { ...fakeClock(), now: () => NOW_MS },
 		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file.file]] : []),
 		uploadImage: wanted.upload ?? (async () => ''),
-		firstWave: wanted.firstWave,
 	};
 	const bought = submit(order, product, ports, controls as JobControls);
-	return {
-		seen,
-		create,
-		product,
-		ports,
-		signal,
-		order,
-		outcome: bought
-			.then(
-				(answer) => ({ answer, id: order.task?.taskId, error: undefined }),
-				(error: GatewayError) => ({ answer: undefined, id: order.task?.taskId, error }),
-			)
-			.finally(async () => await writeAhead.end()),
-	};
+	const outcome = bought
+		.then(
+			() => ({ id: order.task?.taskId, error: undefined }),
+			(error: GatewayError) => ({ id: order.task?.taskId, error }),
+		)
+		.finally(async () => await writeAhead.end());
+	return { create, order, outcome };
 }
 
 const failing = (kind: GatewayErrorKind) => async () => await Promise.reject(new GatewayError(kind, 'x'));
 
-test('what is created is written down, logged and the item’s before anything else happens', async () => {
-	const execution = fresh();
-	const { outcome, seen, create, signal, order } = attempt(execution, { model: 'beta-v3' });
-	expect((await outcome).answer).toStrictEqual({ id: 'task-1' });
-	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS, task: { taskId: 'task-1', elapsedMs: 0 } });
-	expect(order).not.toHaveProperty('request');
-	expect(seen).toEqual(['submitting', 'record', 'accepted: task-1 queued (beta-v3) of item 3']);
-	expect(create).toHaveBeenCalledWith(order, { prompt: 'a cat' }, expect.objectContaining({ signal }));
-	const hash = hashOf('task', { prompt: 'a cat' });
-	expect(execution.store).toMatchObject({ generationGatewayTasks: {} });
-	expect((execution.store.generationGatewayTasks as Record<string, unknown>)['0.3']).toStrictEqual({
-		...{ taskId: 'task-1', hash, executionId: '1', acceptedAtMs: NOW_MS },
-	});
-});
-
-test('a later try takes what exists, and creates nothing', async () => {
-	const execution = fresh();
-	await attempt(execution).outcome;
-	const { outcome, seen, create, order } = attempt(execution, {}, { executionId: '2', isRetry: true });
-	expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-1', error: undefined });
-	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS });
-	expect(seen).toEqual(['continued: task-1 in_progress (-) of item 3']);
-	expect(create).not.toHaveBeenCalled();
-});
-
-test('a group that exists is not said to be in progress', async () => {
-	const execution = fresh();
-	const group = { thing: 'group' as const, status: 'created' };
-	expect((await attempt(execution, group).outcome).id).toBe('task-1');
-	const { outcome, seen, create } = attempt(execution, group);
-	expect((await outcome).id).toBe('task-1');
-	expect(seen).toEqual(['continued: task-1 created (-) of item 3']);
-	expect(create).not.toHaveBeenCalled();
-});
-
-test('a token, which has no ID, is created once all the same', async () => {
+test('a token, which has no ID, is created once', async () => {
 	const execution = fresh();
 	const token = { thing: 'token' as const, create: async () => ({ id: '' }) };
 	const first = attempt(execution, token);
 	await first.outcome;
-	expect(first.seen).toEqual(['submitting', 'record', 'accepted:  queued (-) of item 3']);
 	const second = attempt(execution, token);
 	expect((await second.outcome).id).toBe('');
-	expect([second.seen, second.create.mock.calls]).toEqual([['continued:  queued (-) of item 3'], []]);
+	expect(second.create).not.toHaveBeenCalled();
 });
 
 describe('in a retried execution, the request decides whether it is the same purchase', () => {
@@ -180,7 +98,7 @@ describe('in a retried execution, the request decides whether it is the same pur
 		['the same', {}, 0],
 		['another request', { request: { prompt: 'a dog' } }, 1],
 		['another thing with the same request', { thing: 'asset' }, 1],
-	])('in a retried execution, %s is bought anew %i times', async (_, order, times) => {
+	])('in a retried execution, %s is bought %i times more', async (_, order, times) => {
 		const execution = fresh();
 		await attempt(execution).outcome;
 		const { outcome, create } = retried(order, execution);
@@ -250,64 +168,6 @@ describe('while it is unknown whether the service accepted it', () => {
 		expect((await attempt(allowed).outcome).id).toBe('task-1');
 		expect((await attempt(lost(refused.order.request?.hash ?? '')).outcome).id).toBe('task-9');
 	});
-
-	test('what has no ID is not named as a task that could be waited for', async () => {
-		const execution = fresh();
-		const ledger = new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 });
-		ledger.lost(3, { taskId: '', hash: 'other', acceptedAtMs: 5 });
-		const { error } = await attempt(execution, { thing: 'token' }).outcome;
-		expect(error?.details.reason).toMatchObject({ name: 'createdFromOtherRequest' });
-		expect(error?.details.task).toBeUndefined();
-	});
-
-	test('an unknown outcome says the time of the earlier request where it is known', async () => {
-		const doubtOf = async (acceptedAtMs: number) => {
-			const execution = fresh();
-			new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, { hash: 'x', acceptedAtMs });
-			return (await attempt(execution).outcome).error?.details.reason?.data;
-		};
-		expect(await doubtOf(5)).toStrictEqual({ thing: 'task', atMs: 5 });
-		expect(await doubtOf(0)).toStrictEqual({ thing: 'task', atMs: undefined });
-	});
-
-	test('an unknown outcome after a stumble of our own says what it was', async () => {
-		const mistake = new TypeError('y');
-		const { outcome, seen } = attempt(fresh(), { create: async () => await Promise.reject(mistake) });
-		const { error } = await outcome;
-		expect(error?.details).toMatchObject({
-			reason: { data: { what: 'The service answered, but the answer could not be read' } },
-			cause: mistake,
-		});
-		expect(seen.filter((event) => event.startsWith('accepted'))).toEqual([]);
-	});
-});
-
-test('a request that was surely refused is created by the next try', async () => {
-	const execution = fresh();
-	expect((await attempt(execution, { create: failing('rejected') }).outcome).error?.kind).toBe('rejected');
-	expect(JSON.stringify(execution)).not.toContain('0.3');
-	expect((await attempt(execution).outcome).id).toBe('task-1');
-});
-
-test('what cannot be used any more is created again, what can is not', async () => {
-	const execution = fresh();
-	await attempt(execution).outcome;
-	const isReusable = jest.fn().mockReturnValueOnce(true).mockReturnValue(false);
-	const usable = attempt(execution, { isReusable });
-	expect((await usable.outcome).id).toBe('task-1');
-	expect(usable.create).not.toHaveBeenCalled();
-	expect(isReusable).toHaveBeenCalledWith(
-		usable.order,
-		expect.objectContaining({ taskId: 'task-1', acceptedAtMs: NOW_MS }),
-	);
-	const used = attempt(execution, { isReusable, create: async () => ({ id: 'task-2' }) });
-	expect((await used.outcome).id).toBe('task-2');
-});
-
-test('nobody is asked whether what was never created can still be used', async () => {
-	const isReusable = jest.fn();
-	await attempt(fresh(), { isReusable }).outcome;
-	expect(isReusable).not.toHaveBeenCalled();
 });
 
 describe('uploads', () => {
@@ -323,15 +183,6 @@ describe('uploads', () => {
 		expect(second.create).not.toHaveBeenCalled();
 		expect(execution.store).toMatchObject({ generationGatewayTasks: { '0.3': { uploads: [url] } } });
 		expect(upload).toHaveBeenCalledTimes(1);
-	});
-
-	test('an upload that fails leaves nothing behind, and creates nothing', async () => {
-		const execution = fresh();
-		const { outcome, seen, create } = attempt(execution, { upload: failing('unavailable') });
-		expect((await outcome).error).toBeDefined();
-		expect(create).not.toHaveBeenCalled();
-		expect(JSON.stringify(execution)).not.toContain('0.3');
-		expect(seen).toEqual([]);
 	});
 
 	test('a retry that may not submit uploads nothing', async () => {
@@ -351,100 +202,13 @@ describe('uploads', () => {
 	});
 });
 
-test.each([false, true])('an item that is held back writes no name down (retry: %j)', async (isRetry) => {
-	const execution = fresh();
-	const { outcome, seen, create } = attempt(execution, {}, { mayBegin: false, isRetry });
-	expect((await outcome).error?.kind).toBe('notSubmitted');
-	expect(create).not.toHaveBeenCalled();
-	expect(seen).toEqual([]);
-});
-
-describe('what the order keeps of the request', () => {
-	const result = {
-		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
-		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
-	};
-	const request = { image_urls: ['https://in.example/b.png'] };
-
-	test('the request URLs are its URLs and those of its uploads: a record may repeat them, and they are no result', async () => {
-		const execution = fresh();
-		const url = 'https://files.example/up.png';
-		const asked = { prompt: 'https://in.example/a.png' };
-		const first = attempt(execution, { result: { ...result }, request: asked, upload: async () => url });
-		await first.outcome;
-		expect(first.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
-		const second = attempt(execution, { result: { ...result }, request: asked, upload: async () => url });
-		await second.outcome;
-		expect(second.create).not.toHaveBeenCalled();
-		expect(second.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
-	});
-
-	test('the request URLs are those of the body where nothing was uploaded, also in a retry', async () => {
-		const execution = fresh();
-		for (let tries = 0; tries < 2; tries++) {
-			const { order, outcome } = attempt(execution, { result: { ...result }, request });
-			await outcome;
-			expect(order.result?.requestUrls).toEqual(['https://in.example/b.png']);
-		}
-	});
-});
-
-test('the timeout of an order counts from its acceptance', async () => {
-	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1_000, onTimeout: 'error' as const };
-	const { order, outcome } = attempt(fresh(), { wait });
-	await outcome;
-	expect(order.wait?.startedAtMs).toBe(NOW_MS);
-});
-
-test('an order without a request is a mistake of the package, and nothing is sent', async () => {
-	const { order, outcome, ports, product } = attempt(fresh());
-	await outcome;
-	await expect(submit(order, product, ports, {} as never)).rejects.toMatchObject({
-		kind: 'ownMistake',
-		message: expect.stringContaining('an order without a request was submitted') as string,
-	});
-});
-
 describe('a purchase that another order has made under the same Purchase Key', () => {
-	const result = {
-		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
-		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
-	};
 	const request = { image_urls: ['https://in.example/b.png'] };
 	const record = async (order: Order) => {
 		order.purchase = { attempt: '6-a-0', hash: 'hash', keyHash: 'key' };
 		if (order.request !== undefined) order.request.keyHash = 'key';
 		return await Promise.resolve({ id: 'task-7', boughtAtMs: 55 });
 	};
-
-	test('a purchase that another order has made under the same Purchase Key is continued, and nothing is sent', async () => {
-		const { outcome, create, order, seen } = attempt(fresh(), { record, request, result: { ...result } });
-		expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-7', error: undefined });
-		expect(create).not.toHaveBeenCalled();
-		expect(order).toMatchObject({
-			...{ state: 'accepted', acceptedAtMs: 55, reused: true },
-			task: { taskId: 'task-7', status: 'in_progress', elapsedMs: 0 },
-			result: { requestUrls: ['https://in.example/b.png'] },
-		});
-		expect(seen).toEqual(['submitting', 'record', 'continued: task-7 in_progress (-) of item 3']);
-	});
-
-	test('a retry knows a purchase that another order has made under the same Purchase Key', async () => {
-		const execution = fresh();
-		await attempt(execution, { record }).outcome;
-		expect(execution.store).toEqual({
-			generationGatewayTasks: expect.objectContaining({
-				'0.3': {
-					...{ taskId: 'task-7', hash: hashOf('task', { prompt: 'a cat' }), executionId: '1', acceptedAtMs: 55 },
-					...{ attempt: '6-a-0', reusedKey: 'key' },
-				},
-			}) as unknown,
-		});
-		const { outcome, create, order } = attempt(execution, { keyHash: 'key' }, { executionId: '2' });
-		expect((await outcome).id).toBe('task-7');
-		expect(create).not.toHaveBeenCalled();
-		expect(order).toMatchObject({ reused: true, purchase: { attempt: '6-a-0', keyHash: 'key' } });
-	});
 
 	test.each(['another key', undefined])(
 		'a retry with %p buys, because the other order has bought nothing for it',
@@ -456,175 +220,4 @@ describe('a purchase that another order has made under the same Purchase Key', (
 			expect([create.mock.calls.length, order.reused]).toEqual([1, undefined]);
 		},
 	);
-
-	test('a retry knows a purchase of another order also where nobody has noted its attempt', async () => {
-		const execution = fresh();
-		await attempt(execution, { record: async () => ({ id: 'task-7', boughtAtMs: 55 }), keyHash: 'key' }).outcome;
-		const { outcome, order } = attempt(execution, { keyHash: 'key' });
-		expect([(await outcome).id, order.reused, 'purchase' in order]).toEqual(['task-7', true, false]);
-	});
-
-	test('a retry with another key continues what was bought for the item itself', async () => {
-		const execution = fresh();
-		await attempt(execution, { keyHash: 'key' }).outcome;
-		const { outcome, create } = attempt(execution, { keyHash: 'another key' }, { executionId: '2' });
-		expect([(await outcome).id, create.mock.calls.length]).toEqual(['task-1', 0]);
-	});
-
-	test('a retry notes the end of a task in the rows of the attempt that has bought it', async () => {
-		const execution = fresh();
-		const bought = async (order: Order, { create }: PurchaseSteps<{ id: string }>) => {
-			order.purchase = { attempt: '1-a-0', hash: 'as in the row' };
-			return await create();
-		};
-		await attempt(execution, { record: bought }).outcome;
-		const { order, outcome } = attempt(execution, {}, { executionId: '2' });
-		await outcome;
-		expect(order.purchase).toStrictEqual({ attempt: '1-a-0', hash: hashOf('task', { prompt: 'a cat' }) });
-		expect(order.reused).toBeUndefined();
-		const without = fresh();
-		await attempt(without).outcome;
-		const other = attempt(without);
-		await other.outcome;
-		expect(other.order).not.toHaveProperty('purchase');
-	});
-});
-
-test('what was handed over to another execution is continued, and never created again from this request', async () => {
-	const execution = fresh();
-	const hash = hashOf('task', { prompt: 'a cat' });
-	const open = () => new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 });
-	const retry = { tries: 2, pauseMs: 0, tried: 1 };
-	const batch = { name: 'n', places: 5, requestsPerSecond: 5, stopsAtError: false, waves: 0, retry };
-	open().accepted(3, { taskId: 'task-1', hash, acceptedAtMs: 5 });
-	const own = attempt(execution, { batch });
-	expect((await own.outcome).id).toBe('task-1');
-	expect(own.order.request?.body).toEqual({ prompt: 'a cat' });
-	open().deferred(3, hash, 9);
-	const other = attempt(execution, { batch });
-	expect((await other.outcome).id).toBe('task-1');
-	expect(other.order).not.toHaveProperty('request');
-});
-
-describe('while a request is under way', () => {
-	test('the order of a request that is put off is planned again, and the wave hears of both', async () => {
-		const states: string[] = [];
-		const wave = { begin: jest.fn(), putOff: jest.fn() };
-		const create: Wanted['create'] = async (order, _, tries) => {
-			await tries.sending?.();
-			states.push(order.state);
-			tries.putOff?.(300);
-			states.push(order.state);
-			return { id: 'task-1' };
-		};
-		const { outcome } = attempt(fresh(), { create, firstWave: wave as never });
-		expect((await outcome).id).toBe('task-1');
-		expect(states).toEqual(['submitting', 'planned']);
-		expect([wave.begin.mock.calls, wave.putOff.mock.calls]).toEqual([[[]], [[300]]]);
-	});
-
-	test('the order of a request is planned again when the execution is stopped, and only then', async () => {
-		const endsWith = async (kind: GatewayErrorKind) => {
-			const create: Wanted['create'] = async (_order, _body, tries) => {
-				await tries.sending?.();
-				tries.putOff?.(1);
-				await tries.sending?.();
-				return await failing(kind)();
-			};
-			const { outcome, order } = attempt(fresh(), { create });
-			expect((await outcome).error?.kind).toBe(kind);
-			return order.state;
-		};
-		expect(await endsWith('stopped')).toBe('planned');
-		expect(await endsWith('rejected')).toBe('submitting');
-	});
-});
-
-describe('files of an order that may be submitted by another execution', () => {
-	const HERE = { read: async () => await Promise.resolve({ bytes: Buffer.from('x') }), stored: () => undefined };
-
-	/** Uploads for later. `known` is what an earlier try has left. */
-	async function uploadFirst(
-		file: Partial<typeof HERE>,
-		{ uploads, known, other }: { uploads?: string[]; known?: string; other?: object } = {},
-	) {
-		const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
-		if (known === 'task-1') ledger.accepted(3, { taskId: known, hash: 'h', acceptedAtMs: NOW_MS });
-		if (known === 'unknown') ledger.outcomeUnknown(3, 'h', NOW_MS);
-		const request = { body: { prompt: 'x', image: 'a' }, hash: 'h', submitAgain: false, uploads };
-		const order = makeOrder({ item: 3, thing: 'task', kind: 'image', then: 'poll', request });
-		const uploadImage = jest.fn(async () => await Promise.resolve('https://files.example/a.png'));
-		const ports = {
-			...{
-				ledger,
-				uploadImage,
-				filesOf: () => new Map(Object.entries({ a: { ...HERE, ...file }, ...(other && { b: other }) })),
-			},
-			writeAhead: { beforeUploads: async () => {} },
-		};
-		const uploading: JobControls['uploading'] = async (upload) => await upload();
-		const product = { create: jest.fn(), status: 'queued' };
-		const error = await uploadForLater(order, product as never, ports as never, { uploading }).catch(
-			(thrown: GatewayError) => thrown.details.reason?.name,
-		);
-		return {
-			image: order.request?.body.image,
-			uploads: order.request?.uploads,
-			times: uploadImage.mock.calls.length,
-			error,
-		};
-	}
-
-	const uploaded = 'https://files.example/a.png';
-	test('files of an order that may be submitted by another execution are uploaded where only this process can read them', async () =>
-		expect(await uploadFirst(HERE)).toEqual({ image: uploaded, uploads: [uploaded], times: 1 }));
-
-	test('files of an order that may be submitted by another execution stay where n8n has stored them', async () =>
-		expect(await uploadFirst({ stored: () => ({ id: 'filesystem:1' }) as never })).toEqual({ image: 'a', times: 0 }));
-
-	test('files of an order that may be submitted by another execution are all uploaded where only one of them is here', async () => {
-		const stored = { ...HERE, stored: () => ({ id: 'filesystem:1' }) };
-		expect(await uploadFirst(HERE, { other: stored })).toMatchObject({ uploads: [uploaded, uploaded], times: 2 });
-	});
-
-	test('files of an order that may be submitted by another execution are not uploaded twice', async () =>
-		expect(await uploadFirst(HERE, { uploads: ['b'] })).toEqual({ image: 'a', uploads: ['b'], times: 0 }));
-
-	test('files of an order that may be submitted by another execution are not uploaded for a task that an earlier try has created', async () =>
-		expect(await uploadFirst(HERE, { known: 'task-1' })).toEqual({ image: 'a', times: 0 }));
-
-	test('files of an order that may be submitted by another execution are not uploaded where nobody knows whether an earlier try has created the task', async () =>
-		expect(await uploadFirst(HERE, { known: 'unknown' })).toEqual({
-			image: 'a',
-			times: 0,
-			error: 'outcomeStillUnknown',
-		}));
-});
-
-test('an order without a request is a mistake of the package, and sends nothing', async () => {
-	const { order, product, ports, outcome } = attempt(fresh());
-	await outcome;
-	product.create.mockClear();
-	const submitting = jest.fn();
-	await expect(submit({ ...order, request: undefined }, product, ports, { submitting } as never)).rejects.toThrow(
-		/without a request/,
-	);
-	expect([product.create.mock.calls, submitting.mock.calls]).toEqual([[], []]);
-});
-
-test('an order whose files were uploaded before, or without files, uploads nothing and records no upload', async () => {
-	for (const more of [{ uploads: ['https://files.example/a.png'] }, {}]) {
-		const { order, product, ports, outcome } = attempt(fresh());
-		await outcome;
-		order.request = { body: { prompt: 'x' }, hash: 'other', submitAgain: false, ...more };
-		const [beforeUploads, uploading] = [jest.fn(), jest.fn()];
-		const filesOf = () => new Map(more.uploads ? [['a', {} as never]] : []);
-		const submitting = async () => await Promise.resolve(undefined);
-		const fresher = { ...ports, ledger: new OrderLedger({ store: {}, executionId: '1', runIndex: 0 }) };
-		await submit(order, product, { ...fresher, filesOf, writeAhead: { ...ports.writeAhead, beforeUploads } }, {
-			submitting,
-			uploading,
-		} as never);
-		expect([beforeUploads.mock.calls, uploading.mock.calls]).toEqual([[], []]);
-	}
 });

@@ -289,7 +289,7 @@ const played = [
 		find: 'await this.store.save();',
 		becomes: '',
 		unfound: 'The search for names of waves that were not saved (countUnsaved) makes up for it.',
-		noticedBy: 'test/core/waveLog.test.ts',
+		noticedBy: 'test/core/waves.test.ts',
 		title: 'orders that want to be submitted together are one wave: saved first',
 	},
 	{
@@ -335,7 +335,7 @@ const played = [
 		becomes: 'areAll',
 		unfound:
 			'It takes a row that could not be written in the last wave of a worker that is lost, and rows of the waves before.',
-		noticedBy: 'test/core/lostWorker.test.ts',
+		noticedBy: 'test/core/waves.test.ts',
 		title: 'whichever rows n8n cannot write: nothing is bought twice',
 	},
 	{

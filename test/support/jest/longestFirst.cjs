@@ -1,7 +1,7 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
 /** Files that keep the processor busy for long: they begin first, because the others wait most of their time. */
-const BUSY = ['simulation/simulation', 'nodes/agreement', 'core/purchaseKeyRaces', 'core/timeLeft'];
+const BUSY = ['simulation/simulation', 'nodes/agreement'];
 
 /** Files that take long although they are small: Jest knows no durations, or those of a part of their tests. */
 const LONG = [

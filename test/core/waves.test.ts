@@ -1,9 +1,9 @@
 /**
- * Queue mode: n8n takes a worker for dead, throws away what it had saved, and another worker takes over. The worker may be
- * alive, and go on at any moment. With the purchase log, nothing is bought twice, and what was accepted is in no doubt.
+ * Waves: n8n takes a worker for dead, drops what it had saved, and another one goes on, although the first may be alive.
+ * Nothing is bought twice, and what was accepted is in no doubt. The simulation has all other deaths.
  */
-import { SAME_IN_PIPELINES } from '../support/propertySettings.mts';
 import fc from 'fast-check';
+import { readPropertySettings } from '../support/propertySettings.mts';
 import { asGatewayError } from '../../core/errors';
 import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
@@ -13,6 +13,7 @@ import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { deferred, fakeClock, flushPromises } from './support';
 
+const { seed, runs = 150, path } = readPropertySettings('waves');
 const ITEMS = 8;
 const PLACES = 3;
 
@@ -23,6 +24,13 @@ const columns = {
 const batchOf = (): Batch => ({
 	...{ name: 'execution 7', places: PLACES, requestsPerSecond: 60, stopsAtError: false, waves: 0, log: columns },
 });
+
+const plan = (item: number) =>
+	makeOrder({
+		...{ item, thing: 'task', kind: 'image', then: 'poll' },
+		request: { body: {}, hash: 'h', submitAgain: false },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
+	});
 
 /** The steps between the plan of an order and its answer, at each of which a worker may fall silent. */
 type Step = 'row' | 'wave' | 'name' | 'request' | 'answer';
@@ -43,11 +51,11 @@ class World {
 	/** The items of all requests, in their sequence. */
 	readonly sent: number[] = [];
 
+	/** The steps of waves. */
+	readonly steps: string[] = [];
+
 	/** The items whose rows have an ID. */
 	readonly answered = new Set<number>();
-
-	/** n8n has dropped names of the run. */
-	hasDropped = false;
 
 	private ids = 0;
 
@@ -61,11 +69,7 @@ class World {
 
 	start(): Order[] {
 		return Array.from({ length: ITEMS }, (_, item) => {
-			const order = makeOrder({
-				...{ item, thing: 'task', kind: 'image', then: 'poll' },
-				request: { body: {}, hash: 'h', submitAgain: false },
-				wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
-			});
+			const order = plan(item);
 			if (item >= this.first) return order;
 			order.purchase = { attempt: `7-a-${item}`, hash: 'h' };
 			accept(order, { taskId: `t${item}`, elapsedMs: 0 }, 1);
@@ -88,10 +92,13 @@ class World {
 		};
 		const waves = new WaveLog(
 			{
-				save: async () => await Promise.resolve(),
+				save: async () => void (await Promise.resolve(this.steps.push('saved'))),
 				changed: () => {},
-				record: async (wanted) => await Promise.resolve(record(wanted.map(String)).map(Number)),
-				isComplete: async () => await Promise.resolve(!this.hasDropped),
+				record: async (wanted) => {
+					this.steps.push('named');
+					return await Promise.resolve(record(wanted.map(String)).map(Number));
+				},
+				isComplete: async () => await Promise.resolve(true),
 				forget: async (wanted) => await Promise.resolve(wanted.forEach((wave) => this.names.delete(String(wave)))),
 			},
 			fakeClock(),
@@ -126,6 +133,7 @@ class World {
 					await sending();
 					await at('request');
 					this.sent.push(order.item);
+					this.steps.push('sent');
 					await at('answer');
 					log.note(order, 'accepted', { taskId: `t${order.item}` });
 					this.answered.add(order.item);
@@ -176,68 +184,6 @@ function silentAt(step: Step, number: number) {
 	};
 }
 
-const fates = ({ orders }: Worker) => orders.map(({ task, end }) => task?.taskId ?? end?.error?.details.reason?.name);
-
-test('what a lost worker has bought is in no doubt with the purchase log, and what it has not sent is submitted', async () => {
-	const world = new World(2);
-	const lost = world.begin('9');
-	await submitAll(lost, planned(lost).slice(0, 4));
-	const worker = world.takeOver();
-	await worker.resolveInterrupted();
-	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', undefined, undefined]);
-	await submitAll(worker);
-	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7']);
-	expect([world.sent, worker.batch.inDoubt]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7], undefined]);
-});
-
-test('only the requests of a lost worker whose answers are not in the purchase log are in doubt, with the time at which they were sent', async () => {
-	const world = new World(2);
-	const { at } = silentAt('answer', 3);
-	const lost = world.begin('9', at);
-	void submitAll(lost);
-	await flushPromises();
-	const worker = world.takeOver();
-	await worker.resolveInterrupted();
-	await submitAll(worker);
-	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 'outcomeStillUnknown', 't5', 't6', 't7']);
-	expect(worker.orders[4]?.end?.error?.details.reason?.data).toMatchObject({ atMs: expect.any(Number) as number });
-});
-
-test.each<[string, (world: World) => void]>([
-	['a request was sent without a row', (world) => void world.names.add('gap')],
-	['n8n has dropped names, maybe that of a request without a row', (world) => void (world.hasDropped = true)],
-	['the rows of the first wave are gone', (world) => void world.rows.splice(0, 1)],
-	['a row was edited', (world) => void Object.assign(world.rows[0] as object, { state: 'sold' })],
-	['all rows are gone', (world) => void (world.rows.length = 0)],
-	['those of the lost worker are in another table', (world) => void (world.rows.length = 2)],
-])('where %s, as many items are in doubt as a lost worker may have submitted', async (_, damage) => {
-	const world = new World(2);
-	const lost = world.begin('9');
-	await submitAll(lost, planned(lost).slice(0, 3));
-	damage(world);
-	const worker = world.takeOver();
-	await worker.resolveInterrupted();
-	await submitAll(worker);
-	expect(world.sent).toEqual([...new Set(world.sent)]);
-	expect(worker.batch.isTakenOver).toBeUndefined();
-	const fate = world.hasDropped ? 'outcomeStillUnknown' : undefined;
-	expect(fates(worker).slice(5)).toEqual(['t5', 't6', 't7'].map((id) => fate ?? id));
-});
-
-test('a second worker that is lost before it has submitted anything leaves nothing in doubt that the log knows', async () => {
-	const world = new World(2);
-	const lost = world.begin('9');
-	await submitAll(lost, planned(lost).slice(0, 3));
-	await world.takeOver().resolveInterrupted();
-	const worker = world.takeOver();
-	await worker.resolveInterrupted();
-	await submitAll(worker);
-	expect([fates(worker), world.sent]).toEqual([
-		['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7'],
-		[0, 1, 2, 3, 4, 5, 6, 7],
-	]);
-});
-
 test('whenever a worker falls silent, is taken for dead and goes on, and whichever rows n8n cannot write: nothing is bought twice', async () => {
 	const step = fc.constantFrom<Step>('row', 'wave', 'name', 'request', 'answer');
 	const fault = fc.constantFrom<string>('never', 'never', 'never', 'before', 'after');
@@ -275,6 +221,30 @@ test('whenever a worker falls silent, is taken for dead and goes on, and whichev
 				expect(world.sent).toEqual([...new Set(world.sent)]);
 			},
 		),
-		{ numRuns: 1000, examples: [skipping], ...SAME_IN_PIPELINES },
+		{ seed, path, numRuns: runs, examples: [skipping] },
 	);
+});
+
+test('orders that want to be submitted together are one wave: saved first, then named, then sent', async () => {
+	const world = new World(0);
+	const worker = world.begin('9');
+	await submitAll(worker, worker.orders.slice(0, PLACES));
+	expect(world.steps).toEqual(['saved', 'named', 'sent', 'sent', 'sent']);
+});
+
+test.each<[string, (world: World) => void]>([
+	['a request was sent without a row', (world) => void world.names.add('gap')],
+	['the rows of the first wave are gone', (world) => void world.rows.splice(0, 1)],
+	['a row was edited', (world) => void Object.assign(world.rows[0] as object, { state: 'sold' })],
+	['all rows are gone', (world) => void (world.rows.length = 0)],
+	['those of the lost worker are in another table', (world) => void (world.rows.length = 2)],
+])('where %s, nothing that a lost worker has sent is sent again', async (_, damage) => {
+	const world = new World(2);
+	const lost = world.begin('9');
+	await submitAll(lost, planned(lost).slice(0, 3));
+	damage(world);
+	const worker = world.takeOver();
+	await worker.resolveInterrupted();
+	await submitAll(worker);
+	expect(world.sent).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });
