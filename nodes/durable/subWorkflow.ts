@@ -19,7 +19,7 @@ const WAIT = 'n8n-nodes-base.wait';
 const EXECUTE = 'n8n-nodes-base.executeWorkflow';
 
 /** The nodes of n8n that the sub-workflows below need, as n8n shows them. */
-export const NEEDED_NODES: Record<string, string> = {
+const NEEDED_NODES: Record<string, string> = {
 	[TRIGGER]: 'Execute Workflow Trigger',
 	[IF]: 'If',
 	[WAIT]: 'Wait',

@@ -79,6 +79,7 @@ const waitFor = (parameters: IDataObject) => ({
 
 test.each<[string, [string, IDataObject], RunOptions, typeof inMemory | typeof asleep]>([
 	['a test of the webhook', WAITING, { mode: 'manual' }, inMemory],
+	['an evaluation', ['n8n-nodes-base.evaluationTrigger', {}], { mode: 'evaluation' }, { ...inMemory, node: undefined }],
 	['a retry, for which nobody waits', WAITING, { mode: 'retry' }, asleep],
 	['Respond to Webhook has responded', RESPONDING, { others: [respond] }, asleep],
 	[

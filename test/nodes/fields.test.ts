@@ -1,10 +1,8 @@
-/** Values of a form, whatever an expression gives; dates; and the kind of an error in n8n's words. */
+/** Values of a form, whatever an expression gives, and dates. */
 import { DateTime } from 'luxon';
-import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import type { GatewayError } from '../../core/errors';
 import { readUnixSeconds } from '../../nodes/form/dates';
 import { FieldReader, OptionsReader, toText } from '../../nodes/form/fieldReader';
-import { failureOf } from '../../nodes/errors/failure';
-import { plain } from '../../nodes/errors/plain';
 
 const reader = (value: unknown, isExpression = false) =>
 	new FieldReader(
@@ -22,18 +20,6 @@ function outcome(read: () => unknown): unknown {
 	}
 }
 const refused = (name: string, data: object) => ({ name, data });
-
-test('a value is as it is, and none is none', () => {
-	expect([reader(0).value(field()), reader(null).value(field()), reader(undefined).value(field())]).toEqual([
-		0,
-		undefined,
-		undefined,
-	]);
-	const read = jest.fn();
-	new FieldReader(read).value({ name: 'n' });
-	expect(read).toHaveBeenCalledWith('n');
-	expect(new FieldReader(read).isExpression('n')).toBe(false);
-});
 
 test.each([
 	[undefined, true, true],
@@ -124,12 +110,11 @@ test.each<[unknown, unknown, unknown]>([
 	[1, true, refused('notAChoice', { label: 'Field', value: '1', allowed: 'true or false' })],
 ])('a switch that is %p with the default %p is %j', (value, byDefault, expected) => {
 	expect(outcome(() => reader(value).flag(field({ default: byDefault })))).toEqual(expected);
-	if (value === undefined) expect(new OptionsReader(() => value).flag(field({ default: byDefault }))).toBe(false);
-	if (value === true) expect(new OptionsReader(() => value).flag(field({ default: byDefault }))).toBe(true);
-	if (value === 1)
-		expect(outcome(() => new OptionsReader((name) => (name === 'field' ? 1 : undefined)).flag(field()))).toEqual(
-			expected,
-		);
+});
+
+test('a switch of the Options that was not added is off, whatever its default', () => {
+	const added = (value: unknown) => new OptionsReader(() => value).flag(field({ default: true }));
+	expect([added(undefined), added(true), added(false)]).toEqual([false, true, false]);
 });
 
 test('a choice is one of those that there are', () => {
@@ -141,19 +126,12 @@ test('a choice is one of those that there are', () => {
 		],
 	});
 	expect([reader('b').choice(choices), reader(undefined).choice(choices)]).toEqual(['b', 'a']);
-	expect(new FieldReader((name) => (name === 'field' ? 'b' : undefined)).choice(choices)).toBe('b');
 	expect(reader('b', true).givenChoice(choices)).toBe('b');
 	expect(reader(undefined).givenChoice(choices)).toBe('a');
 	for (const nothing of [undefined, null])
 		expect(outcome(() => reader(nothing, true).givenChoice(choices))).toEqual(
 			refused('expressionGaveNothing', { label: 'Field' }),
 		);
-	expect(
-		new FieldReader(
-			(name) => (name === 'field' ? 'b' : undefined),
-			() => true,
-		).givenChoice(choices),
-	).toBe('b');
 	expect(outcome(() => reader('c').givenChoice(choices))).toEqual(
 		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
 	);
@@ -191,15 +169,6 @@ test('an object that refers to itself is no JSON', () => {
 	circle.self = circle;
 	expect(outcome(() => reader(circle).json(field()))).toEqual(
 		refused('notJson', { label: 'Field', where: expect.stringContaining('circular') as string }),
-	);
-});
-
-test.each<[string, unknown]>([
-	['a text', '{"a":'],
-	['an object', { a: { toJSON: () => JSON.parse('x') as unknown } }],
-])('%s that is no JSON has the words of the parser as its cause', (_, value) => {
-	expect(() => reader(value).json(field())).toThrow(
-		expect.objectContaining({ cause: expect.any(SyntaxError) as Error }) as Error,
 	);
 });
 
@@ -274,25 +243,4 @@ describe('a date', () => {
 	test.each(noDates.map((value) => [value]))('%p could mean anything, or is no date, and is refused', (value) => {
 		expect(read(value)).toEqual(refused('notADate', { label: 'L', value: expect.any(String) as string }));
 	});
-});
-
-test.each<[GatewayErrorKind, object, object | undefined]>([
-	['balance', {}, { cause: 'quota-exhausted', retryAfterMs: undefined }],
-	['rateLimited', { retryAfterMs: 7 }, { cause: 'rate-limited', retryAfterMs: 7 }],
-	['unavailable', {}, { cause: 'temporarily-unavailable', retryAfterMs: undefined }],
-	['unreachable', {}, { cause: 'temporarily-unavailable', retryAfterMs: undefined }],
-	['authentication', { httpStatus: 401 }, { cause: 'credential-invalid' }],
-	['badInput', {}, { cause: 'configuration-invalid' }],
-	['notFound', { httpStatus: 404 }, { cause: 'configuration-invalid' }],
-	['ownMistake', {}, { cause: 'node-defect' }],
-	['permission', { httpStatus: 403 }, { cause: 'configuration-invalid' }],
-	['rejected', { httpStatus: 400 }, { cause: 'configuration-invalid' }],
-	['rejected', { httpStatus: 200 }, undefined],
-	['taskFailed', {}, undefined],
-])('%s with %j is to n8n %j', (kind, details, failure) => {
-	expect(failureOf(new GatewayError(kind, 'x', details))).toEqual(failure);
-});
-
-test('a text that n8n shows has no tag and no control character', () => {
-	expect(plain('a <b> c</b>\n\u202ed')).toBe('a ‹b› c‹/b› d');
 });

@@ -1,4 +1,4 @@
-/** The lines of the progress: what is said of tasks and of trouble, when, and to whom. */
+/** The lines of the progress, without n8n: what is said of tasks and of trouble, and when. */
 import { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { Progress } from '../../nodes/run/progress';
@@ -15,18 +15,9 @@ const left =
 	() => ({ aboutMs, fromMs, toMs });
 
 /** Begins to tell; `pass` lets time pass and returns what was said meanwhile. */
-function begin({ isWaiting = true, streams = false, isGone = false } = {}) {
+function begin({ isWaiting = true } = {}) {
 	const lines: string[] = [];
-	const chunks: unknown[][] = [];
-	const sendChunk = async (...chunk: unknown[]) => {
-		chunks.push(chunk);
-		if (isGone) throw new Error('nobody reads');
-		await Promise.resolve();
-	};
-	const progress = new Progress({
-		...{ console: (line) => lines.push(line), noun: isWaiting ? 'Image' : undefined },
-		stream: streams ? ({ sendChunk } as never) : undefined,
-	});
+	const progress = new Progress({ console: (line) => lines.push(line), noun: isWaiting ? 'Image' : undefined });
 	const over = new AbortController();
 	const ended = progress.reportUntil(over.signal);
 	const pass = async (ms: number) => {
@@ -38,7 +29,7 @@ function begin({ isWaiting = true, streams = false, isGone = false } = {}) {
 		over.abort();
 		await ended;
 	};
-	return { progress, pass, end, chunks, lines };
+	return { progress, pass, end };
 }
 
 /** The first line about these orders. */
@@ -112,19 +103,6 @@ test('without a progress a task has come least far; while others have not begun,
 	expect(await lineOf([accepted({ progress: 50 }), order('ended', {}, { as: 'done' })], estimates)).toContain('left');
 });
 
-test('the time is not that of a task that has ended, however far it came', async () => {
-	const orders = [accepted({ progress: 50 }), order('ended', { progress: 20 }, { as: 'failed' })];
-	expect(await lineOf(orders, [left(MINUTE_MS), left(9 * MINUTE_MS)])).toMatch(/slowest: about 60 s left$/);
-});
-
-test('when the wait is over, nothing more is said', async () => {
-	const { progress, pass, end, lines } = begin();
-	await pass(1_000);
-	progress.orders = [accepted()];
-	await end();
-	expect(lines).toEqual([]);
-});
-
 test('a line comes every two seconds where there is something new, and every ten where only the estimate is', async () => {
 	const { progress, pass, end } = begin();
 	const one = accepted({ progress: 50 });
@@ -165,32 +143,4 @@ test('where nothing is waited for, only trouble is said', async () => {
 	progress.retrying(new GatewayError('unavailable', 'Not available'), 10_000);
 	expect(await pass(2_000)).toEqual(['Not available, next try in 8 s']);
 	await end();
-});
-
-test('a stream begins with the first line, and ends', async () => {
-	const { progress, pass, end, chunks } = begin({ streams: true });
-	await pass(2_000);
-	expect(chunks).toEqual([]);
-	progress.orders = [accepted({ progress: 50 })];
-	await pass(2_000);
-	(progress.orders[0]?.task as { progress: number }).progress = 60;
-	await pass(2_000);
-	await end();
-	expect(chunks).toEqual([
-		['begin', 0, undefined],
-		['item', 0, 'Image 50 %\n'],
-		['item', 0, 'Image 60 %\n'],
-		['end', 0, undefined],
-	]);
-	const silent = begin({ streams: true });
-	await silent.end();
-	expect(silent.chunks).toEqual([]);
-});
-
-test('a stream that nobody reads any more is no trouble', async () => {
-	const { progress, pass, end, chunks } = begin({ streams: true, isGone: true });
-	progress.orders = [accepted({ progress: 50 })];
-	expect(await pass(2_000)).toEqual(['Image 50 %']);
-	await end();
-	expect(chunks.map(([type]) => type)).toEqual(['begin', 'item', 'end']);
 });

@@ -1,244 +1,339 @@
-/** The table of the purchase log: what becomes of rows that are written. The time is faked. */
+/**
+ * The table of the purchase log against a model of n8n's data tables: no row that was bought is lost, what is read is what
+ * a retry or a Purchase Key has to know, and old rows go. The time is faked.
+ */
 import { cleanedTables, purchaseTables } from '../../core/processMemory';
-import { TABLE_NAME } from '../../core/purchases/purchaseRow';
-import { DataTables } from '../support/dataTables.mts';
-import { untilDone } from '../support/lightContext.mts';
-import { flush, ids, insert, Noted, onTable, open, row } from '../support/purchaseTables.mts';
+import { COLUMNS, TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
+import { cleanUp, mayLackOldRows } from '../../nodes/purchaseLog/cleanUp';
+import { N8nPurchaseTable } from '../../nodes/purchaseLog/purchaseTable';
+import { findTable } from '../../nodes/purchaseLog/table';
+import { DataTables, type Row } from '../support/dataTables.mts';
 
-beforeEach(() => jest.useFakeTimers());
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NOW = Date.parse('2026-05-01T00:00:00.000Z');
+const ago = (days: number) => new Date(NOW - days * DAY_MS).toISOString();
+
+beforeEach(() => {
+	jest.useFakeTimers({ now: NOW });
+	purchaseTables.clear();
+	cleanedTables.clear();
+});
 afterEach(() => jest.useRealTimers());
 
 const pause = async (ms: number) => await jest.advanceTimersByTimeAsync(ms);
 
-test('rows that nobody waits for are written together, once; flush waits until they are there', async () => {
-	const { tables, table, told } = open();
-	await insert(table, row({ task_id: 'before' }));
-	for (const id of ['1', '2', '3']) table.insertLater(row({ task_id: id }));
-	await flush(table);
-	expect(ids(tables)).toEqual(['before', '1', '2', '3']);
-	expect(tables.operations.filter((operation) => operation === 'insert')).toHaveLength(2);
-	expect(told).toEqual([]);
-});
-
-test('the table is removed in the middle of a run: rows that nobody waits for are in the new one', async () => {
-	const { tables, table, told } = open();
-	await insert(table, row());
-	tables.tables = [];
-	table.insertLater(row({ task_id: 'later' }));
-	await flush(table);
-	expect(ids(tables)).toEqual(['later']);
-	expect(told).toEqual([]);
-});
-
-test('a database that is locked for a moment loses no row', async () => {
-	const { tables, table, told } = open();
-	await insert(table, row({ task_id: 'before' }));
-	tables.faults.push(['insert', 'SQLITE_BUSY: database is locked']);
-	table.insertLater(row({ task_id: 'later' }));
-	await flush(table);
-	expect(ids(tables)).toEqual(['before', 'later']);
-	expect(told).toEqual([]);
-});
-
-test('where rows cannot be written, a hint and the log of n8n say why', async () => {
-	const { tables, table, told, warned } = open();
-	await insert(table, row());
-	for (let time = 0; time < 3; time++) tables.faults.push(['insert', 'Data table size limit exceeded']);
-	table.insertLater(row());
-	await flush(table);
-	expect(told).toEqual(['Data table size limit exceeded']);
-	expect(warned).toEqual([
-		'Generation Gateway: 1 rows are missing in the data table "Gateway Purchases" (Data table size limit exceeded), execution 7',
-	]);
-});
-
-test('after a stop, rows are written where the time of the execution is over', async () => {
-	const stop = new AbortController();
-	const { tables, table, told } = open(new DataTables(), stop.signal);
-	await insert(table, row({ task_id: 'before' }));
-	tables.isOver = true;
-	stop.abort();
-	table.insertLater(row({ task_id: 'later' }));
-	await flush(table);
-	await pause(20);
-	expect(ids(tables)).toEqual(['before', 'later']);
-	expect(told).toEqual([]);
-});
-
-test("n8n's own timeout cuts off a write: it is made again when the node has heard of it", async () => {
-	const stop = new AbortController();
-	const { tables, table, told } = open(new DataTables(), stop.signal);
-	await insert(table, row({ task_id: 'before' }));
-	tables.isOver = true;
-	table.insertLater(row({ task_id: 'later' }));
-	const flushed = table.flush();
-	await pause(100);
-	stop.abort();
-	await untilDone(flushed);
-	await pause(20);
-	expect(ids(tables)).toEqual(['before', 'later']);
-	expect(told).toEqual([]);
-});
-
-describe('rows that are waited for', () => {
-	test('rows that come close together are written at once, in the sequence in which they came', async () => {
-		const tables = new Noted();
-		const { table } = open(tables);
-		await untilDone(Promise.all(['1', '2', '3'].map(async (id) => await table.insert(row({ task_id: id })))));
-		await insert(table, row({ task_id: '4' }));
-		expect(tables.written).toEqual([3, 1]);
-		expect(ids(tables)).toEqual(['1', '2', '3', '4']);
-		expect(tables.asked('insert')[0]).toEqual({
-			...onTable(tables),
-			operation: 'insert',
-			columns: { mappingMode: 'autoMapInputData', value: null },
-			options: { optimizeBulk: true },
-		});
-	});
-
-	test('rows that come while others are written are written after them', async () => {
-		const tables = new Noted();
-		tables.delayMs = 1000;
-		const { table } = open(tables);
-		const first = table.insert(row({ task_id: '1' }));
-		// The table has been looked for, made, and looked for again: now the row is on its way.
-		await pause(3500);
-		tables.delayMs = 1;
-		const others = Promise.all(['2', '3'].map(async (id) => await table.insert(row({ task_id: id }))));
+/** Lets time pass until it is done. */
+async function untilDone<T>(work: Promise<T>): Promise<T> {
+	let isOver = false;
+	work.catch(() => {}).finally(() => (isOver = true));
+	for (let steps = 0; !isOver; steps++) {
+		if (steps > 5_000) throw new Error('It never ends');
 		await pause(100);
-		expect(ids(tables)).toEqual([]);
-		await untilDone(Promise.all([first, others]));
-		expect(ids(tables)).toEqual(['1', '2', '3']);
-		expect(tables.written).toEqual([1, 2]);
+	}
+	return await work;
+}
+
+const row = (changes: Partial<PurchaseRow> = {}): PurchaseRow => ({
+	...{ time: new Date().toISOString(), state: 'accepted', task_id: 't', code: '', thing: 'task', model: 'm' },
+	...{ workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false, item: 0 },
+	...{ attempt: 'a', account: 'c', base_url: 'u', request_hash: 'h', key_hash: '', credits: null },
+	...changes,
+});
+
+let workflows = 0;
+
+/** The table as one more workflow sees it. */
+function open(tables = new DataTables(), signal?: AbortSignal) {
+	const told: string[] = [];
+	const context = tables.contextOf(`w${++workflows}`, signal);
+	const table = new N8nPurchaseTable(context, (why) => told.push(why));
+	return {
+		...{ tables, told, warned: context.warned, table },
+		insert: async (changes?: Partial<PurchaseRow>) => await untilDone(table.insert(row(changes))),
+		flush: async () => await untilDone(table.flush()),
+	};
+}
+
+const idsIn = (rows: unknown[]) => rows.map((each) => (each as PurchaseRow).task_id);
+
+describe('the table', () => {
+	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
+
+	test('the table is made once, and found by its very name', async () => {
+		const tables = new DataTables();
+		tables.tables.push({ id: 'x', name: `${TABLE_NAME} 2`, columns, rows: [] });
+		const find = async (workflow: string) => await untilDone(findTable(tables.contextOf(workflow)));
+		const id = await find('one');
+		expect(tables.tables.slice(1)).toEqual([{ id, name: TABLE_NAME, columns, rows: [] }]);
+		expect([await find('one'), await find('another')]).toEqual([id, id]);
 	});
 
-	test('a thousand rows are written at once', async () => {
-		const tables = new Noted();
-		const { table } = open(tables);
-		await untilDone(Promise.all(Array.from({ length: 2500 }, async () => await table.insert(row()))));
-		expect(tables.written).toEqual([1000, 1000, 500]);
+	test('two executions that make the table at the same moment use the same one', async () => {
+		const tables = new DataTables();
+		const ids = await untilDone(Promise.all(['a', 'b'].map(async (of) => await findTable(tables.contextOf(of)))));
+		expect(tables.tables.map(({ id }) => id)).toEqual([ids[0]]);
+		expect(ids[1]).toBe(ids[0]);
 	});
 
-	test('all who wait hear that the rows could not be written after a second try', async () => {
-		const { tables, table } = open();
-		await insert(table, row());
-		tables.faults.push(['insert', 'locked'], ['insert', 'locked for good']);
-		const results = await untilDone(Promise.allSettled([table.insert(row()), table.insert(row())]));
-		expect(results.map((result) => (result as PromiseRejectedResult).reason.message)).toEqual(
-			Array(2).fill('locked for good'),
+	test.each([
+		['credits', columns.filter(({ name }) => name !== 'credits')],
+		['retry', columns.map((column) => (column.name === 'retry' ? { ...column, type: 'string' } : column))],
+	])('a table that somebody has changed is not used: its column %s', async (missing, changed) => {
+		const tables = new DataTables();
+		tables.tables.push({ id: 'x', name: TABLE_NAME, columns: changed, rows: [] });
+		await expect(untilDone(findTable(tables.contextOf('w')))).rejects.toThrow(
+			`the data table "${TABLE_NAME}" does not have the column "${missing}" of the right type`,
 		);
-		await insert(table, row());
-		expect(tables.rows).toHaveLength(2);
 	});
 
-	test('the table is removed in the middle of a run: rows are in the new one', async () => {
-		const { tables, table } = open();
-		await insert(table, row());
-		tables.tables = [];
-		await insert(table, row({ task_id: 'second' }));
-		expect(ids(tables)).toEqual(['second']);
+	test('a table that n8n does not make is asked for again the next time', async () => {
+		const tables = new DataTables();
+		tables.faults.push(['create', 'no more tables']);
+		const find = async () => await untilDone(findTable(tables.contextOf('w')));
+		await expect(find()).rejects.toThrow(`there is no data table "${TABLE_NAME}": no more tables`);
+		expect(await find()).toBe(tables.tables[0].id);
+	});
+
+	test('a database that does not answer is given up after half a minute', async () => {
+		const tables = new DataTables();
+		tables.delayMs = 1e9;
+		const failed = expect(findTable(tables.contextOf('w'))).rejects.toThrow('n8n took more than 30 s');
+		await pause(60_000);
+		await failed;
 	});
 });
 
-describe('rows that nobody waits for', () => {
-	test('rows that nobody waits for gather for 0.3 s without a flush, and later ones are written by themselves', async () => {
-		const tables = new Noted();
-		const { table } = open(tables);
-		await insert(table, row());
-		table.insertLater(row({ task_id: 'a' }));
-		await pause(200);
-		table.insertLater(row({ task_id: 'b' }));
-		await pause(95);
-		expect(tables.written).toEqual([1]);
-		await pause(20);
-		expect(tables.written).toEqual([1, 2]);
-		table.insertLater(row({ task_id: 'c' }));
-		await pause(400);
-		expect(tables.written).toEqual([1, 2, 1]);
-		await flush(table);
-		expect(tables.written).toEqual([1, 2, 1]);
-	});
-
-	test('a flush waits for rows that are being written already', async () => {
+describe('rows that a request waits for', () => {
+	test('rows that a request waits for are written in the sequence in which they came, a thousand at once', async () => {
 		const { tables, table } = open();
-		await insert(table, row({ task_id: 'before' }));
-		tables.delayMs = 1000;
-		table.insertLater(row({ task_id: 'a' }));
-		await pause(400);
-		await flush(table);
-		expect(ids(tables)).toEqual(['before', 'a']);
+		const ids = Array.from({ length: 2_500 }, (_, index) => `${index}`);
+		await untilDone(Promise.all(ids.map(async (id) => await table.insert(row({ task_id: id })))));
+		expect(idsIn(tables.rows)).toEqual(ids);
+		expect(tables.operations.filter((operation) => operation === 'insert')).toHaveLength(3);
 	});
 
-	test('a thousand rows that nobody waits for are written at once', async () => {
-		const tables = new Noted();
-		const { table } = open(tables);
-		for (let count = 0; count < 1500; count++) table.insertLater(row());
-		await flush(table);
-		expect(tables.written).toEqual([1000, 500]);
+	test('all who wait hear that the rows could not be written, and the next row is written', async () => {
+		const { tables, table, insert } = open();
+		tables.faults.push(['insert', 'locked'], ['insert', 'locked for good']);
+		const both = await untilDone(Promise.allSettled([table.insert(row()), table.insert(row())]));
+		const words = both.map((result) => (result as PromiseRejectedResult).reason.message);
+		expect(words).toEqual(['locked for good', 'locked for good']);
+		await insert();
+		expect(tables.rows).toHaveLength(1);
 	});
 
-	test('rows are written again after 0.5 s, and then after 2 s', async () => {
-		const tables = new Noted();
-		const { table, told } = open(tables);
-		await insert(table, row());
-		tables.faults.push(['insert', 'locked'], ['insert', 'locked']);
-		const inserts = () => tables.operations.filter((operation) => operation === 'insert').length - 1;
-		table.insertLater(row({ task_id: 'later' }));
-		const flushed = table.flush();
-		await pause(480);
-		expect(inserts()).toBe(1);
-		await pause(100);
-		expect(inserts()).toBe(2);
-		await pause(1900);
-		expect(inserts()).toBe(2);
-		await untilDone(flushed);
-		expect([inserts(), ids(tables), told]).toEqual([3, ['t', 'later'], []]);
+	test('where the table is removed in the middle of a run, rows are in the new one', async () => {
+		const { tables, insert } = open();
+		await insert();
+		tables.tables = [];
+		await insert({ task_id: 'second' });
+		expect(idsIn(tables.rows)).toEqual(['second']);
 	});
+});
 
-	test('a stop cuts the pauses off: the rows are written at once', async () => {
-		const stop = new AbortController();
-		const { tables, table, told } = open(new DataTables(), stop.signal);
-		await insert(table, row());
-		tables.faults.push(['insert', 'locked'], ['insert', 'locked']);
-		table.insertLater(row({ task_id: 'later' }));
-		const flushed = table.flush();
-		await pause(100);
-		stop.abort();
-		await pause(100);
-		await flushed;
+describe('rows of IDs and ends, for which nothing waits', () => {
+	test('rows of IDs and ends are in the table within a second, and a flush waits for all of them', async () => {
+		const { tables, table, flush, told } = open();
+		table.insertLater(row({ task_id: '1' }));
+		await pause(1_000);
+		expect(idsIn(tables.rows)).toEqual(['1']);
+		for (const id of ['2', '3']) table.insertLater(row({ task_id: id }));
+		await flush();
+		expect(idsIn(tables.rows)).toEqual(['1', '2', '3']);
 		expect(told).toEqual([]);
 	});
 
-	test('old rows are removed after a write', async () => {
-		cleanedTables.clear();
-		const { tables, table } = open();
-		await insert(table, row({ task_id: 'old', time: new Date(Date.now() - 91 * 86_400_000).toISOString() }));
-		table.insertLater(row({ task_id: 'new' }));
-		await flush(table);
-		await pause(1000);
-		expect(ids(tables)).toEqual(['new']);
+	test('a database that is locked for a moment loses no row', async () => {
+		const { tables, table, flush, told } = open();
+		tables.faults.push(['insert', 'SQLITE_BUSY: database is locked'], ['insert', 'SQLITE_BUSY: database is locked']);
+		table.insertLater(row({ task_id: 'later' }));
+		await flush();
+		expect([idsIn(tables.rows), told]).toEqual([['later'], []]);
 	});
 
-	test('old rows are removed where n8n’s tables are full, too: that makes room', async () => {
-		cleanedTables.clear();
-		const { tables, table } = open();
-		await insert(table, row({ task_id: 'old', time: new Date(Date.now() - 91 * 86_400_000).toISOString() }));
-		tables.faults.push(...Array.from({ length: 3 }, (): ['insert', string] => ['insert', 'the tables are full']));
-		table.insertLater(row({ task_id: 'new' }));
-		await flush(table);
-		await pause(4000);
-		expect(ids(tables)).toEqual([]);
+	test('a table that is removed in the middle of a run loses no row', async () => {
+		const { tables, table, insert, flush, told } = open();
+		await insert();
+		tables.tables = [];
+		table.insertLater(row({ task_id: 'later' }));
+		await flush();
+		expect([idsIn(tables.rows), told]).toEqual([['later'], []]);
 	});
 
-	test('nothing is removed from a table that cannot be found', async () => {
-		cleanedTables.clear();
-		purchaseTables.clear();
-		const { tables, table, told } = open();
-		tables.tables.push({ id: 'log', name: TABLE_NAME, columns: [], rows: [] });
+	test('where rows cannot be written, a hint and the log of n8n say why', async () => {
+		const { tables, table, flush, told, warned } = open();
+		const full = 'Data table size limit exceeded';
+		for (let time = 0; time < 3; time++) tables.faults.push(['insert', full]);
 		table.insertLater(row());
-		await flush(table);
-		await pause(4000);
-		expect(told).toHaveLength(1);
-		expect([...cleanedTables]).toEqual([]);
+		await flush();
+		expect(told).toEqual([full]);
+		expect(warned).toEqual([
+			`Generation Gateway: 1 rows are missing in the data table "${TABLE_NAME}" (${full}), execution 7`,
+		]);
+	});
+
+	test.each([
+		['was stopped before the write', 0],
+		['runs out of time during the write', 100],
+	])('no row is lost where the execution %s', async (_, stoppedAfterMs) => {
+		const stop = new AbortController();
+		const { tables, table, insert, told } = open(new DataTables(), stop.signal);
+		await insert({ task_id: 'before' });
+		tables.isOver = true;
+		table.insertLater(row({ task_id: 'later' }));
+		const flushed = table.flush();
+		await pause(stoppedAfterMs);
+		stop.abort();
+		await pause(100);
+		await flushed;
+		expect([idsIn(tables.rows), told]).toEqual([['before', 'later'], []]);
+	});
+});
+
+describe('what is read', () => {
+	const run = { run: 'r', workflow_id: 'w', node_id: 'n', node: 'N' };
+
+	test('of a Purchase Key with more rows than n8n reads at once, the newest are read; of others all', async () => {
+		const { tables, table, insert } = open();
+		await insert({ key_hash: 'few', task_id: 'first' });
+		const many = Array.from({ length: 1_500 }, (_, index) => row({ key_hash: 'many', task_id: `${index}` }));
+		tables.rows.push(...many.map((each, index) => ({ ...each, id: 100 + index })));
+		const keys = ['few', 'many', ...Array.from({ length: 200 }, (_, index) => `none ${index}`)];
+		const found = await untilDone(Promise.all(keys.map(async (key) => await table.rowsOfKey(key))));
+		expect(idsIn(found[0])).toEqual(['first']);
+		expect(idsIn(found[1]).sort()).toEqual(idsIn(many.slice(500)).sort());
+		expect(found.slice(2).flat()).toEqual([]);
+	});
+
+	test('where somebody renames the table, what another workflow writes into the new one is read, and rows go there', async () => {
+		const tables = new DataTables();
+		const [first, second] = [open(tables), open(tables)];
+		await first.insert({ key_hash: 'k', task_id: 'archived' });
+		for (const table of tables.tables) table.name = 'Archive';
+		await second.insert({ key_hash: 'k', task_id: 'bought' });
+		expect(idsIn(await untilDone(first.table.rowsOfKey('k')))).toEqual(['bought']);
+		await first.insert({ key_hash: 'k', task_id: 'claim' });
+		expect(idsIn(tables.rows)).toEqual(['bought', 'claim']);
+	});
+
+	test('the rows of a run are those of its workflow and node, which may have been renamed, or made again', async () => {
+		const { table, insert } = open();
+		await insert({ task_id: 'made again', node_id: 'x' });
+		await insert({ task_id: 'own' });
+		await insert({ task_id: 'renamed', node: 'x' });
+		for (const other of [{ run: 'x' }, { workflow_id: 'x' }, { node_id: 'x', node: 'x' }]) await insert(other);
+		expect(idsIn(await untilDone(table.rowsOfRun(run)))).toEqual(['made again', 'own', 'renamed']);
+	});
+
+	test('the rows of other executions of a run are read since a row', async () => {
+		const { table, insert } = open();
+		for (const [execution, id] of ['6', '6', '7'].entries()) await insert({ execution: id, task_id: `${execution}` });
+		const found = await untilDone(table.rowsOfOthers({ ...run, execution: '7' }, 1));
+		expect(idsIn(found)).toEqual(['1']);
+	});
+
+	test('a run of which not all rows can be read is not read at all: what is missing would be bought again', async () => {
+		const { tables, table, insert } = open();
+		await insert();
+		const first = tables.rows[0];
+		tables.rows.push(...Array.from({ length: 49_998 }, (_, index) => ({ ...first, id: first.id + index + 1 })));
+		expect(await untilDone(table.rowsOfRun(run))).toHaveLength(49_999);
+		tables.rows.push({ ...first, id: 60_000 });
+		await expect(untilDone(table.rowsOfRun(run))).rejects.toThrow('the run has more than 50000 rows');
+	});
+});
+
+describe('old rows', () => {
+	type Part = Omit<Partial<PurchaseRow>, 'run'> & { run?: string | null };
+	const usual = { time: ago(1), state: 'completed', run: 'r', attempt: 'a', key_hash: '' };
+	/** The newest 50,000: they stay, whatever they are. */
+	const young = Array.from({ length: 50_000 }, (_, index) => ({
+		...{ ...usual, run: 'young', attempt: 'young', id: 1_000_000 + index },
+	})) as Row[];
+
+	/** The attempts that are left of the older rows. */
+	async function left(older: Part[], newest = young): Promise<string[]> {
+		const tables = new DataTables();
+		const rows = older.map((each, index) => ({ ...usual, id: 1_000_000 - older.length + index, ...each })) as Row[];
+		tables.tables.push({ id: 't', name: TABLE_NAME, columns: [], rows: [...rows, ...newest] });
+		cleanedTables.clear();
+		cleanUp(tables.contextOf('w'), 't');
+		for (let seen = -1; seen !== tables.operations.length; await pause(100)) seen = tables.operations.length;
+		const old = tables.rows.filter(({ id }) => id < 1_000_000);
+		expect(tables.rows.length - old.length).toBe(newest.length);
+		return [...new Set(old.map(({ attempt }) => String(attempt)))];
+	}
+
+	test('rows older than 90 days go', async () => {
+		const days = [90.001, 90, 89].map((age) => ({ time: ago(age), attempt: `${age}` }));
+		expect(await left(days, [])).toEqual(['90', '89']);
+		expect(await left(Array<Part>(2_000).fill({ time: ago(91) }), [])).toEqual([]);
+	});
+
+	test('a run that began more than 90 days ago may lack rows', () => {
+		expect([mayLackOldRows(NOW - 90 * DAY_MS - 1), mayLackOldRows(NOW - 90 * DAY_MS)]).toEqual([true, false]);
+	});
+
+	test('a table with 50,000 rows stays as it is; of one with a row more, the oldest run goes', async () => {
+		expect(await left([{ attempt: 'oldest' }], young.slice(1))).toEqual(['oldest']);
+		expect(await left([{ attempt: 'oldest' }])).toEqual([]);
+	});
+
+	test('of more than 50,000 rows, whole runs go; keys and purchases without an end stay for 31 days', async () => {
+		const purchase = (attempt: string, days: number, more: Part) =>
+			(['submitting', 'accepted', 'completed'] as const).map((state) => ({
+				...{ run: attempt, attempt, state, time: ago(days) },
+				...more,
+			}));
+		const ended = (['not_accepted', 'failed', 'failed_permanently'] as const).flatMap((state) => [
+			...[...purchase(state, 1, {}).slice(0, 2), { run: state, attempt: state, state }],
+		]);
+		const kept = await left([
+			...purchase('key, 31 days and a bit', 31.001, { key_hash: 'k' }),
+			...purchase('key, 31 days', 31, { key_hash: 'k' }),
+			...purchase('open, 31 days and a bit', 31.001, { state: 'accepted' }),
+			...purchase('open, 31 days', 31, { state: 'accepted' }),
+			...purchase('unknown', 1, { state: 'unknown' }),
+			...[...ended, ...purchase('completed', 1, {})],
+			...purchase('beside an open one', 1, { run: 'open, 31 days' }),
+			...purchase('beside one of the newest', 1, { run: 'young' }),
+			...[null, ''].map((run) => ({ run, attempt: `of the run ${JSON.stringify(run)}` })),
+		]);
+		expect(kept).toEqual([
+			...['key, 31 days', 'open, 31 days', 'unknown', 'beside an open one', 'beside one of the newest'],
+			...['of the run null', 'of the run ""'],
+		]);
+	});
+
+	test('many runs go, and one with more rows than are removed at once', async () => {
+		const many = Array.from({ length: 250 }, (_, index) => ({ run: `${index}` }));
+		expect(await left([...many, ...Array<Part>(1_500).fill({ run: 'huge' })])).toEqual([]);
+	});
+
+	test('old rows go once a day after a write, also after one for which n8n’s tables are too full', async () => {
+		const { tables, table, insert, flush } = open();
+		const oldRow = { task_id: 'old', time: ago(91) };
+		const write = async (id: string) => {
+			table.insertLater(row({ task_id: id }));
+			await flush();
+			await pause(1_000);
+			return idsIn(tables.rows);
+		};
+		await insert(oldRow);
+		for (let time = 0; time < 3; time++) tables.faults.push(['insert', 'the tables are full']);
+		expect(await write('too much')).toEqual([]);
+		await insert(oldRow);
+		expect(await write('same day')).toEqual(['old', 'same day']);
+		jest.setSystemTime(Date.now() + DAY_MS);
+		expect(await write('next day')).toEqual(['same day', 'next day']);
+	});
+
+	test('the log of n8n says where old rows could not be removed', async () => {
+		const context = new DataTables().contextOf('w');
+		cleanUp(context, 'no table');
+		await pause(1_000);
+		expect(context.warned).toEqual([
+			`Generation Gateway: old rows of "${TABLE_NAME}" were not removed (Could not find the data table: 'no table')`,
+		]);
 	});
 });

@@ -1,54 +1,61 @@
-import { sendHeader } from '../support/connections.mts';
+/** Requests to the service: what ended a connection tells whether one may be sent again, and no answer shows the key. */
 import { connectionCode, hidingKey } from '../../nodes/connection/transport';
+import { sendHeader } from '../support/connections.mts';
 
 /** As n8n's HTTP client hands it on: the code outside, the system call inside. */
 const wrapped = (code: string, syscall: string) =>
 	Object.assign(new Error(code), { code, cause: Object.assign(new Error(code), { code, syscall }) });
+const inside = (depth: number): unknown => (depth === 0 ? { code: 'ECONNRESET' } : { cause: inside(depth - 1) });
+const endless: Record<string, unknown> = {};
+endless.cause = endless;
 
-describe('what ended a connection', () => {
-	test.each([
+describe('the code of a connection that has ended', () => {
+	test.each<[string, unknown, string]>([
 		['a host that could not be reached', wrapped('EHOSTUNREACH', 'connect'), 'EHOSTUNREACH'],
 		['a host name that does not exist', wrapped('ENOTFOUND', 'getaddrinfo'), 'ENOTFOUND'],
+		['a refused connection', wrapped('ECONNREFUSED', 'connect'), 'ECONNREFUSED'],
 		['a time-out while connecting', wrapped('ETIMEDOUT', 'connect'), 'EHOSTUNREACH'],
-		['a time-out later', wrapped('ETIMEDOUT', 'read'), 'ETIMEDOUT'],
+		['a time-out while reading', wrapped('ETIMEDOUT', 'read'), 'ETIMEDOUT'],
+		['a time-out while writing', wrapped('ETIMEDOUT', 'write'), 'ETIMEDOUT'],
+		['a break while connecting', wrapped('EPIPE', 'connect'), 'EPIPE'],
+		...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'].flatMap((code) =>
+			['read', 'write'].map((syscall): [string, unknown, string] => [
+				`a connection that was there: ${code} of ${syscall} may have carried the request`,
+				wrapped(code, syscall),
+				'ECONNRESET',
+			]),
+		),
 		[
 			'a host whose addresses did not answer in time, or refused: the first says only when it is asked',
-			Object.assign(new Error('x'), {
-				cause: Object.assign(new AggregateError([]), {
+			{
+				cause: {
 					code: 'ETIMEDOUT',
-					errors: ['ETIMEDOUT', 'ENETUNREACH'].map((code) =>
-						Object.assign(new Error(code), { code, syscall: 'connect' }),
-					),
-				}),
-			}),
+					errors: ['ETIMEDOUT', 'ENETUNREACH'].map((code) => ({ code, syscall: 'connect' })),
+				},
+			},
 			'EHOSTUNREACH',
 		],
-		[
-			'a host with more addresses than anybody has',
-			Object.assign(new Error('x'), {
-				code: 'ETIMEDOUT',
-				errors: [...Array(10).fill({}), Object.assign(new Error('x'), { syscall: 'connect' })],
-			}),
-			'ETIMEDOUT',
-		],
 		['a code that only n8n gives', { httpCode: 'ECONNREFUSED' }, 'ECONNREFUSED'],
+		['a status, which is no code', { httpCode: '404' }, 'UNKNOWN'],
+		['an address that n8n blocks', { cause: { name: 'SsrfBlockedIpError' } }, 'ERR_BLOCKED_BY_N8N'],
 		[
-			'an address that n8n blocks',
-			{ cause: Object.assign(new Error('The request was blocked'), { name: 'SsrfBlockedIpError' }) },
-			'ERR_BLOCKED_BY_N8N',
+			'an older Node that speaks TLS to a port without',
+			{
+				code: 'EPROTO',
+				cause: { message: 'write EPROTO 4:error:0A00010B:SSL routines:x:wrong version number:../x.c:3:' },
+			},
+			'ERR_SSL_WRONG_VERSION_NUMBER',
 		],
-		['a status is no code', { httpCode: '404' }, 'UNKNOWN'],
-	])('the code of a connection that has ended is found: %s', (_title, thrown, code) => {
+		['another reason of TLS', { code: 'EPROTO', message: 'read EPROTO' }, 'EPROTO'],
+		['the outer of two codes', { code: 'EPIPE', cause: { code: 'ECONNRESET' } }, 'EPIPE'],
+		['a code in four errors', inside(4), 'ECONNRESET'],
+		['an error that contains itself', endless, 'UNKNOWN'],
+		['words around a code', { code: 'x ECONNRESET' }, 'UNKNOWN'],
+		['a text', 'ECONNRESET', 'UNKNOWN'],
+		['nothing', undefined, 'UNKNOWN'],
+	])('the code of a connection that has ended is found: %s', (_, thrown, code) => {
 		expect(connectionCode(thrown)).toBe(code);
 	});
-
-	test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
-		'a connection that was there and ended with %s may have carried the request',
-		(code) => {
-			expect(connectionCode(wrapped(code, 'read'))).toBe('ECONNRESET');
-			expect(connectionCode(wrapped(code, 'write'))).toBe('ECONNRESET');
-		},
-	);
 });
 
 describe('an answer that quotes the key', () => {

@@ -1,7 +1,8 @@
+import { ExecuteContext } from 'n8n-core';
 import {
+	createRunExecutionData,
 	NodeHelpers,
 	type IDataObject,
-	type IExecuteFunctions,
 	type INode,
 	type INodeParameters,
 	type INodeProperties,
@@ -15,34 +16,41 @@ import { planRequest as planItem, type PlannedRequest } from '../../nodes/genera
 import { imageModels, videoModels } from '../../nodes/models';
 import { Item, Parameters } from '../../nodes/run/item';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
+import { build } from './engine.mts';
 
 export type Kind = 'image' | 'video';
 /** Custom models are in both nodes. */
 export const kindOf = ({ kind }: { kind: string }): Kind => (kind === 'image' ? 'image' : 'video');
 export const MODELS: Record<Kind, readonly ModelSpec[]> = { image: imageModels, video: videoModels };
-const DESCRIPTIONS = { image: new ImageGeneration().description, video: new VideoGeneration().description };
+const NODES = { image: new ImageGeneration(), video: new VideoGeneration() };
 
 /** The parameters of Generate, completed with the form's defaults by n8n itself. */
 function fillIn(kind: Kind, stored: INodeParameters): INodeParameters {
-	const description = DESCRIPTIONS[kind];
+	const { description } = NODES[kind];
 	return NodeHelpers.getNodeParameters(description.properties, stored, true, false, null, description) ?? {};
 }
 
 const generate = (parameters: IDataObject) => ({ operation: 'generate', ...parameters }) as INodeParameters;
 
 /**
- * The request of Generate for these node parameters. `modelAsExpression`: n8n then shows, and keeps, the fields of
- * every model.
+ * The request of Generate for these node parameters, as n8n reads them. `modelAsExpression`: n8n then shows, and keeps, the
+ * fields of every model.
  */
 export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpression = false): PlannedRequest {
-	const stored = generate(
-		modelAsExpression ? { ...parameters, model: `={{ "${String(parameters.model)}" }}` } : parameters,
+	const model = modelAsExpression ? `={{ "${String(parameters.model)}" }}` : parameters.model;
+	const { workflow, additionalData, mode } = build({
+		node: NODES[kind],
+		parameters: generate({ ...parameters, model }),
+	});
+	const node = workflow.getNode('Node') as INode;
+	const items = [{ json: {} }];
+	const data = { main: [items] };
+	const context = new ExecuteContext(
+		...([workflow, node, additionalData, mode, createRunExecutionData(), 0, items, data] as const),
+		{ node, data, source: null },
+		[],
 	);
-	const filled: IDataObject = { ...fillIn(kind, stored), model: parameters.model };
-	const context = {
-		getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => filled[name] ?? fallback,
-	} as unknown as IExecuteFunctions;
-	return planItem(new Item(new Parameters(context, { parameters: stored } as INode), 0, { json: {} }), MODELS[kind]);
+	return planItem(new Item(new Parameters(context, node), 0, items[0]), MODELS[kind]);
 }
 
 /** The refusal of these parameters, or undefined when they may be sent. */
@@ -65,7 +73,7 @@ export function refusalOf(kind: Kind, parameters: IDataObject): { message: strin
  * list the fields of a row.
  */
 export function shownProperties(kind: Kind, parameters: IDataObject): INodeProperties[] {
-	const description = DESCRIPTIONS[kind];
+	const { description } = NODES[kind];
 	const filled = fillIn(kind, generate(parameters));
 	const isShown = (property: INodeProperties) => NodeHelpers.displayParameter(filled, property, null, description);
 	const isShownInRow = (property: INodeProperties) =>

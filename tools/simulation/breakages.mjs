@@ -262,6 +262,7 @@ const played = [
 		becomes: 'const PAUSES_MS: number[] = [];',
 		unfound: 'The judge wants IDs in a log that always answers.',
 		noticedBy: 'test/nodes/purchaseTable.test.ts',
+		title: 'a database that is locked for a moment loses no row',
 	},
 	// One end badly, the others.
 	{
@@ -356,7 +357,7 @@ const played = [
 		find: '...(batch && { batch: share(batch) }),',
 		becomes: '',
 		unfound: 'As for a request, above.',
-		noticedBy: 'test/nodes/orderItems.test.ts',
+		noticedBy: 'test/nodes/storedOrders.test.ts',
 		title: 'a row still says what was true when it was made',
 	},
 	{

@@ -1,10 +1,15 @@
 /**
- * The stored rows of a sub-execution: their bounds are those of the form, and a damaged row ends the order, whatever is
- * in it.
+ * Stored orders that come back in another form: damaged by somebody or something, of a newer version, or beside fields of
+ * the same name. Each ends with the ID of its task, and what could not be stored is refused before it is bought.
  */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { MAX_ID_LENGTH } from '../../core/orders/order';
+import { parseOrderItems } from '../../nodes/durable/orderItems';
+import { waitAndOutputResults } from '../../nodes/durable/subWorkflow';
+import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { start } from '../support/engine.mts';
-import { detailsOf, orderOf, withOrder } from '../support/orders.mts';
+import { startHostile, text, type Hostile } from '../support/hostile.mts';
+import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
 import { runHandingOver, type Tail } from '../support/handingOver.mts';
 
@@ -137,7 +142,7 @@ describe('rows that somebody or something has damaged', () => {
 		['nothing', [{ json: {} }], {}],
 		['an error', [{ json: { error: 'gone' } }], {}],
 		['what n8n makes up after a crash', [{ json: { isArtificialRecoveredEventItem: true } }], {}],
-		['no JSON', [{ json: null as unknown as IDataObject }], {}],
+		['no JSON', JSON.parse('[{ "json": null }]') as INodeExecutionData[], {}],
 		['details that are none', [{ json: { error: 'x', message: 'y', details: 'z' } }], {}],
 		['an order that is none', [{ json: { error: 'x', message: 'y', details: { gateway_order: 7 } } }], {}],
 		['an empty order', [{ json: { error: 'x', message: 'y', details: { gateway_order: {} } } }], {}],
@@ -152,16 +157,17 @@ describe('rows that somebody or something has damaged', () => {
 		expect(await rounds('durableKeepWaiting', items)).toBeLessThanOrEqual(51);
 	});
 
-	test('no time of an order lets it sleep without end', async () => {
+	test('a time in the far future is not believed: the order does not sleep without end', async () => {
 		const [first] = (await stored()) as [INodeExecutionData];
 		const wait = { ...orderOf(first).wait, startedAtMs: 8e15, dueAtMs: 8e15 };
 		const far = { ...orderOf(first), acceptedAtMs: 8e15, wait };
 		const { promise } = start(
 			toOptions('image', sandbox, { operation: 'durablePollTasks' }, { items: [withOrder(first, far)] }),
 		);
-		const { waitTill } = await promise;
-		// A beginning in the future is not believed, so it may not sleep at all.
-		expect(waitTill?.getTime() ?? 0).toBeLessThanOrEqual(Date.now() + 86_400_000);
+		const { waitTill, data } = await promise;
+		expect(waitTill).toBeUndefined();
+		const [row] = data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [];
+		expect(row && orderOf(row)).toMatchObject({ state: 'ended', end: { as: 'done' } });
 	});
 });
 
@@ -213,5 +219,91 @@ describe('what a newer version of the package has stored', () => {
 	test('a step that this version does not have is none for the items of a workflow', async () => {
 		const { error } = await run({ operation: 'durableAStepOfTomorrow' }, prompts('a'));
 		expect(error?.message).toMatch(/^This operation cannot be used in workflows/);
+	});
+});
+
+describe('what the service answers is stored with its order, and can be read back', () => {
+	let service: Hostile;
+	beforeAll(async () => {
+		service = await startHostile();
+	});
+	afterAll(async () => await service.close());
+	beforeEach(() => service.reset());
+
+	const runWith = async (...given: Tail<Parameters<typeof runHandingOver>>) =>
+		await runHandingOver(service as unknown as Sandbox, ...given);
+	const several = { ...surviving, options: { ...surviving.options, concurrentTasks: 9 } };
+	const record = (id: string, fields: object = {}) =>
+		text(JSON.stringify({ id, status: 'queued', created_at: 1, ...fields }));
+
+	test('a task ID that is too long to be stored ends its item, which names it, and is no harm to the others', async () => {
+		const id = long(MAX_ID_LENGTH + 1);
+		let created = 0;
+		service.answers.create = (response, request) => record(created++ === 0 ? id : 't2')(response, request);
+		const { handed } = await runWith(several, prompts('a', 'b'), {
+			settings: { onError: 'continueRegularOutput' },
+		});
+		const rows = JSON.parse(JSON.stringify(handed[0])) as INodeExecutionData[];
+		expect(parseOrderItems(rows)).toHaveLength(2);
+		const ends = rows.map((row) => orderOf(row)).sort((one, other) => one.state.localeCompare(other.state));
+		expect(ends.map(({ task, end }) => task?.taskId ?? end?.error?.details.task?.taskId)).toEqual(['t2', id]);
+		expect(ends[1]?.end?.as).toBe('outcomeUnknown');
+	});
+
+	test('an ID as long as one can be is stored', async () => {
+		service.answers.create = record(long(MAX_ID_LENGTH));
+		const { handed } = await runWith(several, prompts('a'));
+		expect(parseOrderItems(JSON.parse(JSON.stringify(handed[0])))?.[0]?.task?.taskId).toHaveLength(MAX_ID_LENGTH);
+	});
+
+	test('a model of any length, which the record of a task names, is cut', async () => {
+		const options = { ...surviving.options, timeoutMinutes: 1 };
+		const { handed } = await runWith({ options, operation: 'waitForTask', taskId: 'task_1' }, prompts('a'));
+		service.answers.poll = record('task_1', {
+			status: 'completed',
+			model: long(2000),
+			data: [{ url: `${service.baseUrl}/files/1.png` }],
+		});
+		const { items } = await runWith({ operation: 'durablePollTasks' }, handed[0] ?? []);
+		expect(parseOrderItems(items)?.[0]?.end?.as).toBe('done');
+		expect(orderOf(items[0] as INodeExecutionData).model?.length).toBeLessThanOrEqual(MAX_ID_LENGTH);
+	});
+});
+
+describe('an item that was handed out is taken for no row, whatever the input had', () => {
+	const names = [
+		['a field of the name of the order', { gateway_order: 'from elsewhere' }],
+		['details with such a field', { details: { gateway_order: 'from elsewhere' } }],
+	] as const;
+	const worker = {
+		id: '1',
+		name: 'Node',
+		type: 'x',
+		typeVersion: 1,
+		position: [0, 0] as [number, number],
+		parameters: {},
+	};
+
+	test.each(
+		names.flatMap(([title, fields]) =>
+			(['durableHandOut', 'durableHandOutToErrors'] as const).map((operation) => [title, operation, fields] as const),
+		),
+	)('%s, %s', async (_, operation, fields) => {
+		const input = prompts('a', 'b').map(({ json }) => ({ json: { ...json, ...fields } }));
+		const options = { ...quick, surviveRestarts: true, includeInputFields: true };
+		const { handed } = await runHandingOver(
+			sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', options },
+			input,
+		);
+		const [first, second] = handed[0] as [INodeExecutionData, INodeExecutionData];
+		const ended = [endedRow(first, { task_id: 't', status: 'completed' }), endedRow(second, 'no luck')];
+		const { items } = await runHandingOver(sandbox, { operation }, ended);
+		expect(items.map(({ json }) => json.prompt ?? (json.details as IDataObject).prompt)).toEqual(['a', 'b']);
+		const question = waitAndOutputResults(worker, 'continueErrorOutput')?.nodes.find(
+			({ name }) => name === 'All Finished?',
+		);
+		expect(question && runOwn(question, items)).toEqual([items, []]);
+		expect(question && runOwn(question, ended)).toEqual([[], ended]);
 	});
 });

@@ -1,19 +1,11 @@
-/** Rows are what n8n saves of orders, at a moment of its own; and what is read of them when they come back, or of what has become of them. */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { GatewayError } from '../../core/errors';
+/**
+ * The rows in which n8n stores orders: each says what was true when it was made, and whatever becomes of them, the ID of a
+ * task is read.
+ */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { MAX_ID_LENGTH, ORDER_VERSION, type Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endWell, makeOrder, putOff } from '../../core/orders/states';
-import {
-	asCanceled,
-	itemsOfStart,
-	ordersOfStart,
-	parseOrderItems,
-	requireOrders,
-	salvagedStart,
-	salvageOrderItems,
-	toPlaceholder,
-	toOrderItems,
-} from '../../nodes/durable/orderItems';
+import { parseOrderItems, salvageOrderItems, toOrderItems } from '../../nodes/durable/orderItems';
 
 const batch = { name: 'run', places: 2, requestsPerSecond: 10, stopsAtError: false, waves: 3, inDoubt: 2 };
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, onTimeout: 'error' as const, polls: [] };
@@ -63,16 +55,6 @@ test('a row has all of its order, and nothing else', () => {
 		expect(toOrderItems([each]).map(({ json }) => json.details.gateway_order)).toStrictEqual([each]);
 });
 
-test('what orders have in common is one object in their rows, which n8n stores once', () => {
-	const shared = { ...batch };
-	const [first, second] = toOrderItems([inWave(0, shared as never), inWave(1, shared as never)]).map(
-		({ json }) => json.details.gateway_order,
-	);
-	expect(first?.batch).toBe(second?.batch);
-	expect(first?.result).toBe(second?.result);
-	expect(first?.wait?.plan).toBe(second?.wait?.plan);
-});
-
 const accepted = (item: number, taskId = `t${item}`): Order =>
 	makeOrder({ item, thing: 'task', kind: 'image', then: 'poll', task: { taskId, elapsedMs: 0 } });
 const delivered = (item: number): Order => {
@@ -98,37 +80,12 @@ const damaged = (order: Order, of: object = {}) => changed(order, { kind: 7, ...
 /** Of each order: the item, the reason of its end or its state, and the ID. */
 const seen = (orders: Order[] | undefined) =>
 	orders?.map(({ item, state, task, end }) => [item, end?.error?.details.reason?.name ?? state, task?.taskId]);
-function reasonOf(read: () => unknown): unknown {
-	try {
-		return read();
-	} catch (thrown) {
-		return (thrown as GatewayError).details.reason?.name;
-	}
-}
-
 test('a row that the workflow meets as it is is an error without a result, and names the task', () => {
 	expect(toOrderItems([accepted(0)])[0]?.json).toEqual({
 		error: 'The result of task t0 has not arrived yet',
 		message: expect.stringContaining('n8n keeps it until every task has finished') as string,
 		details: { task_id: 't0', gateway_order: accepted(0) },
 	});
-	expect(toOrderItems([inWave(0)])[0]?.json).toMatchObject({ error: 'The result of this item has not arrived yet' });
-	expect(Object.keys(toOrderItems([inWave(0)])[0]?.json.details ?? {})).toEqual(['gateway_order']);
-	expect(toOrderItems([accepted(0)])[0]).not.toHaveProperty('binary');
-	expect(Object.keys(toOrderItems([accepted(0)])[0]?.json.details.gateway_order ?? {})).not.toContain('batch');
-});
-
-test('a row of what nobody waits for says so beside its order', () => {
-	const [row] = toOrderItems([accepted(0)]);
-	if (row === undefined) throw new Error('there is no row');
-	const { json, ...files } = asCanceled({ ...row, binary: { data: { mimeType: 'image/png', data: 'x' } } });
-	expect(json).toEqual({ ...row.json, details: { ...row.json.details, is_canceled: true } });
-	expect(files).toEqual({ binary: { data: { mimeType: 'image/png', data: 'x' } } });
-});
-
-test('the place of an order has its ID, and not the order', () => {
-	const { error, message } = toOrderItems([accepted(0)])[0]?.json ?? {};
-	expect(toPlaceholder(accepted(0))).toEqual({ json: { error, message, details: { task_id: 't0' } } });
 });
 
 test('files are where n8n looks for them while an order is a row, and with its output again afterwards', () => {
@@ -139,18 +96,6 @@ test('files are where n8n looks for them while an order is a row, and with its o
 	expect(parseOrderItems([stored(withoutFiles(0))])).toStrictEqual([withoutFiles(0)]);
 	expect(parseOrderItems([{ ...stored(accepted(0)), binary: { data: {} } }])).toEqual([accepted(0)]);
 	expect(parseOrderItems([{ json: row.json }])?.[0]?.end?.output).toEqual({ json: { url: 'u' } });
-});
-
-test.each<[string, unknown]>([
-	['none', []],
-	['no list', stored(accepted(0))],
-	['nothing', undefined],
-	['items of a workflow', [{ json: { a: 1 } }]],
-	['one that is damaged', [stored(accepted(0)), damaged(accepted(1))]],
-	['one of a newer version', [newer(accepted(0))]],
-	['the order of a token', [changed(accepted(0), { thing: 'token' })]],
-])('what is not all rows is none: %s', (_, value) => {
-	expect(parseOrderItems(value)).toBeUndefined();
 });
 
 test.each<[string, unknown, unknown]>([
@@ -222,79 +167,10 @@ test.each<[string, unknown, unknown]>([
 	expect(seen(salvageOrderItems(value))).toEqual(expected);
 });
 
-test('an order of a newer version is kept as it is, for whoever has that version again', () => {
-	const row = newer(accepted(0));
+test('an order of a newer version is kept as it is, with its files, for one who has that version again', () => {
+	const row = { ...newer(accepted(0)), binary: { data: { data: 'AAAA', mimeType: 'image/png' } } };
 	const [order] = salvageOrderItems([row]) ?? [];
-	expect(order?.about).toEqual({
-		stored: row.json.details && (row.json.details as { gateway_order: object }).gateway_order,
-	});
-	const binary = { data: { data: 'AAAA', mimeType: 'image/png' } };
-	const [withFile] = salvageOrderItems([{ ...row, binary }]) ?? [];
-	expect(withFile?.about).toEqual({ ...order?.about, binary });
-	expect(salvageOrderItems(toOrderItems([withFile as Order]))?.[0]).toEqual(withFile);
-	expect(salvageOrderItems([damaged(accepted(0))])?.[0]).not.toHaveProperty('about');
-	expect(salvageOrderItems([damaged(accepted(0))])?.[0]?.end?.error?.message).toBe(
-		'What n8n has stored of task t0 cannot be read',
-	);
-	const longest = 'x'.repeat(MAX_ID_LENGTH);
-	expect(salvageOrderItems([{ json: { details: { gateway_order: {}, task_id: longest } } }])?.[0]?.task?.taskId).toBe(
-		longest,
-	);
-	expect(salvageOrderItems([{ json: { details: { gateway_order: {} } } }])?.[0]).not.toHaveProperty('task');
-});
-
-test.each<[string, unknown, unknown]>([
-	['rows', [stored(accepted(0))], [[0, 'accepted', 't0']]],
-	[
-		'rows of a newer version among others',
-		[stored(accepted(4)), newer(accepted(5))],
-		[
-			[4, 'accepted', 't4'],
-			[1, 'storedByNewerVersion', 't5'],
-		],
-	],
-	['a damaged row', [newer(accepted(0)), damaged(accepted(1))], 'operationNotForWorkflows'],
-	['an item of a workflow', [newer(accepted(0)), { json: {} }], 'operationNotForWorkflows'],
-	['an item without data', [newer(accepted(0)), { json: 7 }], 'operationNotForWorkflows'],
-	['no rows', [], 'operationNotForWorkflows'],
-	['nothing', undefined, 'operationNotForWorkflows'],
-])('the hidden operations take rows only: %s', (_, value, expected) => {
-	expect(reasonOf(() => seen(requireOrders(value)))).toEqual(expected);
-});
-
-describe('the beginning of a sub-execution', () => {
-	/** A context whose node Start has these items; undefined: there is no such node. */
-	const context = (start: INodeExecutionData[] | undefined, input: INodeExecutionData[] = []) =>
-		({
-			getWorkflowDataProxy: (item: number) => ({
-				$: (name: string) => {
-					if (item !== 0 || name !== 'Start' || start === undefined) throw new Error('no such node');
-					return { all: () => start };
-				},
-			}),
-			getInputData: () => input,
-		}) as unknown as IExecuteFunctions;
-
-	test('the beginning of a sub-execution is what the node Start has, or else what comes in', () => {
-		const items = [{ json: { a: 1 } }];
-		expect(itemsOfStart(context(items))).toBe(items);
-		expect(itemsOfStart(context(undefined, items))).toBe(items);
-	});
-
-	test('the beginning of a sub-execution has orders, of which some may be damaged', () => {
-		expect(seen(ordersOfStart(context([stored(accepted(0)), damaged(accepted(1))])))).toEqual([
-			[0, 'accepted', 't0'],
-			[1, 'storedItemUnreadable', 't1'],
-		]);
-		expect(reasonOf(() => ordersOfStart(context([{ json: {} }])))).toBe('operationNotForWorkflows');
-	});
-
-	test('the beginning of a sub-execution has at least one order in a later round, whatever became of it', () => {
-		expect(seen(salvagedStart(context([stored(accepted(3))])))).toEqual([[3, 'accepted', 't3']]);
-		expect(seen(salvagedStart(context([{ json: {} }, { json: { details: { task_id: 't' } } }])))).toEqual([
-			[0, 'storedItemUnreadable', undefined],
-			[1, 'storedItemUnreadable', 't'],
-		]);
-		expect(seen(salvagedStart(context([])))).toEqual([[0, 'storedItemUnreadable', undefined]]);
-	});
+	const { gateway_order: stored } = row.json.details as IDataObject;
+	expect(order?.about).toEqual({ stored, binary: row.binary });
+	expect(salvageOrderItems(toOrderItems([order as Order]))?.[0]).toEqual(order);
 });

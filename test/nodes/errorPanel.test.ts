@@ -1,0 +1,155 @@
+/** The panel of an error: five lines are read, so the cause and the way on stand there, and all else under Error details. */
+import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
+import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
+import type { Order } from '../../core/orders/order';
+import { accept, endBadly, makeOrder } from '../../core/orders/states';
+import { plain } from '../../nodes/errors/plain';
+import { toNodeError, type BatchSummary, type ErrorContext } from '../../nodes/errors/toNodeError';
+import { unreadable } from '../../nodes/errors/unreadable';
+import { summarizeAccepted } from '../../nodes/run/batchSummary';
+
+const FIVE_LINES = 285;
+const node: INode = { id: '1', name: 'Generate', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
+const shown = (error: GatewayError, context: Partial<ErrorContext> = {}, run?: BatchSummary) => {
+	const made = toNodeError(error, { node, itemIndex: 3, operation: 'generate', ...context }, run);
+	return { ...made, message: made.message, panel: made.description ?? '', details: made.messages.slice(1) };
+};
+/** The words of the service are the cause of one, and none of the other. */
+const refused = (serviceMessage: string) => gatewayError('contentDeclined', {}, { serviceMessage, httpStatus: 400 });
+const wrongKey = (serviceMessage: string) => gatewayError('keyRefused', {}, { serviceMessage, httpStatus: 401 });
+
+describe('what n8n gets of an error', () => {
+	test('a mistake in a form is an operation error, an answer of the service an API error with its status', () => {
+		const mistake = toNodeError(gatewayError('fieldEmpty', { label: 'Prompt', enter: '' }), { node, itemIndex: 3 });
+		expect(mistake).toBeInstanceOf(NodeOperationError);
+		expect(mistake.context.itemIndex).toBe(3);
+		const answer = toNodeError(refused('No.'), { node, itemIndex: 3 });
+		expect(answer).toBeInstanceOf(NodeApiError);
+		expect(answer).toMatchObject({ httpCode: '400', context: { itemIndex: 3 } });
+	});
+
+	test('the words of n8n about a form that it could not read become the error', () => {
+		const thrown = Object.assign(new Error('No such field'), { description: 'Look at the expression.' });
+		expect(shown(unreadable(thrown))).toMatchObject({
+			message: 'No such field',
+			panel: 'Look at the expression. Nothing was sent.',
+		});
+	});
+
+	test('an agent, which reads only the message, finds everything in it', () => {
+		const words = 'The prompt was refused. '.repeat(15).trim();
+		const { message, panel } = shown(refused(words), { isTool: true });
+		expect(message).toContain(panel);
+		expect(message).toContain(words);
+	});
+
+	test('nothing of an error is HTML or a control character', () => {
+		const { message, panel, details } = shown(refused('<i>\n'), {}, { details: '<u>' });
+		expect(`${message} ${panel} ${details.join()}`).not.toMatch(/[<>\n]/);
+		expect(plain('a <b> c</b>\n\u202ed')).toBe('a ‹b› c‹/b› d');
+	});
+});
+
+describe('words of the service', () => {
+	const long = 'The prompt was refused. '.repeat(15).trim();
+
+	test('words of the service that fit are in the panel, and nowhere else', () => {
+		const { panel, details } = shown(refused('No.'));
+		expect(panel).toContain('The service says: "No." (HTTP 400).');
+		expect(details).toEqual([]);
+	});
+
+	const retry = 'Then retry this execution in the Executions list.';
+	test.each([
+		['are cut where they are the cause', refused, retry, /^The service says: "The prompt was refused\. [^"]*…"\. \w/],
+		['make room for the way on where they are not', wrongKey, `${retry} ${'y'.repeat(80)}`, /^The key is wrong [^"]*$/],
+	])('words of the service that are too long %s, and are whole under Error details', (_, make, last, text) => {
+		const ids = ['task_0123456789', 'task_9876543210'];
+		const { panel, details } = shown(make(long), {}, { last, ids: { label: 'Other tasks', ids } });
+		expect(panel).toMatch(text);
+		expect(panel).toContain(last);
+		expect(panel.length).toBeLessThanOrEqual(FIVE_LINES);
+		expect(details[0]).toContain(`The service says: "${long}" (HTTP 40`);
+	});
+});
+
+describe('the IDs of the run', () => {
+	const end = (words: number, ...ids: string[]) =>
+		shown(new GatewayError('taskFailed', 'x'), {}, { last: 'y'.repeat(words), ids: { label: 'Other tasks', ids } })
+			.panel.slice(words + 1)
+			.trim();
+
+	test.each([
+		['up to three', end(5, 'a', 'b', 'c'), 'Other tasks: a, b, c.'],
+		['three of more', end(5, 'a', 'b', 'c', 'd'), 'Other tasks: a, b, c and 1 more, under Error details.'],
+		['as many as fit', end(235, 'a', 'b'.repeat(40)), 'Other tasks: a and 1 more, under Error details.'],
+		['none where none fits', end(5, 'a'.repeat(300)), 'IDs: see Error details.'],
+	])('at its end, the panel names IDs: %s', (_, text, expected) => {
+		expect(text).toBe(expected);
+	});
+});
+
+describe('the other items of a run that ends with an error', () => {
+	const place = { operation: 'generate', isTool: false, items: 5 };
+	const order = (item: number) =>
+		makeOrder({
+			...{ item, thing: 'task', kind: 'image', then: 'poll' },
+			request: { body: {}, hash: 'h', submitAgain: false },
+		});
+	function bought(item: number, taskId = `t${item}`, status?: string): Order {
+		const one = order(item);
+		one.state = 'submitting';
+		accept(one, { taskId, status, elapsedMs: 0 }, 1);
+		return one;
+	}
+	function ended(one: Order, kind: GatewayErrorKind): Order {
+		endBadly(one, new GatewayError(kind, 'x', { task: one.task }));
+		return one;
+	}
+	const about = (error: GatewayError, ...orders: Order[]) => summarizeAccepted(orders, [], error, place);
+	const balance = new GatewayError('balance', 'x');
+
+	test('all IDs of other items are under Error details, with their status; what has failed or is unknown stands apart', () => {
+		const failed = new GatewayError('taskFailed', 'x', { task: { taskId: 't0', elapsedMs: 0 } });
+		const orders = [ended(bought(0), 'taskFailed'), bought(1, 't1', 'queued'), ended(bought(2), 'taskFailed')];
+		const { ids, details } = about(failed, ...orders, ended(order(3), 'outcomeUnknown'), order(4));
+		expect(ids).toEqual({ label: 'Other tasks', ids: ['t1'] });
+		expect(details).toBe(
+			'All other IDs of this run: t1 (queued). Also failed: t2. Also of unknown outcome, by the index of the item: 3',
+		);
+	});
+
+	test.each([
+		['what was not bought', balance, [bought(1)], { others: 1, unsubmitted: 4 }],
+		[
+			'items that share a task are bought',
+			balance,
+			[bought(1, 'one'), bought(2, 'one')],
+			{ others: 1, unsubmitted: 3 },
+		],
+		[
+			'an item of unknown outcome is none that a retry submits',
+			gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer', atMs: 0 }),
+			[bought(0), ...[1, 2].map((item) => ended(order(item), 'outcomeUnknown'))],
+			{ others: 1, unsubmitted: 2, unclear: 1 },
+		],
+	])('the advice counts what a retry submits: %s', (_, error, orders, rest) => {
+		expect(about(error, ...orders).rest).toEqual(rest);
+	});
+
+	test.each<[string, GatewayError, RegExp]>([
+		['a retry', balance, /^Then retry this execution in the Executions list/],
+		['a retry of the saved workflow after a mistake', new GatewayError('badInput', 'x'), /^Then save, and in the Exec/],
+		['past an error that would come again', new GatewayError('rejected', 'x'), /^To get the rest, set On Error/],
+	])('the way to the others is %s', (_, error, words) => {
+		expect(about(error, bought(0)).last).toMatch(words);
+	});
+
+	test('an agent reads the IDs, and of no list of executions', () => {
+		const { last } = summarizeAccepted([bought(0, 'a'), bought(1, 'b', 'queued')], [], balance, {
+			...place,
+			isTool: true,
+		});
+		expect(last).toBe('Other requests of this call were accepted and are not lost. Their IDs: a, b (queued).');
+	});
+});
