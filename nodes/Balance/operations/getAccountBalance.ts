@@ -1,9 +1,11 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { toAccountBalance } from '../../../core/account/balance';
+import { fromCredits, toAccountBalance, toCredits } from '../../../core/account/balance';
 import { gatewayError } from '../../../core/errors';
 import type { JsonObject } from '../../../core/json';
 import { docsLink } from '../../form/docsLink';
-import { includeInputOption, optionsCollection } from '../../form/options';
+import { hiddenInTools } from '../../form/fields';
+import { unitField } from '../../form/unit';
+import type { Item, JobOutput } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { toFields, withoutEmpty } from '../../run/output';
 
@@ -14,38 +16,68 @@ const unitNotice: INodeProperties = {
 	default: '',
 };
 
-const stopBelowOption: INodeProperties = {
-	displayName: 'Stop If Below (Credits)',
-	name: 'stopBelowCredits',
-	type: 'number',
-	default: 1000,
-	description: 'Stop the workflow if there are fewer credits. An account without a limit never stops it.',
+const stopIfBelowField: INodeProperties = {
+	displayName: 'Stop If Below',
+	name: 'stopIfBelow',
+	// Text, so that it can be empty.
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. 5',
+	description:
+		'Stop the workflow if the account has less than this amount; otherwise pass the items on as they are. An account without a limit never stops it. Leave empty to get the balance.',
+	builderHint: {
+		propertyHint: 'Set it to put this node before Generate: the items and their files then pass through unchanged.',
+	},
+	displayOptions: hiddenInTools,
 };
 
-/** Get User Balance: what the account has left (contract 4.1), and the guard to put before a costly batch. */
-export const getUserBalance: Operation = {
+/** The unit of an amount that is not there would be a question without a meaning. */
+const stopUnitField = {
+	...unitField,
+	displayOptions: { hide: { ...hiddenInTools?.hide, stopIfBelow: [''] } },
+};
+
+/** Get Account Balance: what the account has left (contract 4.1), or the guard to put before a costly batch. */
+export const getAccountBalance: Operation = {
 	option: {
-		name: 'Get User Balance',
-		value: 'getUserBalance',
-		description: 'Get the remaining and used balance of the account, in credits and in the display unit of the service',
-		action: 'Get user balance',
+		name: 'Get Account Balance',
+		value: 'getAccountBalance',
+		description: 'Get the remaining and used balance of the account, or stop the workflow if too little is left',
+		action: 'Get account balance',
 	},
-	properties: [unitNotice, optionsCollection([includeInputOption, stopBelowOption])],
+	properties: [unitNotice, stopIfBelowField, stopUnitField],
 	describes: 'balance',
-	prepare: ({ options }, run) => {
-		const wanted = options.has(stopBelowOption) ? options.requiredNumber(stopBelowOption) : undefined;
-		const read = async () => {
+	prepare: (item, run) => {
+		const guard = readGuard(item);
+		const read = async (): Promise<JobOutput> => {
 			const balance = await run.shared('user balance', async () => await run.client.getUserBalance());
-			if (wanted !== undefined) checkCredits(balance, wanted);
-			return { json: withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject) };
+			if (guard === undefined) return { json: withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject) };
+			checkBalance(balance, guard);
+			const { json, binary } = item.input;
+			return binary === undefined ? { json } : { json, binary };
 		};
-		return { read };
+		return guard === undefined ? { read } : { read, passedOn: item.input };
 	},
 };
 
-/** Throws when fewer credits are left than wanted. An account without a limit always has enough. */
-function checkCredits({ remain_credits: credits, unlimited_quota: unlimited }: JsonObject, wanted: number): void {
+interface Guard {
+	wanted: number;
+	unit: typeof unitField.default;
+}
+
+/** Undefined where the field is empty. An amount of 0 stops nothing, and passes the items on. */
+function readGuard(item: Item): Guard | undefined {
+	if (item.given(stopIfBelowField) === undefined) return undefined;
+	return { wanted: item.requiredNumber(stopIfBelowField), unit: item.givenChoice(unitField) };
+}
+
+/** Throws when less is left than wanted. An account without a limit always has enough. */
+function checkBalance(
+	{ remain_credits: credits, unlimited_quota: unlimited }: JsonObject,
+	{ wanted, unit }: Guard,
+): void {
 	if (unlimited === true) return;
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
-	if (credits < wanted) throw gatewayError('creditsBelowLimit', { credits, wanted });
+	if (credits >= toCredits(wanted, unit)) return;
+	throw gatewayError('creditsBelowLimit', { left: fromCredits(credits, unit), wanted, unit });
 }
