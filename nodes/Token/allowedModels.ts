@@ -54,7 +54,7 @@ export const allowedModelsField: FieldSpec = {
 const { displayName: LABEL, name: NAME } = allowedModelsField;
 const ROWS = 'model';
 
-/** Where n8n would make an empty list of what is no list of rows, the API key could use all models. */
+/** n8n makes an empty list of everything that is no list of rows: without it, such an API key could use all models. */
 export const allowedModelsOfOtherShape: INodeProperties = otherShape(allowedModelsField);
 
 /**

@@ -23,7 +23,7 @@ export type AboutAsset = z.infer<typeof aboutAsset>;
 /** Assets of avatar groups (contract 4.6, 4.7): a video may use one as soon as it is `active` (3.2). */
 export function assetProduct({ client }: Pick<Run, 'client'>): Product<CreatedAnswer, AvatarAsset> {
 	const { avatars } = client;
-	/** What was sent, with the URLs of files. */
+	/** The bodies that were sent, with the URLs of files. */
 	const sentBodies = new WeakMap<Order, JsonObject>();
 	return {
 		status: 'processing',
