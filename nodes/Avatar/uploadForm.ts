@@ -3,6 +3,7 @@ import type { AvatarKind } from '../../core/avatars/records';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { PendingUpload } from '../../core/models/images';
+import { isExpression } from '../../core/models/markRequired';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
 import { toProperty } from '../../core/models/toProperties';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
@@ -81,11 +82,19 @@ const realSourceUrlField: FieldSpec = {
 
 const sourceUrlField: FieldSpec = { ...realSourceUrlField, required: true };
 
-const { hide } = whenUrl;
+const notPrivate = { avatarKind: ['real', isExpression] };
 
+/**
+ * Of these, the form shows one at a time. It is marked as required only where both choices are made there: where one of them is an
+ * expression, n8n would refuse to run because of an empty field that may not be needed.
+ */
 export const sourceUrlFields: INodeProperties[] = [
-	{ ...toProperty(sourceUrlField), displayOptions: { show: { avatarKind: ['private'] }, hide } },
-	{ ...toProperty(realSourceUrlField), displayOptions: { hide: { ...hide, avatarKind: ['private'] } } },
+	{
+		...toProperty(sourceUrlField),
+		displayOptions: { hide: { ...notPrivate, source: [...whenUrl.hide.source, isExpression] } },
+	},
+	{ ...toProperty(realSourceUrlField), displayOptions: { show: { avatarKind: ['real'] }, ...whenUrl } },
+	{ ...toProperty(realSourceUrlField), displayOptions: { show: { source: [isExpression] }, hide: notPrivate } },
 ];
 
 export const binaryField: INodeProperties = {

@@ -50,6 +50,7 @@ function isShown({ name, type, displayOptions }: INodeProperties, show: Record<s
 function table(properties: INodeProperties[]): string {
 	const rows = properties
 		.filter(({ type }) => type !== 'notice' && type !== 'hidden')
+		.filter((property) => !isForExpressions(property))
 		.flatMap((property) => [
 			...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
 			...partsOf(property).map((part) => row(`${property.displayName} → ${part.displayName}`, part, properties)),
@@ -84,11 +85,17 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
 
+/** A condition that only an expression meets: the same field is in the table without it. */
+const isForExpressions = ({ displayOptions }: INodeProperties) =>
+	Object.values(displayOptions?.show ?? {}).some((values = []) => values.every(isCondition));
+
+const isCondition = (value: unknown) => typeof value === 'object';
+
 /** Those between the fields of an operation. */
 const conditionsIn = (conditions: IDisplayOptions['show'] = {}) =>
 	Object.entries(conditions)
 		.filter(([name]) => !['operation', 'resource', '@tool'].includes(name))
-		.map(([name, values = []]): [string, unknown[]] => [name, values]);
+		.map(([name, values = []]): [string, unknown[]] => [name, values.filter((value) => !isCondition(value))]);
 
 /** In the words of the form: "Quota is Limited". */
 function describeCondition(all: INodeProperties[], name: string, values: unknown[]): string {
