@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../core/json';
 import { withReferences } from '../../../core/models/images';
 import { makeOrder } from '../../../core/orders/states';
 import { asText } from '../../../core/text';
@@ -47,14 +48,13 @@ export const uploadAsset: Operation = {
 		const hash = () => hashOf('asset', { ...withReferences(planned).body, kind });
 		await identifyFiles(image === undefined ? [] : [image], { item, run, isKeyed: false, hash });
 		const { body, files } = withReferences(planned);
-		// Additional Fields may have put it elsewhere.
-		const groupId = body[form.groupIdField.bodyPath] ?? item.value(form.groupIdField);
+		const groupId = groupIn(body, item.value(form.groupIdField));
 		const about: AboutAsset = { simplify: item.options.simplifies, groupId, body: image === undefined ? body : {} };
 		const order = makeOrder({
 			item: item.index,
 			thing: 'asset',
 			kind,
-			scope: `the group ${asText(groupId)}`,
+			scope: `the group ${asText(groupId) ?? item.text(form.groupIdField)}`,
 			request: { body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
 			then: waits ? 'poll' : 'nothing',
 			wait: waits ? readWaitOptions(item.options, assetTimeoutOption) : undefined,
@@ -65,3 +65,7 @@ export const uploadAsset: Operation = {
 	},
 	product: assetProduct,
 };
+
+/** The group as it is sent: Additional Fields may give another one, or the same one under another name. */
+const groupIn = (body: JsonObject, ofForm: unknown) =>
+	body[form.groupIdField.bodyPath] ?? Object.values(body).find((value) => value === ofForm);
