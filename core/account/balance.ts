@@ -3,23 +3,25 @@ import type { JsonObject } from '../json';
 /** 1 USD = 200 credits, fixed (contract 1): thresholds, amounts and outputs all go by it. */
 export const CREDITS_PER_USD = 200;
 
-/**
- * The unit of `remain_balance` and `used_balance`, which the answer does not name. Credits do not depend on it
- * (contract 2.1).
- */
-const DISPLAY_UNIT = 'USD, CNY or tokens, as the service is configured';
+/** A unit in which a form takes amounts. */
+export type Unit = 'usd' | 'credits';
 
-/** The balance of an account: what is left in credits and in USD first, and what the display unit counts last. */
+/** Without the noise of binary fractions: 200 * 0.07 is 14. */
+export function toCredits(amount: number, unit: Unit): number {
+	return unit === 'usd' ? Number((amount * CREDITS_PER_USD).toPrecision(12)) : amount;
+}
+
+export function fromCredits(credits: number, unit: Unit): number {
+	return unit === 'usd' ? Number((credits / CREDITS_PER_USD).toPrecision(12)) : credits;
+}
+
+/**
+ * The balance of an account: what is left in credits and in USD first. Last come `remain_balance` and `used_balance`, in the
+ * display unit of the service, which the answer does not name (contract 2.1).
+ */
 export function toAccountBalance(balance: JsonObject): JsonObject {
 	const { remain_credits, remain_balance, used_balance, ...rest } = creditsFirst(balance);
-	return {
-		remain_credits,
-		remain_usd: remainUsd(balance),
-		...rest,
-		remain_balance,
-		used_balance,
-		balance_unit: DISPLAY_UNIT,
-	};
+	return { remain_credits, remain_usd: remainUsd(balance), ...rest, remain_balance, used_balance };
 }
 
 /** The balance of an API key: what is left in credits and in USD first. Its shape is not shown (contract 4.2). */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREDITS_PER_USD, rounded } from './balance';
+import { rounded } from './balance';
 import { usedCreditsOf } from './runCredits';
 import { gatewayError } from '../errors';
 
@@ -8,6 +8,13 @@ export interface BalanceThreshold {
 	credits: number;
 	/** The balance has to rise this far above the threshold before it can start the workflow again. */
 	marginCredits: number;
+}
+
+/** The part of a threshold by which the balance has to rise above it: a refund of a task must not start the workflow again. */
+const RECOVERY_MARGIN = 0.05;
+
+export function toThreshold(credits: number): BalanceThreshold {
+	return { credits, marginCredits: rounded(credits * RECOVERY_MARGIN) };
 }
 
 /** Kept between two polls. Absent: the workflow has not been started yet. */
@@ -35,10 +42,6 @@ export const watchStateKeys = Object.keys(storedState.shape);
 export function parseWatchState(stored: unknown, account: string): BalanceWatchState {
 	const { account: ofAccount, ...state } = storedState.safeParse(stored).data ?? {};
 	return ofAccount === account ? state : {};
-}
-
-export function toCredits(amount: number, unit: 'credits' | 'usd'): number {
-	return unit === 'usd' ? Number((amount * CREDITS_PER_USD).toPrecision(12)) : amount;
 }
 
 /**

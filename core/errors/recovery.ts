@@ -192,7 +192,7 @@ export function readAgain(situation: Situation, path: string): string {
 }
 
 export const waitForAsset = (situation: Situation) => {
-	const elsewhere = `${withNode(situation, 'Asset → Wait for Asset', 'this asset ID')}.`;
+	const elsewhere = `${withNode(situation, 'Asset → Get', 'this asset ID')}.`;
 	const uploads = situation.operation === 'upload';
 	const again = uploads ? ' Running this node again uploads the file again.' : '';
 	if (situation.recovery !== 'retry') return `To use it, ${elsewhere}${again}`;

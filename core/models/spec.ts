@@ -13,7 +13,7 @@ export interface FieldSpec extends INodeProperties {
 	/** A number is multiplied by it on its way into the body. */
 	scale?: number;
 	/** The choice field that gives the unit of the value, and what each unit changes. */
-	units?: { field: string; of: Record<string, Partial<Pick<FieldSpec, 'bodyPath' | 'scale'>>> };
+	units?: { field: string; of: Record<string, Pick<FieldSpec, 'scale'>> };
 	/** Sent next to its value, which has no effect without it. */
 	sentAlong?: Record<string, unknown>;
 	/** The conversion of the form's value to the body's; absent: none. */

@@ -103,7 +103,7 @@ function noChoice({ displayName, name }: INodeProperties): INodeProperties {
  *
  * @param hide the conditions that hide the list, too
  */
-function otherShape({ displayName, name, options }: INodeProperties, hide: Conditions): INodeProperties {
+export function otherShape({ displayName, name, options }: INodeProperties, hide: Conditions = {}): INodeProperties {
 	const [row] = options as INodePropertyCollection[];
 	return {
 		displayName,

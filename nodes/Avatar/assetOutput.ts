@@ -31,19 +31,18 @@ export function toAssetOutput(
 interface Upload {
 	assetId: string;
 	avatarKind: AvatarKind;
-	/** Of the creating request. */
+	groupId: unknown;
+	/** Of the creating request, as far as it is known. */
 	body: JsonObject;
-	/** The name of the group's ID in it. */
-	groupIdName: string;
 	answer?: { raw: JsonObject };
 }
 
 /** An asset that has just been uploaded. What the service says of it counts; where it does not say, what was sent. */
-export function toUploadOutput({ assetId, avatarKind, body, groupIdName, answer }: Upload): IDataObject {
+export function toUploadOutput({ assetId, avatarKind, groupId, body, answer }: Upload): IDataObject {
 	const shown = (name: string) => textIn(answer?.raw, name) ?? textIn(body, name);
 	return toAssetOutput(assetId, avatarKind, {
 		...(parseAsset(answer?.raw) ?? { status: 'processing' }),
-		groupId: idIn(answer?.raw, 'group_id') ?? idIn(body, groupIdName),
+		groupId: idIn(answer?.raw, 'group_id') ?? idIn({ group_id: groupId }, 'group_id'),
 		assetType: shown('asset_type'),
 		sourceUrl: shown('source_url'),
 	});

@@ -1,8 +1,7 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
 import { gatewayError } from '../../core/errors';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
-import { show } from '../../core/text';
 import type { ChoiceField, FieldReader, NumberField, TextField } from '../form/fieldReader';
 import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
 
@@ -53,29 +52,39 @@ export const submitAgainOption: INodeProperties = {
 	description: 'Whether a retry submits a request again that the service may or may not have accepted',
 };
 
-export const timeoutOption: NumberField = {
+export const waitForActiveField: INodeProperties = {
+	displayName: 'Wait Until Active',
+	name: 'waitForActive',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to wait until the asset is active. Videos can use it only then.',
+};
+
+const whenWaiting = (field: INodeProperties): IDisplayOptions => ({ show: { [`/${field.name}`]: [true] } });
+
+/** Of an operation that waits if the switch is on. */
+export const timeoutOf = (waitField: INodeProperties, minutes: number): NumberField => ({
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
 	max: LONGEST_TIMEOUT_MINUTES,
-	default: 10,
+	default: minutes,
 	hint: '0 to 43200, which is 30 days',
-	description: 'How long to wait before the node gives up',
-};
+	description: 'How long to wait. After that, the item ends with an error that has the ID.',
+	displayOptions: whenWaiting(waitField),
+});
+
+export const assetTimeoutOption = timeoutOf(waitForActiveField, 10);
+
+/** Throws where an expression gives nothing: the default would be "yes". */
+export function readWaitForActive(item: FieldReader): boolean {
+	item.given(waitForActiveField);
+	return item.flag(waitForActiveField);
+}
 
 /** The asset ID, which may also be given as the reference that videos take. */
 export function readAssetId(form: FieldReader): string {
 	const id = form.requiredText(assetIdField).replace(/^asset:\/\//, '');
 	if (id === '') throw gatewayError('fieldEmpty', { label: assetIdField.displayName });
 	return id;
-}
-
-/** The name of a body field that the contract does not show, which an option can override. */
-export function readBodyFieldName(options: FieldReader, field: INodeProperties): string {
-	const { displayName: label, default: fallback } = field;
-	const assumed = String(fallback);
-	const value = options.value(field);
-	if (value === undefined || value === '') return assumed;
-	if (typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value.trim())) return value.trim();
-	throw gatewayError('notAFieldName', { label, value: show(value), assumed });
 }

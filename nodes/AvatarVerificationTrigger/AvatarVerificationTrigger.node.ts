@@ -55,9 +55,10 @@ export class AvatarVerificationTrigger implements INodeType {
 		},
 		properties: [
 			{
+				// Its only choice needs no field. The node creator takes the line of the trigger from it.
 				displayName: 'Event',
 				name: 'event',
-				type: 'options',
+				type: 'hidden',
 				noDataExpression: true,
 				options: [
 					{

@@ -25,7 +25,7 @@ export class Balance implements INodeType {
 		usableAsTool: true,
 		builderHint: {
 			searchHint:
-				'Reads the credits, for example before a batch. To be told when they run low, use the trigger instead of a schedule with this node.',
+				'Reads the balance. Before a batch, set Stop If Below: the node then passes its items on, or stops the workflow. To be told when the balance runs low, use the trigger instead of a schedule with this node.',
 			relatedNodes: [
 				{
 					nodeType: 'n8n-nodes-generation-gateway.balanceTrigger',
@@ -42,7 +42,7 @@ export class Balance implements INodeType {
 			],
 		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
-		properties: operationProperties({ option: { name: 'Balance', value: 'balance' }, operations }, 'getUserBalance'),
+		properties: operationProperties({ option: { name: 'Balance', value: 'balance' }, operations }, 'getAccountBalance'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

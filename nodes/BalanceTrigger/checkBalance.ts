@@ -1,8 +1,8 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
-import { toAccountBalance } from '../../core/account/balance';
+import { fromCredits, toAccountBalance, toCredits } from '../../core/account/balance';
 import {
 	parseWatchState,
-	toCredits,
+	toThreshold,
 	watchBalance,
 	watchStateKeys,
 	type BalanceThreshold,
@@ -14,8 +14,9 @@ import { CREDENTIAL } from '../connection/transport';
 import { toNodeError } from '../errors/toNodeError';
 import { unreadable } from '../errors/unreadable';
 import { FieldReader } from '../form/fieldReader';
+import { unitField } from '../form/unit';
 import { toFields, withoutEmpty } from '../run/output';
-import { marginOption, thresholdField, unitField } from './fields';
+import { thresholdField } from './fields';
 
 /**
  * One poll of the balance: the item that starts the workflow, or null. Throws when the balance could not be read: n8n
@@ -28,6 +29,7 @@ export async function checkBalance(context: IPollFunctions): Promise<INodeExecut
 		const shown: Record<string, unknown> = {
 			...toAccountBalance(toFields(balance)),
 			threshold_credits: threshold.credits,
+			threshold_usd: fromCredits(threshold.credits, 'usd'),
 		};
 		const items = [[{ json: withoutEmpty(shown as IDataObject) }]];
 		if (context.getMode() === 'manual') return items;
@@ -69,17 +71,9 @@ function readThreshold(context: IPollFunctions): BalanceThreshold {
 		(name) => context.getNodeParameter(name, null),
 		(name) => parameters[name],
 	);
-	const options = new FieldReader(
-		(name) => context.getNodeParameter(`options.${name}`, null),
-		(name) => (parameters.options as IDataObject | undefined)?.[name],
-	);
 	try {
 		const unit = form.givenChoice(unitField);
-		options.assertGiven(marginOption);
-		return {
-			credits: toCredits(form.requiredNumber(thresholdField), unit),
-			marginCredits: toCredits(options.number(marginOption), unit),
-		};
+		return toThreshold(toCredits(form.requiredNumber(thresholdField), unit));
 	} catch (thrown) {
 		throw unreadable(thrown);
 	}

@@ -1,12 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { ChoiceField } from '../form/fieldReader';
 import { docsLink } from '../form/docsLink';
-import { optionsCollection } from '../form/options';
+import { unitField } from '../form/unit';
 
+/** Its only choice needs no field. The node creator takes the line of the trigger from it. */
 const eventField: INodeProperties = {
 	displayName: 'Event',
 	name: 'event',
-	type: 'options',
+	type: 'hidden',
 	noDataExpression: true,
 	options: [
 		{
@@ -31,34 +31,8 @@ export const thresholdField: INodeProperties = {
 	displayName: 'Threshold',
 	name: 'threshold',
 	type: 'number',
-	default: 1000,
+	default: 5,
 	description: 'Start the workflow when the balance is below this value',
 };
 
-export const unitField: ChoiceField<'credits' | 'usd'> = {
-	displayName: 'Threshold Unit',
-	name: 'unit',
-	type: 'options',
-	options: [
-		{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
-		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
-	],
-	default: 'credits',
-	description: 'The unit of the threshold',
-};
-
-export const marginOption: INodeProperties = {
-	displayName: 'Recovery Margin',
-	name: 'margin',
-	type: 'number',
-	default: 0,
-	description: 'How far above the threshold the balance must rise before the trigger can start again, in the same unit',
-};
-
-export const thresholdFields: INodeProperties[] = [
-	eventField,
-	balanceNotice,
-	thresholdField,
-	unitField,
-	optionsCollection([marginOption]),
-];
+export const thresholdFields: INodeProperties[] = [eventField, balanceNotice, thresholdField, unitField];

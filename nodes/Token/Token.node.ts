@@ -18,7 +18,7 @@ export class Token implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ ${operationSubtitle(operations)} }}`,
-		description: 'Create API keys with a quota, an expiry and allowed models',
+		description: 'Create API keys with a quota, an expiry date and allowed models',
 		defaults: { name: 'Gateway API Key Creator' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

@@ -4,9 +4,12 @@ import { TOKEN_NAME_LENGTH } from '../../core/limits';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
 import { docsLink } from '../form/docsLink';
 import { simplifyField } from '../form/fields';
-import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
-import { imageModels, videoModels } from '../models';
+import { additionalFieldsOption, optionsCollection } from '../form/options';
+import { unitField } from '../form/unit';
 import { otherField } from '../models/commonFields';
+import { allowedModelsField, allowedModelsOfOtherShape } from './allowedModels';
+
+const inCredits: FieldSpec['units'] = { field: unitField.name, of: { usd: { scale: CREDITS_PER_USD } } };
 
 const nameField: FieldSpec = {
 	displayName: 'Name',
@@ -47,83 +50,30 @@ const amountField: FieldSpec = {
 	description: 'How much the API key can spend',
 	displayOptions: { show: { quota: ['limited'] } },
 	bodyPath: 'remain_credits',
-	// Only one of them is sent: credits of 0 would override the internal units.
-	units: { field: 'unit', of: { usd: { scale: CREDITS_PER_USD }, internalUnits: { bodyPath: 'remain_quota' } } },
+	units: inCredits,
 	shape: 'number',
 	min: 0,
+	// They may give internal units instead (`remain_quota`), which these credits override.
+	alwaysSent: false,
 	// The contract sets no bound: a service may take -1 for no limit.
 	extraValues: 'values',
 	reasons: { type: 'amountNotANumber' },
 };
 
-const unitField: INodeProperties = {
-	displayName: 'Unit',
-	name: 'unit',
-	type: 'options',
-	options: [
-		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
-		{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
-		{ name: 'Internal Units', value: 'internalUnits', description: '500000 units are 1 USD' },
-	],
-	default: 'usd',
-	description: 'The unit of the amount',
-	displayOptions: { show: { quota: ['limited'] } },
-};
+/** Always there: with an unlimited quota, it is the unit of the daily and monthly limits. */
+const amountUnitField: typeof unitField = { ...unitField, description: 'The unit of the amount and of the limits' };
 
-const expiryField: INodeProperties = {
-	displayName: 'Expiry',
-	name: 'expiry',
-	type: 'options',
-	options: [
-		{ name: 'At a Date', value: 'date' },
-		{ name: 'Never', value: 'never' },
-	],
-	default: 'never',
-	description: 'When the API key expires',
-};
-
-const expiresAtField: FieldSpec = {
+export const expiresAtField: FieldSpec = {
 	displayName: 'Expires At',
 	name: 'expiresAt',
 	type: 'dateTime',
-	required: true,
 	default: '',
-	description: 'Date and time in the time zone of the workflow. An expression can also return Unix seconds.',
-	displayOptions: { show: { expiry: ['date'] } },
+	description:
+		'Date and time in the time zone of the workflow. An expression can also return Unix seconds. Leave empty for an API key that never expires.',
 	bodyPath: 'expired_time',
 	shape: 'unixSeconds',
 	integer: true,
 	reasons: { type: 'notUnixSeconds' },
-};
-
-/** Both lists are one field of the request. */
-const modelLimits: Pick<FieldSpec, 'bodyPath' | 'shape' | 'sentAlong'> = {
-	bodyPath: 'model_limits',
-	shape: 'names',
-	sentAlong: { model_limits_enabled: true },
-};
-
-const allowedModelsField: FieldSpec = {
-	displayName: 'Allowed Models',
-	name: 'allowedModels',
-	type: 'multiOptions',
-	options: [...imageModels, ...videoModels]
-		.map(({ id }) => ({ name: id, value: id }))
-		.sort((a, b) => a.name.localeCompare(b.name)),
-	default: [],
-	description: 'The models that the API key can use. Leave empty to allow all models.',
-	...modelLimits,
-};
-
-const otherModelsField: FieldSpec = {
-	displayName: 'Other Allowed Models',
-	name: 'otherModels',
-	type: 'string',
-	typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Model' },
-	default: [],
-	placeholder: 'e.g. my-video-model',
-	description: 'Models that are not in the list above, one per row',
-	...modelLimits,
 };
 
 const keyNotice: INodeProperties = {
@@ -141,47 +91,44 @@ export const createAgainOption: INodeProperties = {
 	description: 'Whether a retry creates the API key again if an earlier try has created it, or may have',
 };
 
-export const groupOption: FieldSpec = {
-	displayName: 'Channel Group',
-	name: 'group',
-	type: 'string',
-	default: '',
-	description: 'The channel group that the API key uses',
-	bodyPath: 'group',
-	shape: 'name',
+const limit: Pick<FieldSpec, 'units' | 'min' | 'extraValues' | 'reasons'> = {
+	units: inCredits,
+	min: 0,
+	extraValues: 'values',
+	reasons: { type: 'amountNotANumber' },
 };
 
 const dailyLimitOption: FieldSpec = {
-	displayName: 'Daily Limit (Credits)',
-	name: 'dailyCredits',
+	displayName: 'Daily Limit',
+	name: 'dailyLimit',
 	type: 'number',
 	default: 0,
-	description: 'Maximum credits per day. Without this option, the service uses 0; what 0 means is not documented.',
+	description:
+		'The most that the API key can spend per day, in the unit above. Without this option, the service uses 0; what 0 means is not documented.',
 	bodyPath: 'daily_credits',
-	min: 0,
-	extraValues: 'values',
-	reasons: { type: 'amountNotANumber' },
+	...limit,
 };
 
 const monthlyLimitOption: FieldSpec = {
-	displayName: 'Monthly Limit (Credits)',
-	name: 'monthlyCredits',
+	displayName: 'Monthly Limit',
+	name: 'monthlyLimit',
 	type: 'number',
 	default: 0,
-	description: 'Maximum credits per month. Without this option, the service uses 0; what 0 means is not documented.',
+	description:
+		'The most that the API key can spend per month, in the unit above. Without this option, the service uses 0; what 0 means is not documented.',
 	bodyPath: 'monthly_credits',
-	min: 0,
-	extraValues: 'values',
-	reasons: { type: 'amountNotANumber' },
+	...limit,
 };
 
 /** In internal units, which are whole. */
 const remainQuota: FieldSpec = {
-	...amountField,
-	bodyPath: 'remain_quota',
+	...otherField('remain_quota', { type: 'number' }),
 	integer: true,
+	extraValues: 'values',
 	reasons: { type: 'amountNotANumber', integer: 'amountNotWhole' },
 };
+
+const channelGroup: FieldSpec = otherField('group', { type: 'string' });
 
 const modelLimitsEnabled: FieldSpec = otherField('model_limits_enabled', { type: 'boolean' });
 
@@ -190,18 +137,15 @@ const form: INodeProperties[] = [
 	nameField,
 	quotaField,
 	amountField,
-	unitField,
-	expiryField,
+	amountUnitField,
 	expiresAtField,
 	allowedModelsField,
-	otherModelsField,
+	allowedModelsOfOtherShape,
 ];
 
 const options: INodeProperties[] = [
 	additionalFieldsOption,
-	includeInputOption,
 	createAgainOption,
-	groupOption,
 	dailyLimitOption,
 	monthlyLimitOption,
 	simplifyField,
@@ -212,5 +156,5 @@ export const properties: INodeProperties[] = [...form, optionsCollection(options
 /** The request (contract 4.3). An expiry of -1 is never. */
 export const tokenBody = toBodySpec(form, options, {
 	constants: { expired_time: -1 },
-	otherFields: [remainQuota, modelLimitsEnabled],
+	otherFields: [remainQuota, modelLimitsEnabled, channelGroup],
 });

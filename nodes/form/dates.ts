@@ -22,11 +22,6 @@ export function readUnixSeconds(value: unknown, { displayName: label }: INodePro
 }
 
 function toUnixTime(value: unknown, label: string, timeZone: string): number {
-	if (value === undefined || value === '')
-		throw gatewayError('fieldEmpty', {
-			label,
-			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or set Expiry to Never.',
-		});
 	const atMs = typeof value === 'string' ? readText(value.trim(), timeZone) : readObject(value);
 	if (Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
 	throw gatewayError('notADate', { label, value: show(value) });

@@ -56,6 +56,17 @@ export class FieldReader {
 			throw gatewayError('expressionGaveNothing', { label });
 	}
 
+	/**
+	 * As it is; undefined where the form leaves it empty. Throws where an expression gave nothing: a field that is empty may mean
+	 * "no limit", and nobody would notice that the limit is missing.
+	 */
+	given({ name, displayName: label, type }: INodeProperties): unknown {
+		const value = this.value({ name, displayName: label, type });
+		if (value !== undefined && value !== '') return value;
+		if (this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
+		return undefined;
+	}
+
 	/** Empty when there is none. */
 	text(field: Labelled): string {
 		const { displayName: label, maxLength: max = Infinity } = field;

@@ -116,7 +116,7 @@ interface Identifying {
  * Tells files by their content where another execution may have bought the request: with Purchase Log, and in a retry. One that
  * was sent before the log was turned on stays known by n8n's IDs. Files are checked, unless their task exists.
  */
-async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
+export async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
 	if (images.length === 0) return;
 	const entry = () => {
 		const own = hash();

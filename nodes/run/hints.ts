@@ -25,9 +25,9 @@ export const HINTS = {
 	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
 		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Wait for Task with each task_id')}.${buys ? AGAIN : ''}`,
 	oneAssetProcessed: () =>
-		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
+		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) =>
-		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Wait for Asset and each asset_id.`,
+		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Get, Wait Until Active and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
 		`Execution ${id} is waiting for the tasks, even if n8n restarts. Its first node lists the IDs of the tasks that are submitted already.`,
 	inBackground: ({ name }: { name: string }) =>

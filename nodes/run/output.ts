@@ -74,7 +74,7 @@ const FIELDS_OF: Record<Described, (input: IDataObject) => string[]> = {
 	verification: ofVerification,
 	balance: () => [
 		...['remain_credits', 'remain_usd', 'used_credits', 'credits_per_usd', 'unlimited_quota'],
-		...['remain_balance', 'used_balance', 'balance_unit'],
+		...['remain_balance', 'used_balance'],
 	],
 	token: (input) => [
 		...['api_key', 'remain_credits', 'unlimited_quota', 'daily_credits', 'monthly_credits', 'model_limits'],

@@ -170,7 +170,9 @@ export async function toItems(
 	const output: INodeExecutionData[] = [];
 	for (const [index, outcome] of worked.entries()) {
 		const item = toItem(outcome, index, onError, errorContext);
-		output.push(onError === 'continueErrorOutput' ? markForErrorOutput(item) : item);
+		// An item that passes through may have an `error` of its own.
+		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
+		output.push(isMarked ? markForErrorOutput(item) : item);
 		await breakIfDue();
 	}
 	return output;
@@ -206,6 +208,8 @@ async function prepareItem(
 		const work = await prepare(item);
 		if (isOrder(work) && work.request) inputFiles = undefined;
 		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, inputFiles, work };
+		const { passedOn } = work;
+		if (passedOn !== undefined) return { index, input: toPassOn(passedOn.json), inputFiles: passedOn.binary, work };
 		return { index, input, inputFiles, work };
 	} catch (thrown) {
 		return { index, input, inputFiles, work: unreadable(thrown) };

@@ -1,5 +1,11 @@
 /** Tables of what a node's form holds, in Markdown, from the description that n8n shows. */
-import type { INodeProperties, INodePropertyOptions, INodeTypeDescription } from 'n8n-workflow';
+import type {
+	IDisplayOptions,
+	INodeProperties,
+	INodePropertyCollection,
+	INodePropertyOptions,
+	INodeTypeDescription,
+} from 'n8n-workflow';
 
 /** One heading and one table per operation; one table for a node without operations. */
 export function describeFields({ properties }: INodeTypeDescription): string {
@@ -43,16 +49,19 @@ function isShown({ name, type, displayOptions }: INodeProperties, show: Record<s
 
 function table(properties: INodeProperties[]): string {
 	const rows = properties
-		.filter(({ type }) => type !== 'notice')
+		.filter(({ type }) => type !== 'notice' && type !== 'hidden')
+		.filter((property) => !isForExpressions(property))
 		.flatMap((property) => [
 			...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
-			...(property.type === 'collection'
-				? (property.options as INodeProperties[]).map((option) =>
-						row(`${property.displayName} → ${option.displayName}`, whenNotAdded(option), properties),
-					)
-				: []),
+			...partsOf(property).map((part) => row(`${property.displayName} → ${part.displayName}`, part, properties)),
 		]);
 	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** The options of a collection, and the fields of a row. */
+function partsOf({ type, options = [] }: INodeProperties): INodeProperties[] {
+	if (type === 'collection') return (options as INodeProperties[]).map(whenNotAdded);
+	return type === 'fixedCollection' ? (options as INodePropertyCollection[]).flatMap(({ values }) => values) : [];
 }
 
 /** An option that is not added is off, also one that arrives switched on; except Simplify, which is there to be turned off. */
@@ -65,25 +74,42 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 		type === 'options' || type === 'multiOptions'
 			? (options as INodePropertyOptions[]).map(({ name }) => name).join(', ')
 			: '';
-	const conditions = Object.entries(displayOptions?.show ?? {})
-		.filter(([name]) => name !== 'operation' && name !== 'resource')
-		.map(([name, values]) => `Shown if ${describeCondition(all, name, values ?? [])}.`);
+	const { show, hide } = displayOptions ?? {};
+	const conditions = [
+		...conditionsIn(show).map(([name, values]) => `Shown if ${describeCondition(all, name, values)}.`),
+		...conditionsIn(hide).map(([name, values]) => `Not shown if ${describeCondition(all, name, values)}.`),
+	];
 	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions]
 		.filter(Boolean)
 		.join(' ');
 	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
 
+/** A condition that only an expression meets: the same field is in the table without it. */
+const isForExpressions = ({ displayOptions }: INodeProperties) =>
+	Object.values(displayOptions?.show ?? {}).some((values = []) => values.every(isCondition));
+
+const isCondition = (value: unknown) => typeof value === 'object';
+
+/** Those between the fields of an operation. */
+const conditionsIn = (conditions: IDisplayOptions['show'] = {}) =>
+	Object.entries(conditions)
+		.filter(([name]) => !['operation', 'resource', '@tool'].includes(name))
+		.map(([name, values = []]): [string, unknown[]] => [name, values.filter((value) => !isCondition(value))]);
+
 /** In the words of the form: "Quota is Limited". */
 function describeCondition(all: INodeProperties[], name: string, values: unknown[]): string {
-	const field = all.find((property) => property.name === name.replace(/^\//, ''));
+	const fields = all.flatMap((property) => [property, ...partsOf(property)]);
+	const field = fields.find((property) => property.name === name.replace(/^\//, ''));
 	const words = values.map((value) =>
-		typeof value === 'boolean'
-			? value
-				? 'on'
-				: 'off'
-			: ((field?.options as INodePropertyOptions[] | undefined)?.find((option) => option.value === value)?.name ??
-				String(value)),
+		value === ''
+			? 'empty'
+			: typeof value === 'boolean'
+				? value
+					? 'on'
+					: 'off'
+				: ((field?.options as INodePropertyOptions[] | undefined)?.find((option) => option.value === value)?.name ??
+					String(value)),
 	);
 	return `${field?.displayName ?? name} is ${words.join(' or ')}`;
 }

@@ -1,9 +1,12 @@
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
+import { CUSTOM_MODEL_LABEL } from '../../models/spec';
 import { decideYourself, stopCalling } from '../recovery';
 import type { Field, FieldValue, CatalogueEntry } from '../entry';
 
 const nothingThere =
 	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
+
+const inUnit = (amount: number, unit: string) => `${amount} ${unit === 'usd' ? 'USD' : unit}`;
 
 /** Balance and tokens. */
 export const ACCOUNT = {
@@ -33,14 +36,14 @@ export const ACCOUNT = {
 	},
 	creditsBelowLimit: {
 		kind: 'balance',
-		message: ({ credits, wanted }: { credits: number; wanted: number }) =>
-			`Only ${credits} credits are left, but Stop If Below (Credits) is ${wanted}`,
+		message: ({ left, wanted, unit }: { left: number; wanted: number; unit: string }) =>
+			`Only ${inUnit(left, unit)} are left, but Stop If Below is ${inUnit(wanted, unit)}`,
 		advice: (_: unknown, situation) => {
 			if (situation.recovery === 'callAgain')
 				return `${stopCalling(situation, 'The balance is too low')}Tell the user to add credits to the account.`;
 			return situation.recovery === 'runAgain'
-				? 'Add credits to the account, or lower Stop If Below (Credits). Then run only this item again.'
-				: 'Add credits to the account, and retry this execution in the Executions list. Or lower Stop If Below (Credits), save, and choose Retry with currently saved workflow there.';
+				? 'Add credits to the account, or lower Stop If Below. Then run only this item again.'
+				: 'Add credits to the account, and retry this execution in the Executions list. Or lower Stop If Below, save, and choose Retry with currently saved workflow there.';
 		},
 	},
 	userUnknown: {
@@ -86,7 +89,7 @@ export const ACCOUNT = {
 	amountNotWhole: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}: internal units are whole numbers`,
-		advice: `Enter a whole number (${UNITS_PER_USD} units are 1 USD), or choose another unit.`,
+		advice: `Enter a whole number: ${UNITS_PER_USD} units are 1 USD.`,
 	},
 	amountNotANumber: {
 		kind: 'badInput',
@@ -96,12 +99,22 @@ export const ACCOUNT = {
 	notOneModel: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not a single model`,
-		advice: 'Enter one model per row, without commas.',
+		advice: 'Enter the ID of one model per row, without commas. An expression can also give a list of IDs.',
+	},
+	allowedModelUnknown: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the list`,
+		advice: ({ known }: { known: string }) => `Choose one of ${known}, or ${CUSTOM_MODEL_LABEL} for any other.`,
+	},
+	allowedModelsOfWrongShape: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a list of models`,
+		advice: 'Add the models in the form, or let the expression return a list of their IDs.',
 	},
 	expiryInPast: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the future`,
-		advice: 'Choose a later date, or set Expiry to Never.',
+		advice: 'Choose a later date, or clear Expires At for an API key that never expires.',
 	},
 	notUnixSeconds: {
 		kind: 'badInput',
@@ -112,6 +125,6 @@ export const ACCOUNT = {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a date`,
 		advice:
-			'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or set Expiry to Never.',
+			'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or clear the field for an API key that never expires.',
 	},
 } satisfies Record<string, CatalogueEntry>;

@@ -20,7 +20,7 @@ const checkBaseUrl = 'Check the Base URL in the credential.';
 const groupsOf = ({ avatarKind }: OfKind) => GROUP[avatarKind] ?? '';
 
 const publicUrl =
-	'Enter a public URL that starts with https:// or http://. For an image in a binary field, get a URL with Gateway Image → Upload Image first.';
+	'Enter a public URL that starts with https:// or http://. For an image in a binary field, set Source to Binary Field.';
 
 /** There is no ID in the form, so it is not the ID that is wrong. */
 const ACCEPTED = 'The service has accepted it, but does not find it now.';
@@ -117,6 +117,12 @@ export const AVATARS = {
 		kind: 'badInput',
 		message: ({ label }: { label: string }) => `${label} contains the file itself: the field takes a URL only`,
 		advice: publicUrl,
+	},
+	fileNotInRequest: {
+		kind: 'badInput',
+		message: ({ label, field }: { label: string; field: string }) =>
+			`${label} is not sent, because Additional Fields give or remove "${field}"`,
+		advice: ({ field }: { field: string }) => `Remove "${field}" in Additional Fields, or set Source to URL.`,
 	},
 	sourceIsBinaryField: {
 		kind: 'badInput',

@@ -82,10 +82,6 @@ export const FORM = {
 		advice:
 			'Enter a number of at most 15 digits. Where the service takes text, too, write the number in quotes; in an expression, pass it on as text from where it comes.',
 	},
-	notAFieldName: {
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not the name of a field`,
-		advice: ({ assumed }: { assumed: string }) => `Enter a name of letters, digits and underscores, e.g. ${assumed}.`,
-	},
 	noBinaryField: {
 		message: ({ label, name }: Field & { name: string }) => `${label}: the item has no binary field "${name}"`,
 		advice: ({ there }: { there: string }) =>

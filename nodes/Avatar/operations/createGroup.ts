@@ -1,12 +1,7 @@
 import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
 import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
-import {
-	additionalFieldsOption,
-	includeInputOption,
-	optionsCollection,
-	requestsPerSecondOption,
-} from '../../form/options';
+import { additionalFieldsOption, optionsCollection } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
@@ -50,13 +45,7 @@ export const createGroup: Operation = {
 	properties: [
 		nameField,
 		descriptionField,
-		optionsCollection([
-			additionalFieldsOption,
-			includeInputOption,
-			requestsPerSecondOption,
-			submitAgainOption,
-			simplifyField,
-		]),
+		optionsCollection([additionalFieldsOption, submitAgainOption, simplifyField]),
 	],
 	describes: 'group',
 	prepare: (item) => {

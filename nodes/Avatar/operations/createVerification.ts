@@ -6,16 +6,11 @@ import { asText } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
 import { docsLink } from '../../form/docsLink';
 import { simplifyField } from '../../form/fields';
-import {
-	additionalFieldsOption,
-	includeInputOption,
-	optionsCollection,
-	requestsPerSecondOption,
-} from '../../form/options';
+import { additionalFieldsOption, optionsCollection } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
-import { readBodyFieldName, submitAgainOption } from '../fields';
+import { submitAgainOption } from '../fields';
 import { verificationProduct, type AboutVerification } from '../products/verificationProduct';
 
 const sessionNotice: INodeProperties = {
@@ -25,8 +20,7 @@ const sessionNotice: INodeProperties = {
 	default: '',
 };
 
-/** Its place in the body is an option. */
-const callbackUrlField: Omit<FieldSpec, 'bodyPath'> = {
+const callbackUrlField: FieldSpec = {
 	displayName: 'Callback URL',
 	name: 'callbackUrl',
 	type: 'string',
@@ -34,9 +28,13 @@ const callbackUrlField: Omit<FieldSpec, 'bodyPath'> = {
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
 		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Trigger, or any other URL',
+	// Assumed: the contract does not show the body (4.6, step 1).
+	bodyPath: 'callback_url',
 	shape: 'name',
 	reasons: { format: 'callbackNotAUrl' },
 };
+
+const verificationBody = toBodySpec([callbackUrlField]);
 
 const referenceField: INodeProperties = {
 	displayName: 'Reference',
@@ -45,22 +43,6 @@ const referenceField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. 4f9c2e71a8',
 	description: 'A code of your own for the person, which the trigger returns. Added to the callback URL as reference.',
-};
-
-const readLinkField: INodeProperties = {
-	displayName: 'Get Link',
-	name: 'readLink',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to get the link and the vendor token immediately, so that none of the 120 seconds is lost',
-};
-
-const callbackFieldOption: INodeProperties = {
-	displayName: 'Callback URL Body Field',
-	name: 'callbackUrlBodyField',
-	type: 'string',
-	default: 'callback_url',
-	description: 'The name of the body field that contains the callback URL',
 };
 
 /** Create: opens a session in which a real person can verify themselves (contract 4.6, steps 1 and 2). */
@@ -75,15 +57,7 @@ export const createVerification: Operation = {
 		sessionNotice,
 		callbackUrlField,
 		referenceField,
-		readLinkField,
-		optionsCollection([
-			additionalFieldsOption,
-			callbackFieldOption,
-			includeInputOption,
-			requestsPerSecondOption,
-			submitAgainOption,
-			simplifyField,
-		]),
+		optionsCollection([additionalFieldsOption, submitAgainOption, simplifyField]),
 	],
 	describes: 'session',
 	prepare: (item) => {
@@ -92,13 +66,12 @@ export const createVerification: Operation = {
 		item.assertNotLost(referenceField);
 		const url = item.text(callbackUrlField);
 		const reference = item.text(referenceField);
-		const bodyPath = readBodyFieldName(item.options, callbackFieldOption);
-		const spec = toBodySpec([{ ...callbackUrlField, bodyPath }]);
-		// What is no URL is shown as it was entered.
-		const body = readBody(item, spec, isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {});
+		// A text that is no URL is shown as it was entered.
+		const made = isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {};
+		const body = readBody(item, verificationBody, made);
 		const about: AboutVerification = {
 			simplify: item.options.simplifies,
-			callbackUrl: asText(body[bodyPath]),
+			callbackUrl: asText(body[callbackUrlField.bodyPath]),
 			reference: reference || undefined,
 		};
 		return makeOrder({
@@ -106,7 +79,7 @@ export const createVerification: Operation = {
 			thing: 'verification',
 			kind: 'real',
 			request: { body, hash: hashOf('verification', body), submitAgain: item.options.flag(submitAgainOption) },
-			then: item.flag(readLinkField) ? 'read' : 'nothing',
+			then: 'read',
 			about,
 		});
 	},

@@ -1,6 +1,6 @@
 import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
-import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import { optionsCollection } from '../../form/options';
 import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
 import { verificationIdField } from '../fields';
@@ -15,7 +15,7 @@ export const getVerification: Operation = {
 		description: 'Get the link for the person, and how long it is still valid',
 		action: 'Get avatar verification',
 	},
-	properties: [verificationIdField, optionsCollection([includeInputOption, requestsPerSecondOption, simplifyField])],
+	properties: [verificationIdField, optionsCollection([simplifyField])],
 	describes: 'session',
 	prepare: (item, { client, hints }) => {
 		const task = { taskId: item.requiredText(verificationIdField), elapsedMs: 0 };

@@ -1,10 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
-import * as options from '../../form/options';
+import { optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { readWaitOptions } from '../../run/waitOptions';
-import { timeoutOption, verificationIdField } from '../fields';
+import { timeoutOf, verificationIdField } from '../fields';
 import { verificationResultProduct, type AboutVerificationResult } from '../products/verificationResultProduct';
 
 const vendorTokenField: INodeProperties = {
@@ -36,8 +36,7 @@ const waitField: INodeProperties = {
 };
 
 /** The link lives for two minutes (contract 3.3). */
-const DEFAULT_TIMEOUT_MINUTES = 3;
-const verificationTimeoutOption: INodeProperties = { ...timeoutOption, ...{ default: DEFAULT_TIMEOUT_MINUTES } };
+const timeoutOption = timeoutOf(waitField, 3);
 
 /** Get Result: whether the person has passed (contract 4.6, step 3), and the group that this yields. */
 export const getVerificationResult: Operation = {
@@ -52,18 +51,12 @@ export const getVerificationResult: Operation = {
 		vendorTokenField,
 		resultCodeField,
 		waitField,
-		options.optionsCollection([
-			options.concurrentItemsOption,
-			options.includeInputOption,
-			options.onTimeoutOption,
-			options.pollIntervalOption,
-			options.requestsPerSecondOption,
-			verificationTimeoutOption,
-			simplifyField,
-		]),
+		optionsCollection([timeoutOption, simplifyField]),
 	],
 	describes: 'verification',
 	prepare: (item) => {
+		item.given(waitField);
+		const waits = item.flag(waitField);
 		const about: AboutVerificationResult = {
 			simplify: item.options.simplifies,
 			vendorToken: item.requiredText(vendorTokenField),
@@ -74,8 +67,8 @@ export const getVerificationResult: Operation = {
 			thing: 'verification',
 			kind: 'real',
 			task: { taskId: item.requiredText(verificationIdField), elapsedMs: 0 },
-			then: item.flag(waitField) ? 'poll' : 'read',
-			wait: readWaitOptions(item.options, verificationTimeoutOption),
+			then: waits ? 'poll' : 'read',
+			wait: waits ? readWaitOptions(item.options, timeoutOption) : undefined,
 			about,
 		});
 	},

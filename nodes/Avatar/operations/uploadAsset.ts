@@ -1,58 +1,71 @@
+import type { JsonObject } from '../../../core/json';
+import { withReferences } from '../../../core/models/images';
 import { makeOrder } from '../../../core/orders/states';
 import { asText } from '../../../core/text';
 import { simplifyField } from '../../form/fields';
-import * as options from '../../form/options';
+import { additionalFieldsOption, optionsCollection } from '../../form/options';
+import { identifyFiles } from '../../generation/generate';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readWaitOptions } from '../../run/waitOptions';
-import { avatarKindField, submitAgainOption, timeoutOption } from '../fields';
+import {
+	assetTimeoutOption,
+	avatarKindField,
+	readWaitForActive,
+	submitAgainOption,
+	waitForActiveField,
+} from '../fields';
 import * as form from '../uploadForm';
 import { assetProduct, type AboutAsset } from '../products/assetProduct';
 
-/** Upload: takes a file into a group by its URL (contract 4.6 step 4, 4.7 step 2), and waits until videos can use it. */
+/**
+ * Upload: takes a file into a group by its URL (contract 4.6 step 4, 4.7 step 2), and waits until videos can use it. An image
+ * in a binary field gets a URL first (4.8).
+ */
 export const uploadAsset: Operation = {
 	option: {
 		name: 'Upload',
 		value: 'upload',
-		description: 'Upload an image, a video or audio into an avatar group by its URL',
+		description: 'Upload an image, a video or audio into an avatar group, and wait until videos can use it',
 		action: 'Upload avatar asset',
 	},
 	properties: [
 		avatarKindField,
 		form.groupIdField,
+		form.sourceField,
 		form.assetTypeField,
 		...form.sourceUrlFields,
-		form.waitForActiveField,
-		options.optionsCollection([
-			options.additionalFieldsOption,
-			options.concurrentItemsOption,
-			form.groupFieldOption,
-			options.includeInputOption,
-			options.onTimeoutOption,
-			options.pollIntervalOption,
-			options.requestsPerSecondOption,
-			submitAgainOption,
-			timeoutOption,
-			simplifyField,
-		]),
+		form.binaryField,
+		waitForActiveField,
+		optionsCollection([additionalFieldsOption, submitAgainOption, assetTimeoutOption, simplifyField]),
 	],
 	waitsFor: 'asset',
 	describes: 'asset',
-	prepare: (item) => {
+	prepare: async (item, run) => {
 		const kind = item.givenChoice(avatarKindField);
-		const { body, groupIdName } = form.readUploadBody(item, kind);
-		const about: AboutAsset = { simplify: item.options.simplifies, body, groupIdName };
-		return makeOrder({
+		const { body: planned, image } = form.readUploadBody(item, kind);
+		const waits = readWaitForActive(item);
+		const hash = () => hashOf('asset', { ...withReferences(planned).body, kind });
+		await identifyFiles(image === undefined ? [] : [image], { item, run, isKeyed: false, hash });
+		const { body, files } = withReferences(planned);
+		const groupId = groupIn(body, item.value(form.groupIdField));
+		const about: AboutAsset = { simplify: item.options.simplifies, groupId, body: image === undefined ? body : {} };
+		const order = makeOrder({
 			item: item.index,
 			thing: 'asset',
 			kind,
-			// Additional Fields may have put it elsewhere.
-			scope: `the group ${asText(body[groupIdName]) ?? item.text(form.groupIdField)}`,
-			request: { body, hash: hashOf('asset', { ...body, kind }), submitAgain: item.options.flag(submitAgainOption) },
-			then: item.flag(form.waitForActiveField) ? 'poll' : 'nothing',
-			wait: readWaitOptions(item.options, timeoutOption),
+			scope: `the group ${asText(groupId) ?? item.text(form.groupIdField)}`,
+			request: { body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
+			then: waits ? 'poll' : 'nothing',
+			wait: waits ? readWaitOptions(item.options, assetTimeoutOption) : undefined,
 			about,
 		});
+		run.files.set(order, files);
+		return order;
 	},
 	product: assetProduct,
 };
+
+/** The group as it is sent: Additional Fields may give another one, or the same one under another name. */
+const groupIn = (body: JsonObject, ofForm: unknown) =>
+	body[form.groupIdField.bodyPath] ?? Object.values(body).find((value) => value === ofForm);

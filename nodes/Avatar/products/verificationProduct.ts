@@ -39,7 +39,7 @@ export function verificationProduct({
 		create: async (_, body, tries) => await avatars.createVerification(body, tries),
 		isReusable: (_, { acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 		read: async (_, { taskId }) => await avatars.getNewVerification(taskId),
-		output: ({ about, task = { taskId: '', elapsedMs: 0 }, then }, { answer, record }) => {
+		output: ({ about, task = { taskId: '', elapsedMs: 0 } }, { answer, record }) => {
 			const { simplify, callbackUrl, reference } = aboutVerification.parse(about);
 			const session: VerificationSession = record ?? { taskId: task.taskId, raw: {} };
 			if (session.vendorToken !== undefined) {
@@ -47,7 +47,7 @@ export function verificationProduct({
 				remember(context, session.vendorToken, { taskId: task.taskId, reference: given, atMs: Date.now() });
 			}
 			const status = answer?.status ?? session.status;
-			if (then === 'read' && session.h5Link === undefined)
+			if (session.h5Link === undefined)
 				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
 			const raw = recordField({ simplify }, joinAnswers(answer?.raw, session.raw));
 			const more = { verified: false, callback_url: callbackUrl, reference, ...raw };

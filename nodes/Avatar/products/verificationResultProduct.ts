@@ -6,7 +6,6 @@ import type { VerificationResult } from '../../../core/avatars/records';
 import { gatewayError } from '../../../core/errors';
 import type { Order } from '../../../core/orders/order';
 import type { Product } from '../../../core/orders/product';
-import { withoutEmpty } from '../../run/output';
 import type { Run } from '../../run/run';
 import { memoryOf } from '../../run/verificationMemory';
 import { recordField } from '../record';
@@ -42,11 +41,9 @@ export function verificationResultProduct({
 				acceptedAtMs,
 			};
 		},
-		output: (order, { record, timedOut, trouble }) => {
+		output: (order, { record }) => {
 			const { simplify } = aboutVerificationResult.parse(order.about);
-			const { serviceMessage, serviceCode } = trouble?.details ?? {};
-			const late = timedOut ? withoutEmpty({ timed_out: true, reason: serviceMessage ?? serviceCode }) : {};
-			return { json: toResultOutput(keysOf(order), record, { ...late, ...recordField({ simplify }, record?.raw) }) };
+			return { json: toResultOutput(keysOf(order), record, recordField({ simplify }, record?.raw)) };
 		},
 	};
 

@@ -1,6 +1,6 @@
 import type { Choices, Operation } from '../../run/operation';
-import { getTokenBalance } from './getTokenBalance';
-import { getUserBalance } from './getUserBalance';
+import { getAccountBalance } from './getAccountBalance';
+import { getApiKeyBalance } from './getApiKeyBalance';
 
 /** The operations of the node, in the order of the dropdown. */
-export const operations: Choices<Operation> = [getTokenBalance, getUserBalance];
+export const operations: Choices<Operation> = [getAccountBalance, getApiKeyBalance];

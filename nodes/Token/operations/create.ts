@@ -2,7 +2,10 @@ import { makeOrder } from '../../../core/orders/states';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
-import { createAgainOption, groupOption, properties, tokenBody } from '../fields';
+import { readUnixSeconds } from '../../form/dates';
+import type { Item } from '../../run/item';
+import { readAllowedModels, allowedModelsField } from '../allowedModels';
+import { createAgainOption, expiresAtField, properties, tokenBody } from '../fields';
 import { tokenProduct, type AboutToken } from '../tokenProduct';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
@@ -16,9 +19,10 @@ export const create: Operation = {
 	properties,
 	describes: 'token',
 	prepare: (item) => {
-		// It may limit the key.
-		item.options.assertNotLost(groupOption);
-		const body = readBody(item, tokenBody);
+		const body = readBody(item, tokenBody, {
+			[expiresAtField.name]: readExpiry(item),
+			[allowedModelsField.name]: readAllowedModels(item),
+		});
 		const submitAgain = item.options.flag(createAgainOption);
 		const about: AboutToken = { body, simplify: item.options.simplifies, submitAgain };
 		const request = { body, hash: hashOf('token', body), submitAgain };
@@ -26,3 +30,9 @@ export const create: Operation = {
 	},
 	product: tokenProduct,
 };
+
+/** Undefined where the field is empty: the API key never expires. */
+function readExpiry(item: Item): number | undefined {
+	const value = item.given(expiresAtField);
+	return value === undefined ? undefined : readUnixSeconds(value, expiresAtField, item.context.getTimezone());
+}
