@@ -145,7 +145,7 @@ test('a row that cannot be read is never free', async () => {
 			reason: {
 				name: 'purchaseLogUnavailable',
 				data: {
-					why: 'a row of this key cannot be read: it was changed, or a newer version of this package has written it',
+					why: 'a row of this key cannot be read: it was changed, or another version of this package has written it',
 				},
 			},
 		},

@@ -1,5 +1,5 @@
 /**
- * Stored orders that come back in another form: damaged by somebody or something, of a newer version, or beside fields of
+ * Stored orders that come back in another form: damaged by somebody or something, of another version, or beside fields of
  * the same name. Each ends with the ID of its task, and what could not be stored is refused before it is bought.
  */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
@@ -171,9 +171,9 @@ describe('rows that somebody or something has damaged', () => {
 	});
 });
 
-describe('what a newer version of the package has stored', () => {
+describe('what another version of the package has stored, in the middle of a wait', () => {
 	/** Rows of tasks, of which the second was accepted in the execution that polls. */
-	const newerRows = async () => {
+	const rowsOfAnother = async () => {
 		const { handed } = await run(surviving, prompts('a', 'b'));
 		const now = JSON.parse(JSON.stringify(handed[0])) as [INodeExecutionData, INodeExecutionData];
 		const before = now.map((row, item) => {
@@ -184,10 +184,10 @@ describe('what a newer version of the package has stored', () => {
 		return { now: now.map((row) => withOrder(row, { ...orderOf(row), version: 999 })), before, ids: now.map(idOf) };
 	};
 	const idOf = (row: INodeExecutionData) => orderOf(row).task?.taskId;
-	const refused = (id = '') => `A newer version of this package has stored task ${id}, and this version cannot read it`;
+	const refused = (id = '') => `Another version of this package has stored task ${id}, and this version cannot read it`;
 
-	test('the IDs of orders of a newer version that an execution has saved before it died are named, and none is polled', async () => {
-		const { now, before, ids } = await newerRows();
+	test('the IDs of orders of another version that an execution has saved before it died are named, and none is polled', async () => {
+		const { now, before, ids } = await rowsOfAnother();
 		sandbox.requests.length = 0;
 		const { items, handed } = await run({ operation: 'durableKeepWaiting' }, before, {
 			kept: { contextData: { flow: { rounds: 1, polledBy: 'dead' } } },
@@ -204,12 +204,12 @@ describe('what a newer version of the package has stored', () => {
 	test.each(['durableAStepOfTomorrow', 'durablePollTasksAnew'])(
 		'a step that this version does not have, %s, ends with the ID of each task',
 		async (operation) => {
-			const { now, before, ids } = await newerRows();
+			const { now, before, ids } = await rowsOfAnother();
 			sandbox.requests.length = 0;
 			const { error } = await run({ operation }, before, { kept: { contextData: { 'node:Node': { rows: now } } } });
 			expect(error?.message).toBe(refused(ids[0]));
 			expect(error?.description).toContain(`Other tasks: ${ids[1]}.`);
-			expect(error?.description).toContain('Install the newer version again.');
+			expect(error?.description).toContain('Install that version again.');
 			const { error: atTheBeginning } = await run({ operation }, now);
 			expect(atTheBeginning?.description).toContain(ids[1]);
 			expect(sandbox.requests).toEqual([]);

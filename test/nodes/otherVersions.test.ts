@@ -49,20 +49,6 @@ test.each([ORDER_VERSION - 1, ORDER_VERSION + 1, 999])(
 	},
 );
 
-test('where another version sleeps in a step of its own, the node ends, and names its tasks', async () => {
-	const { error } = await runGateway(
-		'image',
-		sandbox,
-		{ operation: 'durableStepOfAnotherVersion' },
-		{ items: storedBy(999) },
-	);
-	expect(error?.message).toBe(
-		'Another version of this package has stored task known-0, and this version cannot read it',
-	);
-	expect(error?.description).toContain('Without a task ID: 1 item. If the other version has submitted them');
-	expect(sandbox.requests).toEqual([]);
-});
-
 test('beside an order of this version, one of another version does not keep it from its result', async () => {
 	const [, other] = storedBy(999);
 	const form = { operation: 'generate', prompt: 'a cat', downloadResult: false, options: { pollIntervalSeconds: 1 } };

@@ -1,9 +1,5 @@
-/**
- * The sub-workflows that the nodes give to n8n, as n8n stores them with each execution: those of an earlier version go on
- * with this one, so a change of `subWorkflows.json` is a decision.
- */
+/** The sub-workflows that the nodes give to n8n, as n8n stores them with each execution. */
 import type { IExecuteWorkflowInfo, INode, IWorkflowBase } from 'n8n-workflow';
-import { FORMER_STEPS, STEPS } from '../../nodes/durable/storedNames';
 import { pollWhenCalled, tryWaitAndStart, waitAndOutputResults, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { runDataTableNode } from '../../nodes/purchaseLog/dataTableNode';
 import { DataTables } from '../support/dataTables.mts';
@@ -40,10 +36,4 @@ test('a sub-workflow that is only tried is the same as the one that is started, 
 	const { settings: kept, ...started } = waitAndStart(worker, 'other') as IWorkflowBase;
 	expect(tried).toEqual(started);
 	expect(settings).toEqual({ ...kept, saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' });
-});
-
-test('every former name of a step leads to one of today', () => {
-	const today: string[] = [STEPS.keepWaiting, STEPS.noteAddress, STEPS.pollTasks, ...Object.values(STEPS.results)];
-	expect(FORMER_STEPS).toMatchObject({ durableResults: 'durableHandOut' });
-	expect(Object.values(FORMER_STEPS).filter((name) => !today.includes(name))).toEqual([]);
 });

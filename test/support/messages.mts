@@ -27,7 +27,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	timedOut: { status: true, progress: true, trouble: true },
 	resultNotPassedOn: { id: true },
 	storedItemUnreadable: { id: true },
-	storedByNewerVersion: { id: true },
+	storedByOtherVersion: { id: true },
 	waitingNotStarted: { id: true },
 	waitingInterrupted: { why: true },
 	tokenNotCreated: { atMs: true },
