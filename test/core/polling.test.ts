@@ -51,10 +51,10 @@ describe('the goals, with a margin of a quarter', () => {
 			.map((figure) => ({ figure, measured: measured[figure], goal: goal[figure] }));
 	};
 
-	test.each(cells([2.6, 44, 520]))(
+	test.each(cells([2.6, 44, 170]))(
 		'with nothing learned, tasks of $seconds s with the progress "$name" are seen within the goals',
 		({ row, shape, seconds }) => {
-			const measured = measureOne(seconds, shape, { warm: false, tasks: 40, seed: 4242 });
+			const measured = measureOne(seconds, shape, { warm: false, tasks: 20, seed: 4242 });
 			expect(exceeded(measured, `cold, ${row}`, seconds, ['meanLagS', 'p95LagS', 'polls'])).toEqual([]);
 		},
 	);
@@ -63,7 +63,7 @@ describe('the goals, with a margin of a quarter', () => {
 	test.each(cells([10, 170]))(
 		'with what was learned, tasks of $seconds s with the progress "$name" are seen within the goals',
 		({ row, shape, seconds }) => {
-			const measured = measureOne(seconds, shape, { warm: true, tasks: 16, seed: 2424 });
+			const measured = measureOne(seconds, shape, { warm: true, tasks: 8, seed: 2424 });
 			expect(
 				exceeded(measured, `warm, ${row.replace(/steps of .*/, 'steps of 10 and 25')}`, seconds, ['meanLagS', 'polls']),
 			).toEqual([]);
@@ -82,7 +82,7 @@ describe('the goals, with a margin of a quarter', () => {
 	];
 	test.each(unplanned)('other shapes are seen in time, with fewer polls than every 5 s: %s', (_, within, shape) => {
 		for (const seconds of [44, 520]) {
-			const { meanLagS, polls } = measureOne(seconds, shape, { warm: false, tasks: 30, seed: 99 });
+			const { meanLagS, polls } = measureOne(seconds, shape, { warm: false, tasks: 12, seed: 99 });
 			expect({ seconds, meanLagS, soon: meanLagS <= within * seconds }).toMatchObject({ soon: true });
 			expect({ seconds, polls, few: polls <= Math.max(10, seconds / 5) }).toMatchObject({ few: true });
 		}
@@ -92,14 +92,12 @@ describe('the goals, with a margin of a quarter', () => {
 describe('what was learned wrongly', () => {
 	test.each([
 		[90, 30],
-		[30, 90],
-		[480, 160],
 		[160, 480],
 	])(
 		'what was learned from tasks of %i s is corrected by 8 tasks of %i s, and none is seen later than the larger of the two',
 		(taughtS, seconds) => {
 			const random = seeded(31);
-			const tables = Array.from({ length: 12 }, () => taught(taughtS * 1000, stuck, 12));
+			const tables = Array.from({ length: 6 }, () => taught(taughtS * 1000, stuck, 8));
 			const lags = Array.from({ length: 14 }, () =>
 				tables.map((table) => simulateTask(seconds * 1000 * (0.8 + 0.4 * random()), stuck, table).lagS),
 			);
