@@ -96,21 +96,21 @@ test('trouble that passes is ridden out beyond the time of the link, and so is a
 });
 
 const answered = (status: number, code?: string) => refusalError(json(status, { success: false, code }));
-test.each<[string, GatewayError, boolean]>([
-	['400', answered(400), true],
-	['403', answered(403), true],
-	['404', answered(404), true],
-	['400 about the key', answered(400, 'invalid_api_key'), true],
-	['400 about credits', answered(400, 'insufficient_quota'), true],
-	['200', answered(200), true],
-	['200 about the key', answered(200, 'invalid_api_key'), false],
-	['200 about credits', answered(200, 'insufficient_quota'), false],
-	['401 with other words', answered(401, 'task_not_found'), false],
-	['402 with other words', answered(402, 'task_not_found'), false],
-	['429', answered(429), false],
-	['503', answered(503), false],
-	['200 that is no answer of the service', refusalError(json(200, 'busy')), false],
-	['no answer', trouble('rejected'), false],
-])('after %s a person may still pass: row %#', (_, error, expected) => {
+test.each<[string, boolean, GatewayError]>([
+	['400', true, answered(400)],
+	['403', true, answered(403)],
+	['404', true, answered(404)],
+	['400 about the key', true, answered(400, 'invalid_api_key')],
+	['400 about credits', true, answered(400, 'insufficient_quota')],
+	['200', true, answered(200)],
+	['200 about the key', false, answered(200, 'invalid_api_key')],
+	['200 about credits', false, answered(200, 'insufficient_quota')],
+	['401 with other words', false, answered(401, 'task_not_found')],
+	['402 with other words', false, answered(402, 'task_not_found')],
+	['429', false, answered(429)],
+	['503', false, answered(503)],
+	['200 that is no answer of the service', false, refusalError(json(200, 'busy'))],
+	['no answer', false, trouble('rejected')],
+])('after the answer %s a person may still pass: %s', (_, expected, error) => {
 	expect(mayBeUnfinished(error)).toBe(expected);
 });

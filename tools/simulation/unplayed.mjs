@@ -355,6 +355,22 @@ export const unplayed = [
 		noticedBy: 'test/nodes/money.test.ts',
 		title: 'the advice in a sub-workflow names its own execution',
 	},
+	{
+		promise: 'where the advice is a retry that continues the task, the retry does',
+		file: 'core/errors/reasons/tasks.ts',
+		find: '		retryContinues: true,\n	},\n	timedOutEarly: {',
+		becomes: '	},\n	timedOutEarly: {',
+		noticedBy: 'test/guards/errorTexts.test.ts',
+		title: 'where the advice on timedOut is',
+	},
+	{
+		promise: 'a label that advice names is in a form',
+		file: 'core/errors/reasons/connection.ts',
+		find: 'Lower Requests per Second in',
+		becomes: 'Lower Requests per Minute in',
+		noticedBy: 'test/guards/errorTexts.test.ts',
+		title: 'every label that advice names is in a form',
+	},
 	// Items.
 	{
 		promise: 'all items are checked before anything is sent',
