@@ -63,22 +63,22 @@ function idAt(level: JsonObject, name: string): CreatedId | undefined {
 }
 
 function idIn(level: JsonObject, ...names: string[]): string | undefined {
-	const plain = names.map(toPlain);
+	const plain = names.map(toPlainName);
 	return Object.keys(level)
-		.filter((key) => plain.includes(toPlain(key)))
+		.filter((key) => plain.includes(toPlainName(key)))
 		.map((key) => looseText(level[key]))
 		.find((id) => id !== undefined);
 }
 
 /** `taskId`, `TaskID` and `task_id` are one name. */
-const toPlain = (name: string) => name.replace(/[_-]/g, '').toLowerCase();
+export const toPlainName = (name: string) => name.replace(/[_-]/g, '').toLowerCase();
 
 function idAnywhere(answer: unknown, name: string): CreatedId | undefined {
 	const ids = new Set<string>();
 	// An error may name a task that was there before.
 	const searched = isPlainObject(answer) ? { ...answer, error: undefined } : answer;
 	for (const [key, value] of valuesBelow(searched)) {
-		const id = key !== undefined && toPlain(key) === toPlain(name) ? looseText(value) : undefined;
+		const id = key !== undefined && toPlainName(key) === toPlainName(name) ? looseText(value) : undefined;
 		if (id !== undefined) ids.add(id);
 	}
 	const [id, another] = ids;

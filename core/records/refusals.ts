@@ -2,6 +2,7 @@ import { isPlainObject, type JsonObject } from '../json';
 import { entryOf, type PlainReason } from '../errors/catalogue';
 import type { Created } from '../errors/entry';
 import { beginningOf, toOutline } from '../text';
+import { isHttpUrl } from '../urls';
 import { looseText } from './loose';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
@@ -47,15 +48,28 @@ export function outlineOf(body: unknown, text: string): string | undefined {
 	return isEmpty ? undefined : withoutKeys(toOutline(body));
 }
 
+/** The words of the wrappers of a record, the innermost first. Those of a request that went well are none. */
+export function refusalAround(wrappers: JsonObject[]): ServiceRefusal {
+	const refusals = wrappers.map(parseRefusal);
+	return (
+		refusals.find(({ message, code }) => (message ?? code) !== undefined && !SAYS_IT_WENT_WELL.test(message ?? '')) ??
+		{}
+	);
+}
+
+const SAYS_IT_WENT_WELL = /\b(success|successful|successfully|succeeded|retrieved|ok)\b|成功/i;
+
 /** The error that a record has beside its status: an object or a text that says something. Empty ones and the code 0 are none. */
 export function errorBeside({ error, errors, fail_reason, error_message }: JsonObject): ServiceRefusal | undefined {
-	const refusal = parseRefusal({ error, errors, fail_reason, error_message });
+	// Some services have the URL of the result in the field of the reason.
+	const reason = isHttpUrl(fail_reason) ? undefined : fail_reason;
+	const refusal = parseRefusal({ error, errors, fail_reason: reason, error_message });
 	return refusal.message === undefined && refusal.code === undefined ? undefined : refusal;
 }
 
 /** A value of another type counts as absent: the other words of the same body stay. */
 function wordsIn(value: unknown, names: readonly string[], levels = MOST_LEVELS): string | undefined {
-	if (typeof value === 'string') return value.trim() === '' || SUCCESS.test(value.trim()) ? undefined : value;
+	if (typeof value === 'string') return SUCCESS.test(value.trim()) || NOTHING.test(value.trim()) ? undefined : value;
 	if (typeof value !== 'object' || value === null || levels === 0) return undefined;
 	const inner = Array.isArray(value)
 		? value.slice(0, MOST_ENTRIES)
@@ -76,13 +90,15 @@ function codesIn(body: unknown): string[] {
 	const outer = [body.code, body.error_code];
 	return [...inner.filter(isPlainObject).flatMap((each) => CODES.map((name) => each[name])), ...outer]
 		.map((value) => beginningOf(looseText(value) ?? '', LONGEST_CODE))
-		.filter((text) => text !== '');
+		.filter((text) => !NOTHING.test(text));
 }
 
 const MOST_ENTRIES = 3;
 
 /** The words of an envelope around a failure: the request itself has succeeded. */
 const SUCCESS = /^(success|succeeded|succeed|ok|0|200)$/i;
+/** The words of no error, as some languages write an empty value as text. */
+const NOTHING = /^(|null|nil|none|undefined|false|no error|n\/a|-|\{\}|\[\])$/i;
 
 /** Errors and orders keep these words: an answer may have megabytes of them. */
 const LONGEST_MESSAGE = 2000;
@@ -174,29 +190,41 @@ const MEANINGS: Meaning[] = [
 
 /** Words of codes that decline the content of a request. */
 const OF_CONTENT =
-	/^(sensitive|moderat(ion|ed)|safety|polic(y|ies)|inspection|filter(s|ed|ing)?|nsfw|prohibited|inappropriate|harmful|censor(ed|ship)?|flagged)$/;
+	/^(sensitive|moderat(ions?|ed)|safety|unsafe|polic(y|ies)|inspection|filter(s|ed|ing)?|nsfw|prohibited|inappropriate|harmful|censor(ed|ship)?|flagged|guardrails?|violence|nudity|copyright(ed)?)$/;
 /** Words that decline it beside `content`. */
-const DECLINED = /^(blocked|declined|violat(ion|ions|es|ed)|rejected|refused|illegal|restricted|unsafe|risk)$/;
+const DECLINED = /^(blocked|declined|violat(ion|ions|es|ed)|rejected|refused|illegal|restricted|risk)$/;
 /** Beside them, the code is about the check or about access, and the same request may go well later. */
 const NOT_OF_CONTENT =
-	/^(timeout|timed|unavailable|busy|overload(ed)?|internal|server|service|rate|limit(s|ed)?|quota|retry|access|auth|authentication|key|network|ip|cors)$/;
+	/^(timeout|timed|unavailable|busy|overload(ed)?|internal|server|service|rate|limit(s|ed)?|quota|retry|access|auth|authentication|key|network|ip|cors|iam|bucket|cache|retention|case)$/;
+/** `content_type` and the like are about the form of a request. */
+const OF_FORM = /^(type|length|size|encoding)$/;
 /** The same in words. */
 const DECLINED_IN_WORDS =
-	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?)\b|\bsafety system\b|\bsensitive (words?|content|information)\b|\binappropriate content\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|审核(不|未)通过/i;
-const PASSES_IN_WORDS = /\b(time(d )?-?out|unavailable|busy|overloaded|try again|retry)\b/i;
+	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?|moderation)\b|\bsafety (system|checks?|reasons?|guardrails?)\b|\bviolat\w+ (of )?(our|the|its|their) (\w+ )?(polic(y|ies)|guidelines|terms)\b|\bsensitive (words?|content|information)\b|\b(inappropriate|prohibited|harmful|unsafe|explicit) (content|material|words?)\b|\bflagged (as|by|for)\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|違規|违禁|不合规|(不|未)(能)?(通过|通過)(内容)?[审審]核|[审審]核(不|未)?(通过|通過|失败|失敗)(?<![审審]核(通过|通過))/i;
+const PASSES_IN_WORDS =
+	/\b(time(d )?-?out|unavailable|busy|overloaded|try again|retry|queue|connect(ion)?|internal error|service (error|failure|failed)|5\d\d)\b/i;
 
 /** True where the service has declined the content: the same request is declined again, and each try may cost. */
 function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
-	const words = inWords(code).split('_');
-	const isOfContent = words.includes('content') && words.some((word) => DECLINED.test(word));
-	if (isOfContent || words.some((word) => OF_CONTENT.test(word)))
-		return !words.some((word) => NOT_OF_CONTENT.test(word));
-	return SAYS_NOTHING.test(inWords(code)) && DECLINED_IN_WORDS.test(message) && !PASSES_IN_WORDS.test(message);
+	if (isCodeOfContent(code)) return true;
+	if (!SAYS_NOTHING.test(inWords(code))) return false;
+	// The words may be a code, with more behind it or not.
+	const [codeInWords = ''] = /^[\w.-]+(?=\s*(:|$))/.exec(message.trim()) ?? [];
+	if (/[a-z]/i.test(codeInWords) && isCodeOfContent(codeInWords)) return true;
+	return DECLINED_IN_WORDS.test(message) && !PASSES_IN_WORDS.test(message);
+}
+
+function isCodeOfContent(code: string): boolean {
+	const words = inWords(code.replace(/\d+/g, '_')).split('_');
+	if (words.some((word) => NOT_OF_CONTENT.test(word))) return false;
+	if (words.some((word) => OF_CONTENT.test(word))) return true;
+	const isOfContent = words.includes('content') && !words.some((word) => OF_FORM.test(word));
+	return isOfContent && words.some((word) => DECLINED.test(word));
 }
 
 /** Codes that leave the reason to the words. */
 const SAYS_NOTHING =
-	/^(\d*|(task_|generation_|request_)?(failed|failure|error)|invalid_request(_error)?|internal_error|unknown)$/;
+	/^(\d*|((task|generation|request|upstream|server|api|internal|bad)_)*(failed|failure|fail|error|request|response)(_status_code)?|invalid_request(_error)?|unknown(_error)?)$/;
 
 /** A code in one notation: `DataInspectionFailed`, `data-inspection.failed` and `DATA_INSPECTION_FAILED` mean the same. */
 const inWords = (code: string) =>
