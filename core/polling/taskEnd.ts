@@ -1,6 +1,6 @@
 import { gatewayError, type GatewayErrorDetails } from '../errors';
 import { locateResult } from '../records/locateResult';
-import { errorBeside, parseRefusal, type ServiceRefusal } from '../records/refusals';
+import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
 import { urlsOfInputs } from '../records/resultSearch';
 import { typeByName } from '../mediaTypes';
 import { parseResultUrl } from '../urls';
@@ -46,10 +46,11 @@ export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	};
 }
 
-/** The service's words about a task: those of its record, or else of what is around it. */
+/** The service's words about a task: those of its record, or else of a part of it, or of what is around it. */
 function refusalOf({ raw, refusalAround = {} }: TaskRecord): ServiceRefusal {
 	const own = parseRefusal(raw);
-	return own.message === undefined && own.code === undefined ? refusalAround : own;
+	if (own.message !== undefined || own.code !== undefined) return own;
+	return errorWithin(raw) ?? refusalAround;
 }
 
 /**

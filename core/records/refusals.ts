@@ -22,11 +22,19 @@ const WORDS = [
 	'detail',
 	'errors',
 	'description',
+	'errmsg',
+	'status_msg',
+	'task_status_msg',
+];
+/** Names that only an error has, whatever is beside it. */
+const ERROR_WORDS = [
+	...['error', 'fail_reason', 'error_message', 'error_msg', 'failReason', 'failure_reason', 'failureReason'],
+	...['fail_msg', 'failMsg', 'errorMessage', 'errorMsg'],
 ];
 /** An outer `message` is often that of the request, such as "ok", so the reasons of a task come before it. */
-const OUTER_WORDS = ['error', 'fail_reason', 'error_message', 'error_msg', ...WORDS];
+const OUTER_WORDS = [...ERROR_WORDS, ...WORDS];
 /** `type` says more than a numeric code such as 401. */
-const CODES = ['code', 'error_code', 'type'];
+const CODES = ['code', 'error_code', 'errorCode', 'type'];
 /** Refusals stand in one another at most so deep: `{errors: [{detail: {msg}}]}`. */
 const MOST_LEVELS = 4;
 
@@ -34,8 +42,10 @@ const MOST_LEVELS = 4;
 export function parseRefusal(body: unknown): ServiceRefusal {
 	const said = isPlainObject(body) ? wordsIn(body, OUTER_WORDS) : undefined;
 	const codes = codesIn(body).filter((text) => !SUCCESS.test(text));
+	const first = codes.find((text) => !/^\d+$/.test(text)) ?? codes[0];
+	const isVague = first !== undefined && SAYS_NOTHING.test(inWords(first));
 	return {
-		code: codes.find((text) => !/^\d+$/.test(text)) ?? codes[0],
+		code: (isVague ? codes.find(isCodeOfContent) : undefined) ?? first,
 		message: said && beginningOf(withoutKeys(said), LONGEST_MESSAGE),
 	};
 }
@@ -60,11 +70,17 @@ export function refusalAround(wrappers: JsonObject[]): ServiceRefusal {
 const SAYS_IT_WENT_WELL = /\b(success|successful|successfully|succeeded|retrieved|ok)\b|成功/i;
 
 /** The error that a record has beside its status: an object or a text that says something. Empty ones and the code 0 are none. */
-export function errorBeside({ error, errors, fail_reason, error_message }: JsonObject): ServiceRefusal | undefined {
+export function errorBeside(record: JsonObject): ServiceRefusal | undefined {
+	const said = ['errors', 'error_code', 'errorCode', ...ERROR_WORDS].map((name) => [name, record[name]]);
 	// Some services have the URL of the result in the field of the reason.
-	const reason = isHttpUrl(fail_reason) ? undefined : fail_reason;
-	const refusal = parseRefusal({ error, errors, fail_reason: reason, error_message });
+	const refusal = parseRefusal(Object.fromEntries(said.filter(([, value]) => !isHttpUrl(value))));
 	return refusal.message === undefined && refusal.code === undefined ? undefined : refusal;
+}
+
+/** The error in a part of a failed record, where the record itself says nothing. */
+export function errorWithin(record: JsonObject): ServiceRefusal | undefined {
+	const parts = ['data', 'result', 'output', 'response', 'metadata', 'task_result'].map((name) => record[name]);
+	return parts.filter(isPlainObject).map(errorBeside).find(Boolean);
 }
 
 /** A value of another type counts as absent: the other words of the same body stay. */
@@ -85,9 +101,10 @@ function wordsIn(value: unknown, names: readonly string[], levels = MOST_LEVELS)
 function codesIn(body: unknown): string[] {
 	if (!isPlainObject(body)) return [];
 	const { errors, error, detail } = body;
-	const inner = [error, Array.isArray(errors) ? errors[0] : errors, Array.isArray(detail) ? detail[0] : detail];
+	const deeper = isPlainObject(error) ? error.error : undefined;
+	const inner = [deeper, error, Array.isArray(errors) ? errors[0] : errors, Array.isArray(detail) ? detail[0] : detail];
 	// The `type` of the answer itself is the kind of its result.
-	const outer = [body.code, body.error_code];
+	const outer = [body.code, body.error_code, body.errorCode];
 	return [...inner.filter(isPlainObject).flatMap((each) => CODES.map((name) => each[name])), ...outer]
 		.map((value) => beginningOf(looseText(value) ?? '', LONGEST_CODE))
 		.filter((text) => !NOTHING.test(text));
@@ -138,7 +155,7 @@ export function isOfService(body: unknown): boolean {
 
 /** Names of HTTP statuses, as proxies put them into a field, or nothing. */
 const STATUS_NAME =
-	/^(bad request|unauthorized|forbidden|access denied|not found|method not allowed|(internal )?server error|bad gateway|service (temporarily )?unavailable|gateway time-?out|no route matched.*)?$/i;
+	/^(bad request|unauthorized|forbidden|access denied|not found|method not allowed|(internal )?server error|bad gateway|service (temporarily )?unavailable|gateway time-?out|missing authentication token|no route matched.*|cannot (get|post) .*)?$/i;
 
 interface Meaning {
 	reason: PlainReason;
@@ -200,7 +217,7 @@ const NOT_OF_CONTENT =
 const OF_FORM = /^(type|length|size|encoding)$/;
 /** The same in words. */
 const DECLINED_IN_WORDS =
-	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?|moderation)\b|\bsafety (system|checks?|reasons?|guardrails?)\b|\bviolat\w+ (of )?(our|the|its|their) (\w+ )?(polic(y|ies)|guidelines|terms)\b|\bsensitive (words?|content|information)\b|\b(inappropriate|prohibited|harmful|unsafe|explicit) (content|material|words?)\b|\bflagged (as|by|for)\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|違規|违禁|不合规|(不|未)(能)?(通过|通過)(内容)?[审審]核|[审審]核(不|未)?(通过|通過|失败|失敗)(?<![审審]核(通过|通過))/i;
+	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?|moderation)\b|\bsafety (system|checks?|reasons?|guardrails?)\b|\bviolat\w+ (of )?(our|the|its|their) (\w+ )?(polic(y|ies)|guidelines|terms)\b|\bsensitive (words?|content|information)\b|\brisk control\b|\b(inappropriate|prohibited|harmful|unsafe|explicit) (content|material|words?)\b|\bflagged (as|by|for)\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|違規|违禁|不合规|(不|未)(能)?(通过|通過)(内容)?[审審]核|[审審]核(不|未)?(通过|通過|失败|失敗)(?<![审審]核(通过|通過))/i;
 const PASSES_IN_WORDS =
 	/\b(time(d )?-?out|unavailable|busy|overloaded|try again|retry|queue|connect(ion)?|internal error|service (error|failure|failed)|5\d\d)\b/i;
 
@@ -210,9 +227,13 @@ function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
 	if (!SAYS_NOTHING.test(inWords(code))) return false;
 	// The words may be a code, with more behind it or not.
 	const [codeInWords = ''] = /^[\w.-]+(?=\s*(:|$))/.exec(message.trim()) ?? [];
-	if (/[a-z]/i.test(codeInWords) && isCodeOfContent(codeInWords)) return true;
+	if (isCodeOfContent(codeInWords)) return true;
+	// Gateways pass on the answer of the service behind them as text.
+	if ([...message.matchAll(CODE_IN_JSON)].some(([, inner = '']) => isCodeOfContent(inner))) return true;
 	return DECLINED_IN_WORDS.test(message) && !PASSES_IN_WORDS.test(message);
 }
+
+const CODE_IN_JSON = /"(?:code|error_code|type|status|reason)"\s*:\s*"([^"]+)"/g;
 
 function isCodeOfContent(code: string): boolean {
 	const words = inWords(code.replace(/\d+/g, '_')).split('_');

@@ -1,8 +1,7 @@
-import { toPlainName } from './ids';
 import { parseRefusal, refusalAround, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 import { beginningOf } from '../text';
-import { looseExpiry, looseProgress, looseText, looseTime } from './loose';
+import { looseExpiry, looseProgress, looseText, looseTime, toPlainName } from './loose';
 
 /**
  * The service's record of a task: strict about what we need (an ID, a status word), tolerant of everything else,
