@@ -18,7 +18,7 @@ import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { parseUploadUrl } from './records/locateResult';
 import { createdTaskId } from './records/ids';
-import { outlineOf, parseRefusal } from './records/refusals';
+import { outlineOf, parseRefusal, refusesOutright } from './records/refusals';
 import { knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
 export type MediaKind = 'image' | 'video';
@@ -167,7 +167,8 @@ export class GatewayClient {
 				rejected: (details) => (details.httpStatus === 413 ? gatewayError('uploadTooLarge', {}, details) : undefined),
 			});
 			const url = parseUploadUrl(parseBody(response), baseUrl);
-			if (url === undefined) throw gatewayError('noUploadUrl', {});
+			if (url === undefined)
+				throw refusesOutright(response.body) ? refusalError(response) : gatewayError('noUploadUrl', {});
 			return url;
 		};
 		return await this.requests.withRetries(upload, { longestPauseMs: REPEAT_FOR_MS });

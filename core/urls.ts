@@ -25,18 +25,24 @@ const LONGEST_RELATIVE = 2_000;
  * how a JPEG in base64 begins.
  */
 const RELATIVE =
-	/^(?!\/9j\/)(\/{1,2}[^/\s\\]|\.{1,2}\/[^\s\\]|v1\/)[^\s\\]*$|^[\w~%.-]+(\/[\w~%@=+.-]+)+\.[a-z]\w{1,4}(\?[^\s\\]*)?$/i;
+	/^(?!\/9j\/)(\/{1,2}[^/\s\\]|\.{1,2}\/[^\s\\]|v1\/)[^\s\\]*$|^[\w~%.-]+(\/[\w~%@=+.-]+)+(\.[a-z]\w{1,4}|\/content)(\?[^\s\\]*)?$/i;
+/** The same at a place that somebody has entered: there, any path is meant as one that is no type of a file. */
+const RELATIVE_THERE = /^(?!(image|video|audio|text|application)\/[\w.+-]+$)[\w~%.-]+(\/[\w~%@=+.-]+)+(\?[^\s\\]*)?$/i;
 
 /**
  * The address of a result that a record gives, also one without a host, such as `/v1/videos/7/content` or `//host/a.mp4`: it
  * is meant against the Base URL. `/v1` is where the API is, behind a path of the Base URL, too.
+ *
+ * @param isEntered it stands where a person says that the result is
  */
-export function parseResultUrl(value: unknown, baseUrl?: string): string | undefined {
+export function parseResultUrl(value: unknown, baseUrl?: string, isEntered = false): string | undefined {
 	const absolute = parseHttpUrl(value);
 	if (absolute !== undefined || baseUrl === undefined || typeof value !== 'string') return absolute;
 	const text = value.length > LONGEST_RELATIVE ? '' : value.trim();
-	if (!RELATIVE.test(text)) return undefined;
-	const isOfMedium = /^[/.]|^v1\//.test(text) || isMedia(typeByName(text.replace(/\?.*/s, '')) ?? '');
+	const isThere = isEntered && RELATIVE_THERE.test(text);
+	if (!isThere && !RELATIVE.test(text)) return undefined;
+	const path = text.replace(/\?.*/s, '');
+	const isOfMedium = isThere || /^[/.]|^v1\/|\/content$/.test(path) || isMedia(typeByName(path) ?? '');
 	const address = /^\/v1\//.test(text) ? baseUrl + text : text;
 	return isOfMedium && URL.canParse(address, `${baseUrl}/`) ? new URL(address, `${baseUrl}/`).href : undefined;
 }

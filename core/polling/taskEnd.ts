@@ -1,7 +1,8 @@
 import { gatewayError, type GatewayErrorDetails } from '../errors';
 import { locateResult } from '../records/locateResult';
-import { errorBeside, parseRefusal } from '../records/refusals';
+import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
 import { urlsOfInputs } from '../records/resultSearch';
+import { typeByName } from '../mediaTypes';
 import { parseResultUrl } from '../urls';
 import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';
 
@@ -28,10 +29,10 @@ export interface AskedFor {
 export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	const { wordDecides, state } = stateOfRecord(record, asked);
 	const isNamed = record.ids.some((id) => id === asked.taskId || asked.otherIds?.includes(id));
-	const { message: serviceMessage, code: serviceCode } = parseRefusal(record.raw);
+	const { message: serviceMessage, code: serviceCode } = refusalOf(record);
 	const details: GatewayErrorDetails = { httpStatus: 200, serviceMessage, serviceCode };
 	if (state === 'failed' && !isNamed) throw gatewayError('failureOfNoTask', {}, details);
-	if (state === 'completed' && !isNamed && record.hasOwnId)
+	if (state === 'completed' && !isNamed && record.hasTaskId)
 		throw gatewayError('recordOfOtherTask', { other: record.id ?? '' }, { httpStatus: 200 });
 	// Without a status word there is nothing to go by, unless the progress says that the task is running.
 	if (state === undefined && record.status === '' && !(isNamed && record.progress !== undefined))
@@ -40,9 +41,16 @@ export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 		...record,
 		state: state ?? 'in_progress',
 		endedBy: wordDecides || state === undefined ? undefined : 'record',
-		refusal: state === 'failed' ? parseRefusal(record.raw) : {},
+		refusal: state === 'failed' ? refusalOf(record) : {},
 		errorBeside: state === 'completed' ? errorBeside(record.raw) : undefined,
 	};
+}
+
+/** The service's words about a task: those of its record, or else of a part of it, or of what is around it. */
+function refusalOf({ raw, refusalAround = {} }: TaskRecord): ServiceRefusal {
+	const own = parseRefusal(raw);
+	if (own.message !== undefined || own.code !== undefined) return own;
+	return errorWithin(raw) ?? refusalAround;
 }
 
 /**
@@ -61,7 +69,7 @@ function stateOfRecord(record: TaskRecord, asked: AskedFor): { state?: TaskState
 
 /**
  * True where a record has a result, read as carefully as one that may be unfinished: its inputs and previews are none. A URL
- * at an unknown place may be a link to anything, so it counts only beside a progress of 100.
+ * at an unknown place may be a link to anything, so it counts only as that of a file, or beside a progress of 100.
  */
 function findsResult(
 	{ raw, progress }: TaskRecord,
@@ -74,5 +82,8 @@ function findsResult(
 	const noResults = new Set([...requestUrls, ...[...inputs].map((url) => new URL(url).href)]);
 	const anywhere = locateResult({ raw, state: 'completed' }, '', noResults, facts);
 	const isFound = anywhere.urls.length > 0 || anywhere.choices !== undefined;
-	return anywhere.isInline === true || (isFound && progress === 100);
+	const isFile = ({ pathname }: URL) => typeByName(pathname)?.startsWith(`${facts.kind ?? ''}/`) === true;
+	return (
+		anywhere.isInline === true || (isFound && progress === 100) || anywhere.urls.some((url) => isFile(new URL(url)))
+	);
 }

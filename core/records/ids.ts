@@ -1,5 +1,6 @@
 import { isPlainObject, valuesBelow, type JsonObject } from '../json';
-import { looseText } from './loose';
+import { looseText, toPlainName } from './loose';
+import { knownState } from './taskRecord';
 
 /** The ID of what a creating request has created, and the object of the answer that has it; none where it is anywhere. */
 export interface CreatedId {
@@ -19,7 +20,10 @@ const WRAPPERS = ['result', 'output', 'response'];
  */
 export function createdTaskId(answer: unknown): CreatedId | undefined {
 	const levels = levelsOf(answer).filter((level) => idIn(level, 'task_id', 'id') !== undefined);
-	const record = levels.find(({ object }) => object === 'generation.task') ?? levels.slice(0, 1).find(hasStatus);
+	const record =
+		levels.find(({ object }) => object === 'generation.task') ??
+		levels.slice(0, 1).find(hasStatus) ??
+		levels.find((level) => hasStatus(level) && isUnderWay(level));
 	return (record && idAt(record, 'id')) ?? createdId(answer, 'task_id');
 }
 
@@ -57,28 +61,31 @@ function hasStatus({ id, status }: JsonObject): boolean {
 	return typeof id === 'string' && looseText(status) !== undefined;
 }
 
+/** The status of a task, and not that of a request that went well. */
+function isUnderWay({ status }: JsonObject): boolean {
+	const state = knownState(looseText(status) ?? '');
+	return state === 'queued' || state === 'in_progress';
+}
+
 function idAt(level: JsonObject, name: string): CreatedId | undefined {
 	const id = idIn(level, name);
 	return id === undefined ? undefined : { id, level };
 }
 
 function idIn(level: JsonObject, ...names: string[]): string | undefined {
-	const plain = names.map(toPlain);
+	const plain = names.map(toPlainName);
 	return Object.keys(level)
-		.filter((key) => plain.includes(toPlain(key)))
+		.filter((key) => plain.includes(toPlainName(key)))
 		.map((key) => looseText(level[key]))
 		.find((id) => id !== undefined);
 }
-
-/** `taskId`, `TaskID` and `task_id` are one name. */
-const toPlain = (name: string) => name.replace(/[_-]/g, '').toLowerCase();
 
 function idAnywhere(answer: unknown, name: string): CreatedId | undefined {
 	const ids = new Set<string>();
 	// An error may name a task that was there before.
 	const searched = isPlainObject(answer) ? { ...answer, error: undefined } : answer;
 	for (const [key, value] of valuesBelow(searched)) {
-		const id = key !== undefined && toPlain(key) === toPlain(name) ? looseText(value) : undefined;
+		const id = key !== undefined && toPlainName(key) === toPlainName(name) ? looseText(value) : undefined;
 		if (id !== undefined) ids.add(id);
 	}
 	const [id, another] = ids;

@@ -48,7 +48,7 @@ export function locateResult(
 	const isNoResult = (url: string) => isInput(url) || others().has(url);
 	const isCompleted = state === 'completed';
 	if (path !== '') {
-		const named = urlsIn(valuesAtPath(raw, path), toUrl);
+		const named = urlsIn(valuesAtPath(raw, path), (value) => parseResultUrl(value, baseUrl, true));
 		const own = named.filter((url) => !(isCompleted ? isRequested : isInput)(url));
 		const urls = own.length === 0 && isCompleted ? named : own;
 		if (urls.length === 0) return { urls, isInline: searchRecord(raw, () => undefined).isInline };

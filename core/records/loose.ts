@@ -76,3 +76,6 @@ export function textIn(answer: unknown, ...names: string[]): string | undefined 
 	const fields = unwrap(answer) ?? {};
 	return names.map((name) => looseText(fields[name])).find((text) => text !== undefined);
 }
+
+/** `taskId`, `TaskID` and `task_id` are one name. */
+export const toPlainName = (name: string) => name.replace(/[_-]/g, '').toLowerCase();

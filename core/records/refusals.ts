@@ -2,6 +2,7 @@ import { isPlainObject, type JsonObject } from '../json';
 import { entryOf, type PlainReason } from '../errors/catalogue';
 import type { Created } from '../errors/entry';
 import { beginningOf, toOutline } from '../text';
+import { isHttpUrl } from '../urls';
 import { looseText } from './loose';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
@@ -21,11 +22,19 @@ const WORDS = [
 	'detail',
 	'errors',
 	'description',
+	'errmsg',
+	'status_msg',
+	'task_status_msg',
+];
+/** Names that only an error has, whatever is beside it. */
+const ERROR_WORDS = [
+	...['error', 'fail_reason', 'error_message', 'error_msg', 'failReason', 'failure_reason', 'failureReason'],
+	...['fail_msg', 'failMsg', 'errorMessage', 'errorMsg'],
 ];
 /** An outer `message` is often that of the request, such as "ok", so the reasons of a task come before it. */
-const OUTER_WORDS = ['error', 'fail_reason', 'error_message', 'error_msg', ...WORDS];
+const OUTER_WORDS = [...ERROR_WORDS, ...WORDS];
 /** `type` says more than a numeric code such as 401. */
-const CODES = ['code', 'error_code', 'type'];
+const CODES = ['code', 'error_code', 'errorCode', 'type'];
 /** Refusals stand in one another at most so deep: `{errors: [{detail: {msg}}]}`. */
 const MOST_LEVELS = 4;
 
@@ -33,8 +42,10 @@ const MOST_LEVELS = 4;
 export function parseRefusal(body: unknown): ServiceRefusal {
 	const said = isPlainObject(body) ? wordsIn(body, OUTER_WORDS) : undefined;
 	const codes = codesIn(body).filter((text) => !SUCCESS.test(text));
+	const first = codes.find((text) => !/^\d+$/.test(text)) ?? codes[0];
+	const isVague = first !== undefined && SAYS_NOTHING.test(inWords(first));
 	return {
-		code: codes.find((text) => !/^\d+$/.test(text)) ?? codes[0],
+		code: (isVague ? codes.find(isCodeOfContent) : undefined) ?? first,
 		message: said && beginningOf(withoutKeys(said), LONGEST_MESSAGE),
 	};
 }
@@ -47,15 +58,34 @@ export function outlineOf(body: unknown, text: string): string | undefined {
 	return isEmpty ? undefined : withoutKeys(toOutline(body));
 }
 
+/** The words of the wrappers of a record, the innermost first. Those of a request that went well are none. */
+export function refusalAround(wrappers: JsonObject[]): ServiceRefusal {
+	const refusals = wrappers.map(parseRefusal);
+	return (
+		refusals.find(({ message, code }) => (message ?? code) !== undefined && !SAYS_IT_WENT_WELL.test(message ?? '')) ??
+		{}
+	);
+}
+
+const SAYS_IT_WENT_WELL = /\b(success|successful|successfully|succeeded|retrieved|ok)\b|成功/i;
+
 /** The error that a record has beside its status: an object or a text that says something. Empty ones and the code 0 are none. */
-export function errorBeside({ error, errors, fail_reason, error_message }: JsonObject): ServiceRefusal | undefined {
-	const refusal = parseRefusal({ error, errors, fail_reason, error_message });
+export function errorBeside(record: JsonObject): ServiceRefusal | undefined {
+	const said = ['errors', 'error_code', 'errorCode', ...ERROR_WORDS].map((name) => [name, record[name]]);
+	// Some services have the URL of the result in the field of the reason.
+	const refusal = parseRefusal(Object.fromEntries(said.filter(([, value]) => !isHttpUrl(value))));
 	return refusal.message === undefined && refusal.code === undefined ? undefined : refusal;
+}
+
+/** The error in a part of a failed record, where the record itself says nothing. */
+export function errorWithin(record: JsonObject): ServiceRefusal | undefined {
+	const parts = ['data', 'result', 'output', 'response', 'metadata', 'task_result'].map((name) => record[name]);
+	return parts.filter(isPlainObject).map(errorBeside).find(Boolean);
 }
 
 /** A value of another type counts as absent: the other words of the same body stay. */
 function wordsIn(value: unknown, names: readonly string[], levels = MOST_LEVELS): string | undefined {
-	if (typeof value === 'string') return value.trim() === '' || SUCCESS.test(value.trim()) ? undefined : value;
+	if (typeof value === 'string') return SUCCESS.test(value.trim()) || NOTHING.test(value.trim()) ? undefined : value;
 	if (typeof value !== 'object' || value === null || levels === 0) return undefined;
 	const inner = Array.isArray(value)
 		? value.slice(0, MOST_ENTRIES)
@@ -71,18 +101,21 @@ function wordsIn(value: unknown, names: readonly string[], levels = MOST_LEVELS)
 function codesIn(body: unknown): string[] {
 	if (!isPlainObject(body)) return [];
 	const { errors, error, detail } = body;
-	const inner = [error, Array.isArray(errors) ? errors[0] : errors, Array.isArray(detail) ? detail[0] : detail];
+	const deeper = isPlainObject(error) ? error.error : undefined;
+	const inner = [deeper, error, Array.isArray(errors) ? errors[0] : errors, Array.isArray(detail) ? detail[0] : detail];
 	// The `type` of the answer itself is the kind of its result.
-	const outer = [body.code, body.error_code];
+	const outer = [body.code, body.error_code, body.errorCode];
 	return [...inner.filter(isPlainObject).flatMap((each) => CODES.map((name) => each[name])), ...outer]
 		.map((value) => beginningOf(looseText(value) ?? '', LONGEST_CODE))
-		.filter((text) => text !== '');
+		.filter((text) => !NOTHING.test(text));
 }
 
 const MOST_ENTRIES = 3;
 
 /** The words of an envelope around a failure: the request itself has succeeded. */
 const SUCCESS = /^(success|succeeded|succeed|ok|0|200)$/i;
+/** The words of no error, as some languages write an empty value as text. */
+const NOTHING = /^(|null|nil|none|undefined|false|no error|n\/a|-|\{\}|\[\])$/i;
 
 /** Errors and orders keep these words: an answer may have megabytes of them. */
 const LONGEST_MESSAGE = 2000;
@@ -122,7 +155,7 @@ export function isOfService(body: unknown): boolean {
 
 /** Names of HTTP statuses, as proxies put them into a field, or nothing. */
 const STATUS_NAME =
-	/^(bad request|unauthorized|forbidden|access denied|not found|method not allowed|(internal )?server error|bad gateway|service (temporarily )?unavailable|gateway time-?out|no route matched.*)?$/i;
+	/^(bad request|unauthorized|forbidden|access denied|not found|method not allowed|(internal )?server error|bad gateway|service (temporarily )?unavailable|gateway time-?out|missing authentication token|no route matched.*|cannot (get|post) .*)?$/i;
 
 interface Meaning {
 	reason: PlainReason;
@@ -174,29 +207,45 @@ const MEANINGS: Meaning[] = [
 
 /** Words of codes that decline the content of a request. */
 const OF_CONTENT =
-	/^(sensitive|moderat(ion|ed)|safety|polic(y|ies)|inspection|filter(s|ed|ing)?|nsfw|prohibited|inappropriate|harmful|censor(ed|ship)?|flagged)$/;
+	/^(sensitive|moderat(ions?|ed)|safety|unsafe|polic(y|ies)|inspection|filter(s|ed|ing)?|nsfw|prohibited|inappropriate|harmful|censor(ed|ship)?|flagged|guardrails?|violence|nudity|copyright(ed)?)$/;
 /** Words that decline it beside `content`. */
-const DECLINED = /^(blocked|declined|violat(ion|ions|es|ed)|rejected|refused|illegal|restricted|unsafe|risk)$/;
+const DECLINED = /^(blocked|declined|violat(ion|ions|es|ed)|rejected|refused|illegal|restricted|risk)$/;
 /** Beside them, the code is about the check or about access, and the same request may go well later. */
 const NOT_OF_CONTENT =
-	/^(timeout|timed|unavailable|busy|overload(ed)?|internal|server|service|rate|limit(s|ed)?|quota|retry|access|auth|authentication|key|network|ip|cors)$/;
+	/^(timeout|timed|unavailable|busy|overload(ed)?|internal|server|service|rate|limit(s|ed)?|quota|retry|access|auth|authentication|key|network|ip|cors|iam|bucket|cache|retention|case)$/;
+/** `content_type` and the like are about the form of a request. */
+const OF_FORM = /^(type|length|size|encoding)$/;
 /** The same in words. */
 const DECLINED_IN_WORDS =
-	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?)\b|\bsafety system\b|\bsensitive (words?|content|information)\b|\binappropriate content\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|审核(不|未)通过/i;
-const PASSES_IN_WORDS = /\b(time(d )?-?out|unavailable|busy|overloaded|try again|retry)\b/i;
+	/\b(content|usage|safety|community) (polic(y|ies)|guidelines?|filters?|moderation)\b|\bsafety (system|checks?|reasons?|guardrails?)\b|\bviolat\w+ (of )?(our|the|its|their) (\w+ )?(polic(y|ies)|guidelines|terms)\b|\bsensitive (words?|content|information)\b|\brisk control\b|\b(inappropriate|prohibited|harmful|unsafe|explicit) (content|material|words?)\b|\bflagged (as|by|for)\b|\bmoderation\b|\bdata inspection\b|\bnsfw\b|敏感|违规|違規|违禁|不合规|(不|未)(能)?(通过|通過)(内容)?[审審]核|[审審]核(不|未)?(通过|通過|失败|失敗)(?<![审審]核(通过|通過))/i;
+const PASSES_IN_WORDS =
+	/\b(time(d )?-?out|unavailable|busy|overloaded|try again|retry|queue|connect(ion)?|internal error|service (error|failure|failed)|5\d\d)\b/i;
 
 /** True where the service has declined the content: the same request is declined again, and each try may cost. */
 function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
-	const words = inWords(code).split('_');
-	const isOfContent = words.includes('content') && words.some((word) => DECLINED.test(word));
-	if (isOfContent || words.some((word) => OF_CONTENT.test(word)))
-		return !words.some((word) => NOT_OF_CONTENT.test(word));
-	return SAYS_NOTHING.test(inWords(code)) && DECLINED_IN_WORDS.test(message) && !PASSES_IN_WORDS.test(message);
+	if (isCodeOfContent(code)) return true;
+	if (!SAYS_NOTHING.test(inWords(code))) return false;
+	// The words may be a code, with more behind it or not.
+	const [codeInWords = ''] = /^[\w.-]+(?=\s*(:|$))/.exec(message.trim()) ?? [];
+	if (isCodeOfContent(codeInWords)) return true;
+	// Gateways pass on the answer of the service behind them as text.
+	if ([...message.matchAll(CODE_IN_JSON)].some(([, inner = '']) => isCodeOfContent(inner))) return true;
+	return DECLINED_IN_WORDS.test(message) && !PASSES_IN_WORDS.test(message);
+}
+
+const CODE_IN_JSON = /"(?:code|error_code|type|status|reason)"\s*:\s*"([^"]+)"/g;
+
+function isCodeOfContent(code: string): boolean {
+	const words = inWords(code.replace(/\d+/g, '_')).split('_');
+	if (words.some((word) => NOT_OF_CONTENT.test(word))) return false;
+	if (words.some((word) => OF_CONTENT.test(word))) return true;
+	const isOfContent = words.includes('content') && !words.some((word) => OF_FORM.test(word));
+	return isOfContent && words.some((word) => DECLINED.test(word));
 }
 
 /** Codes that leave the reason to the words. */
 const SAYS_NOTHING =
-	/^(\d*|(task_|generation_|request_)?(failed|failure|error)|invalid_request(_error)?|internal_error|unknown)$/;
+	/^(\d*|((task|generation|request|upstream|server|api|internal|bad)_)*(failed|failure|fail|error|request|response)(_status_code)?|invalid_request(_error)?|unknown(_error)?)$/;
 
 /** A code in one notation: `DataInspectionFailed`, `data-inspection.failed` and `DATA_INSPECTION_FAILED` mean the same. */
 export const inWords = (code: string) =>

@@ -14,6 +14,7 @@ const INPUTS = new Set([
 const NEVER_BELOW = new Set([
 	...INPUTS,
 	...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors'],
+	...['delete_url', 'viewer_url', 'url_viewer', 'status_url', 'cancel_url'],
 	'__proto__',
 ]);
 /** Names of previews, and of the frames that a video begins or ends with. */

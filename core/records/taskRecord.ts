@@ -1,7 +1,7 @@
-import { parseRefusal, type ServiceRefusal } from './refusals';
+import { parseRefusal, refusalAround, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 import { beginningOf } from '../text';
-import { looseExpiry, looseProgress, looseText, looseTime } from './loose';
+import { looseExpiry, looseProgress, looseText, looseTime, toPlainName } from './loose';
 
 /**
  * The service's record of a task: strict about what we need (an ID, a status word), tolerant of everything else,
@@ -13,8 +13,8 @@ export interface TaskRecord {
 	id?: string;
 	/** The IDs in the record and in its wrapper, as text: an answer counts for the task that it names. */
 	ids: string[];
-	/** False: the record itself has no ID, whatever its wrapper has. */
-	hasOwnId: boolean;
+	/** False: nothing says whose record it is. The `id` of a wrapper may be the one of the request. */
+	hasTaskId: boolean;
 	/** The contract's word for the status, also where the service used another one. */
 	state: TaskState;
 	/** The status word as it came; empty when none came. */
@@ -34,6 +34,8 @@ export interface TaskRecord {
 	errorBeside?: ServiceRefusal;
 	/** The reason of a failed task, in the service's words. */
 	refusal: ServiceRefusal;
+	/** The words of what is around the record, for one that has none of its own. */
+	refusalAround?: ServiceRefusal;
 	/** The record as it came, unwrapped. */
 	raw: JsonObject;
 }
@@ -41,7 +43,7 @@ export interface TaskRecord {
 /** A task that was accepted and has not been polled yet (contract 3.1). */
 export const NEW_TASK: TaskRecord = {
 	ids: [],
-	hasOwnId: false,
+	hasTaskId: false,
 	state: 'queued',
 	status: 'queued',
 	progress: 0,
@@ -94,11 +96,16 @@ export const knownState = (status: string): TaskState | undefined =>
 /** The contract's word for a status word. An unknown one is not final. */
 export const stateOf = (status: string): TaskState => knownState(status) ?? 'in_progress';
 
-/** The record of an answer, and what is around it. */
+/** The record of an answer, and what is around it, the innermost first. */
 interface Unwrapped {
 	raw: JsonObject;
-	wrapper?: JsonObject;
+	around: JsonObject[];
 }
+
+/** Objects around a record that are looked through. */
+const MOST_WRAPPERS = 3;
+/** Besides `data`, these hold a record where it names the task. */
+const WRAPPERS = ['task', 'result', 'output', 'response'];
 
 /**
  * The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. Where both have
@@ -108,15 +115,33 @@ interface Unwrapped {
  */
 function unwrap(answer: unknown, taskId?: string): Unwrapped | undefined {
 	if (!isPlainObject(answer)) return undefined;
-	const { data } = answer;
-	if (!isPlainObject(data)) return { raw: answer };
-	return isRecordItself(answer, data, taskId) ? { raw: answer } : { raw: data, wrapper: answer };
+	let raw = answer;
+	const around: JsonObject[] = [];
+	while (around.length < MOST_WRAPPERS) {
+		const inner = innerOf(raw, taskId);
+		// Within data that is a record, another `data` is the result, or the record behind it.
+		const isFound = around.length > 0 && (statusOf(raw) !== undefined || idsOf(raw).length > 0);
+		if (isFound || inner === undefined || isRecordItself(raw, inner, taskId)) break;
+		around.unshift(raw);
+		raw = inner;
+	}
+	return { raw, around };
 }
 
-/** True where `data` belongs to the record, and is not the record. */
-function isRecordItself(answer: JsonObject, data: JsonObject, taskId: string | undefined): boolean {
-	const [outer, inner] = [answer, data].map((object) => ({
-		hasStatus: looseText(object.status) !== undefined,
+/** The object in an answer that may be the record. */
+function innerOf(answer: JsonObject, taskId: string | undefined): JsonObject | undefined {
+	const isNamed = (value: unknown): value is JsonObject =>
+		isPlainObject(value) && taskId !== undefined && idsOf(value).includes(taskId);
+	const { data } = answer;
+	if (isPlainObject(data)) return data;
+	const only: unknown = Array.isArray(data) && data.length === 1 ? data[0] : undefined;
+	return [only, ...WRAPPERS.map((name) => answer[name])].find(isNamed);
+}
+
+/** True where the inner object belongs to the record, and is not the record. */
+function isRecordItself(answer: JsonObject, inside: JsonObject, taskId: string | undefined): boolean {
+	const [outer, inner] = [answer, inside].map((object) => ({
+		hasStatus: statusOf(object) !== undefined,
 		hasId: idsOf(object).length > 0,
 		isNamed: taskId !== undefined && idsOf(object).includes(taskId),
 	})) as [Level, Level];
@@ -133,8 +158,18 @@ interface Level {
 	isNamed: boolean;
 }
 
-const idsOf = ({ id, task_id: taskId }: JsonObject) =>
-	[looseText(id), looseText(taskId)].filter((each) => each !== undefined);
+/** The status word; other services write it under another name. */
+const statusOf = ({ status, task_status: ofTask, state }: JsonObject) =>
+	[status, ofTask, state].map(looseText).find((word) => word !== undefined);
+
+const idsOf = (object: JsonObject) => [...idsUnder(object, 'id'), ...idsUnder(object, 'task_id')];
+
+/** The IDs under a name, in any spelling of it: `taskId`, `TaskID` and `task_id` are one. */
+const idsUnder = (object: JsonObject, name: string) =>
+	Object.keys(object)
+		.filter((key) => toPlainName(key) === toPlainName(name))
+		.map((key) => looseText(object[key]))
+		.filter((id) => id !== undefined);
 
 /** Errors and orders keep these words. */
 export const LONGEST_WORD = 200;
@@ -145,18 +180,18 @@ export const LONGEST_WORD = 200;
  * @param taskId the task that was asked for
  */
 export function parseTaskRecord(answer: unknown, taskId?: string): TaskRecord | undefined {
-	const { raw, wrapper = {} } = unwrap(answer, taskId) ?? {};
+	const { raw, around = [] } = unwrap(answer, taskId) ?? {};
 	if (!raw) return undefined;
 	const own = idsOf(raw);
 	const [id] = own;
-	const status = beginningOf(looseText(raw.status) ?? '', LONGEST_WORD);
+	const status = beginningOf(statusOf(raw) ?? '', LONGEST_WORD);
 	if (id === undefined && status === '') return undefined;
 	const model = looseText(raw.model);
 	const state = stateOf(status);
 	return {
 		id,
-		ids: [...new Set([...own, ...idsOf(wrapper)])],
-		hasOwnId: own.length > 0,
+		ids: [...new Set([...own, ...around.flatMap(idsOf)])],
+		hasTaskId: own.length > 0 || around.some((wrapper) => idsUnder(wrapper, 'task_id').length > 0),
 		state,
 		status,
 		model: model && beginningOf(model, LONGEST_WORD),
@@ -164,6 +199,7 @@ export function parseTaskRecord(answer: unknown, taskId?: string): TaskRecord | 
 		createdAt: looseTime(raw.created_at),
 		expiresAt: parseExpiry(raw),
 		refusal: state === 'failed' ? parseRefusal(raw) : {},
+		...(around.length > 0 ? { refusalAround: refusalAround(around) } : {}),
 		raw,
 	};
 }

@@ -8,7 +8,7 @@ import type { FileRules } from '../../core/addresses';
 import { isMedia, isPlaylist } from '../../core/mediaTypes';
 import { HINTS } from '../run/hints';
 import { shorten } from '../../core/text';
-import { FileNames, resultMimeType, describeNoFile } from './fileNames';
+import { FileNames, resultMimeType, describeNoFile, describeNoFileByHeader } from './fileNames';
 import {
 	Arrival,
 	brokenDownload,
@@ -141,7 +141,7 @@ class TaskDownload {
 		const { task } = this.options;
 		const opened = await this.open(file.url, arrival);
 		const { statusCode, headers, body, isWithKey } = opened;
-		const noFile = describeNoFile(headerOf(headers, 'content-type'));
+		const noFile = describeNoFileByHeader(headerOf(headers, 'content-type'));
 		if (statusCode !== 200 || noFile !== undefined) {
 			arrival.cancel(body);
 			const isRefused = statusCode === 401 || statusCode === 403;

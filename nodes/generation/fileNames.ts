@@ -17,6 +17,11 @@ export function describeNoFile(contentType: string): string | undefined {
 	return isMedia(type) || isPlaylist(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
 }
 
+/** The same for a header alone. Hosts call any file plain text: only its first bytes tell. */
+export function describeNoFileByHeader(contentType: string): string | undefined {
+	return plainType(contentType) === 'text/plain' ? undefined : describeNoFile(contentType);
+}
+
 /**
  * The type of a result file: the medium that the header names, or else that of the first bytes, or of the names of the
  * file. What is no medium keeps its type; a header that calls it one is wrong.
@@ -27,11 +32,12 @@ export function resultMimeType(contentType: string, file: FileNamed, start: Uint
 	const told = plainType(contentType);
 	const content = typeByContent(start);
 	const isVague = /^$|octet-stream|\*|^application\/(x-)?(binary|unknown|(force-)?download)$/.test(told);
+	const tellsMedium = isMedia(told) && !isVague;
 	if (content === undefined) {
-		if (isMedia(told)) return told;
+		if (tellsMedium || describeNoFile(told) !== undefined) return told;
 		return namesOf(file).map(typeByName).find(Boolean) ?? (isVague ? UNKNOWN_TYPE : told);
 	}
-	if (isMedia(content)) return isMedia(told) ? told : content;
+	if (isMedia(content)) return tellsMedium ? told : content;
 	// An SVG may begin as any other XML does. Documents of many kinds are a zip.
 	const isTrue = isMedia(told) ? told.endsWith('+xml') && content.endsWith('/xml') : !isVague && !isPlaylist(content);
 	return isTrue ? told : content;

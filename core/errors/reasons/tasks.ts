@@ -38,8 +38,8 @@ const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log i
  * @param also for one item, which has room for it
  */
 const lookAgainFrom = (situation: Situation, also = '') => {
-	if (situation.recovery !== 'retry' || (situation.others ?? 0) > 0) return upperFirst(thenWaitOn(situation));
-	return `${also}${lookAgain(situation)}`;
+	if (situation.recovery !== 'retry') return `${also}${waitOn(situation)}`;
+	return (situation.others ?? 0) > 0 ? waitOn(situation) : `${also}${lookAgain(situation)}`;
 };
 
 /** Tasks that are accepted, and waiting for them. */
