@@ -193,8 +193,6 @@ describe('what is paid for', () => {
 			return started.length > 0 && started.every(({ status }) => !['new', 'running'].includes(status));
 		});
 		await page.waitForTimeout(2_000); // in which a second execution would begin
-		const ended = await listExecutions(instance, id);
-		assert.ok(ended.every(({ status }) => status !== 'running'));
 		assert.equal(sandbox.tasks.length, items.length);
 		await closeNode(page);
 	});

@@ -117,18 +117,6 @@ describe('answers in a real n8n', { concurrency: 50 }, () => {
 			assert.match(made.hints, hint ?? /^(?!.*does not know)/);
 		});
 
-	test('declined content is bought once, in all tries and retries, and they say the same', async () => {
-		const settings = retrying(5);
-		const { said, executionId, requests, tasks } = await run(['a [[sandbox fail=DataInspectionFailed]]'], { settings });
-		assert.match(said, new RegExp(`^The service declined the content of task ${tasks()[0]?.id} `));
-		for (const loadWorkflow of [false, true]) {
-			const path = `/rest/executions/${executionId}/retry`;
-			const { id } = await instance.rest.request('POST', path, { loadWorkflow });
-			assert.equal((await ended(String(id))).said, said);
-		}
-		assert.equal(posts(requests()), 1);
-	});
-
 	test('a double click buys once, and the second execution names the first', async () => {
 		const { start, requests } = await prepare(['a [[sandbox create=slow:3s!after duration=12s]]']);
 		const both = await Promise.all((await Promise.all([start(), start()])).map(ended));

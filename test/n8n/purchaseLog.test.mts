@@ -110,8 +110,8 @@ test('after a stop, and after the timeout of n8n itself, the IDs that came in ar
 	await until('it is accepted', () => instance.sandbox.tasks.length === 1, { everyMs: 10 });
 	await stopExecution(instance.rest, stopped);
 	await until('the ID is in the log', async () => (await acceptedOf(stopped)).length === 1);
-	const items = ['before', 'after [[sandbox create=slow:12s]]'].map((prompt) => ({ prompt }));
-	const timedOut = await start(items, {}, { executionTimeout: 6 });
+	const items = ['before', 'after [[sandbox create=slow:20s]]'].map((prompt) => ({ prompt }));
+	const timedOut = await start(items, {}, { executionTimeout: 12 });
 	assert.equal((await finished(timedOut)).status, 'canceled');
 	await until('both IDs are in the log', async () => (await acceptedOf(timedOut)).length === 2);
 	assert.deepEqual([...(await acceptedOf(stopped)), ...(await acceptedOf(timedOut))].sort(), taskIds());

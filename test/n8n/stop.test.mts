@@ -56,7 +56,7 @@ test('a stop ends 50 waiting tasks, and their IDs are in the log and with the ex
 });
 
 test('a stop during a submission: the answer that comes late is in the log with its ID', async () => {
-	const { executionId } = await start(['late [[sandbox create=slow:3s!after duration=never]]']);
+	const { executionId } = await start(['late [[sandbox create=slow:10s!after duration=never]]']);
 	const { sandbox } = instance;
 	await until('the request is under way', () => sandbox.requests.length > 0, { everyMs: 50 });
 	const late = () => new RegExp(`task ${sandbox.tasks[0]?.id} .*was accepted after the execution was stopped`);
