@@ -80,6 +80,18 @@ const retry = async ({ executionId }: Batch, loadWorkflow = false) => {
 	return await untilFinished(instance.rest, String(id));
 };
 
+/** All tasks are accepted, n8n has their IDs in its database, and the execution that waits for them sleeps. */
+async function isSaved(batch: Batch): Promise<boolean> {
+	if (tasksOf(batch).length < batch.prompts.length) return false;
+	const [parent, waits, ...others] = await executions(batch.workflowId);
+	const saved = JSON.stringify([waits, ...others].map((execution) => execution?.record.data ?? ''));
+	return (
+		parent?.status !== 'running' &&
+		waits?.status === 'waiting' &&
+		idsOf(batch).every((id) => saved.includes(String(id)))
+	);
+}
+
 /** Each item is the result of its own prompt, in order, with its file, and was bought once. */
 async function assertComplete(batch: Batch, execution: Execution, node = 'Ask') {
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -121,12 +133,9 @@ before(async () => {
 		'bad [[sandbox fail=generation_failed duration=never]]',
 		...held('good 2'),
 	]);
-	await until('the executions that wait for the tasks are in the database', async () => {
-		const all = await Promise.all(Object.values(batches).map(({ workflowId }) => executions(workflowId)));
-		return all.every(
-			([parent, waits, polls]) => polls !== undefined && parent?.status !== 'running' && waits?.status === 'waiting',
-		);
-	});
+	await until('all is in the database', async () =>
+		(await Promise.all(Object.values(batches).map(isSaved))).every(Boolean),
+	);
 	await stopExecution(instance.rest, batches.stopped.executionId);
 	await instance.kill();
 	instance.sandbox.release();
@@ -220,12 +229,7 @@ async function untilSaved(attempt: number): Promise<number> {
 	const batch = await start(prompts);
 	await until('all are accepted', () => tasksOf(batch).length === prompts.length, { everyMs: 10 });
 	const acceptedAtMs = Math.max(...tasksOf(batch).map(({ acceptedAt }) => acceptedAt));
-	const isSaved = async () => {
-		const [parent, ...others] = await executions(batch.workflowId);
-		const saved = JSON.stringify(others.map(({ record }) => record.data ?? ''));
-		return parent?.status === 'waiting' && idsOf(batch).every((id) => saved.includes(String(id)));
-	};
-	const { slowdown } = await withSlowdown(until('all are saved', isSaved, { everyMs: 10 }));
+	const { slowdown } = await withSlowdown(until('all are saved', () => isSaved(batch), { everyMs: 10 }));
 	const ms = Date.now() - acceptedAtMs;
 	await stopExecution(instance.rest, batch.executionId);
 	return ms / slowdown;
