@@ -16,13 +16,18 @@ import { findRedis } from './queue/redis.mjs';
 import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
- * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
- * `longest` begins first. Files `inOneProcess` share what they start; others `shareN8n`, as far as they join it. `switches` match words that the tests know, and no parts of names.
+ * Each file is a process, and most of its time it waits: `atOnce` of them run at the same time.
+ * `longest` begin first. Files `inOneProcess` share what they start; others `shareN8n`, as far as they join it. `switches` match words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, shareN8n?: boolean, switches?: RegExp }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string[], inOneProcess?: boolean, shareN8n?: boolean, switches?: RegExp }>}
  */
 const suites = {
-	n8n: { needs: [() => installN8n()], atOnce: 4, longest: 'durable', shareN8n: true },
+	n8n: {
+		needs: [() => installN8n()],
+		atOnce: 4,
+		longest: ['durable', 'wakeUp', 'upgrade', 'purchaseLog'],
+		shareN8n: true,
+	},
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },
@@ -63,11 +68,12 @@ export async function installDatabases() {
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...args]) {
-	const { needs, atOnce = 1, longest, inOneProcess = false, shareN8n = false, switches = /^$/ } = suites[name];
+	const { needs, atOnce = 1, longest = [], inOneProcess = false, shareN8n = false, switches = /^$/ } = suites[name];
 	const words = args.filter((word) => !switches.test(word));
+	const isLong = (/** @type {string} */ file) => longest.some((name) => file === `${name}.test.mts`);
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
-		.sort((one, other) => Number(other === `${longest}.test.mts`) - Number(one === `${longest}.test.mts`))
+		.sort((one, other) => Number(isLong(other)) - Number(isLong(one)))
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
 	for (const install of needs) await install(files);
