@@ -1,5 +1,5 @@
 /** The limits of an account that executions share, in a real n8n: the time as a multiple of what the places allow, and the refusals. */
-import { playAccount, type AccountCase, type Runs, type Seen } from '../test/n8n/support/accountRuns.mts';
+import { playAccount, type AccountCase, type Runs, type Seen } from './accountRuns.mts';
 import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
 import { startCluster } from '../test/queue/support/cluster.mts';
 

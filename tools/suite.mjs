@@ -16,13 +16,19 @@ import { findRedis } from './queue/redis.mjs';
 import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
- * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
- * `longest` begins first. Files `inOneProcess` share what they start. Those `onSchedule` run where a word names them. `switches` match words that the tests know, and no parts of names.
+ * Each file is a process, and most of its time it waits: `atOnce` of them run at the same time. `longest` begin first.
+ * Files `inOneProcess` share what they start; others `shareN8n`, as far as they join it. Those `onSchedule` run where a word
+ * names them. `switches` match words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, onSchedule?: RegExp, switches?: RegExp }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string[], inOneProcess?: boolean, shareN8n?: boolean, onSchedule?: RegExp, switches?: RegExp }>}
  */
 const suites = {
-	n8n: { needs: [() => installN8n(), installChromium], atOnce: 4, longest: 'durable' }, // the person of the verification uses a browser
+	n8n: {
+		needs: [() => installN8n()],
+		atOnce: 4,
+		longest: ['durable', 'wakeUp', 'upgrade', 'purchaseLog'],
+		shareN8n: true,
+	},
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, onSchedule: /sigterm/, switches: /^write$/ },
@@ -63,17 +69,20 @@ export async function installDatabases() {
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...args]) {
-	const { needs, atOnce = 1, longest, inOneProcess = false, onSchedule = /^$/, switches = /^$/ } = suites[name];
+	const { needs, atOnce = 1, longest = [], inOneProcess = false, shareN8n = false } = suites[name];
+	const { onSchedule = /^$/, switches = /^$/ } = suites[name];
 	const words = args.filter((word) => !switches.test(word));
+	const isLong = (/** @type {string} */ file) => longest.some((name) => file === `${name}.test.mts`);
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
 		.filter((file) => words.length > 0 || !onSchedule.test(file))
-		.sort((one, other) => Number(other === `${longest}.test.mts`) - Number(one === `${longest}.test.mts`))
+		.sort((one, other) => Number(isLong(other)) - Number(isLong(one)))
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
 	for (const install of needs) await install(files);
 	await step('Building and packing the package', publishedPackage);
 
+	const shared = shareN8n && files.some(joins) ? await step('Starting n8n', startSharedN8n) : undefined;
 	const results = join(devDir, `${name}-test-results.tap`);
 	mkdirSync(devDir, { recursive: true });
 	rmSync(results, { force: true });
@@ -90,8 +99,9 @@ export default async function suite([name, ...args]) {
 				? inTurn(files)
 				: ['--test', `--test-concurrency=${atOnce}`, `--test-timeout=${FILE_WITHIN_MS}`, ...files]),
 		],
-		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.test(word)).join(' ') } },
+		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.test(word)).join(' '), ...shared?.env } },
 	);
+	await shared?.close();
 
 	const tap = readFileSync(results, 'utf8');
 	const count = (/** @type {string} */ word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
@@ -100,6 +110,14 @@ export default async function suite([name, ...args]) {
 	if (skipped > 0) say(`\nNot run here: ${skipped}. Their names, and the commands that run them, are above.`);
 	if (exitCode !== 0 && failed === 0) say(`The test runner ended with exit code ${exitCode}.`);
 	return finish(count('pass'), exitCode !== 0 && failed === 0 ? 1 : failed);
+}
+
+/** @param {string} file */
+const joins = (file) => readFileSync(join(projectDir, file), 'utf8').includes('joinN8n(');
+
+async function startSharedN8n() {
+	const { startSharedN8n: start } = await import('../test/n8n/support/shared.mts');
+	return await start();
 }
 
 /**

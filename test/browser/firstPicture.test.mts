@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { newEditorPage } from '../../tools/browser/editor.mjs';
 import { sandboxKey, startInstance, type Instance } from '../n8n/support/instance.mts';
-import { addNodeBehind } from './support/creator.mts';
+import { addNodeBehind, foundNode, searchNodes } from './support/creator.mts';
+import { closeNode } from './support/form.mts';
 import { executeStep, viewFile } from './support/run.mts';
 import { browser, screenshot } from './support/session.mts';
 
@@ -57,5 +58,25 @@ describe('a first picture', () => {
 			sandbox.tasks.map(({ body }) => body.prompt),
 			['A lighthouse'],
 		);
+	});
+
+	test('the words that people type find the nodes, and the one that makes keys comes last', async () => {
+		await closeNode(page);
+		for (const [word, name] of [
+			['create image', 'Gateway Image'],
+			['text to video', 'Gateway Video'],
+			['talking head', 'Gateway Video'],
+			['verification', 'Gateway Avatar Trigger'],
+			['credits', 'Gateway Balance'],
+			['api key', 'Gateway API Key Creator'],
+		] as const) {
+			await searchNodes(page, word);
+			await foundNode(page, name).waitFor();
+		}
+		await searchNodes(page, 'gateway');
+		await foundNode(page, 'Gateway API Key Creator').waitFor();
+		const names = (await page.getByTestId('node-creator-item-name').allInnerTexts()).map((name) => name.trim());
+		const ours = names.filter((name) => name.startsWith('Gateway'));
+		assert.deepEqual([ours[0], ours.at(-1)], ['Gateway Image', 'Gateway API Key Creator']);
 	});
 });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { FaultAction } from '../../sandbox/faults/answers.mts';
 import { until } from '../n8n/support/until.mts';
+import { listExecutions } from '../n8n/support/production.mts';
 import { withPurchaseLog } from '../n8n/support/purchaseLog.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
@@ -34,8 +34,9 @@ describe('what is paid for', () => {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
 		const node = { name: 'Generate', type, parameters: { options: quick, ...generate } };
-		await showWorkflow(page, await createWorkflow(instance, items, [node]));
-		return { sandbox, instance };
+		const id = await createWorkflow(instance, items, [node]);
+		await showWorkflow(page, id);
+		return { sandbox, instance, id };
 	}
 
 	async function run(node: string) {
@@ -66,120 +67,36 @@ describe('what is paid for', () => {
 		await closeNode(page);
 	});
 
-	test('each task ID and the progress are in the console, and one failed item of three says what it costs to get the others', async () => {
-		const said: string[] = [];
-		page.on('console', (line) => said.push(line.text()));
-		const failing = { prompt: 'c [[sandbox duration=6s fail=generation_failed]]' };
-		const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, [
-			{ prompt: 'a [[sandbox duration=60s]]' },
-			{ prompt: 'b [[sandbox duration=60s]]' },
-			failing,
-		]);
-		await run('Generate');
-		const { description } = await messageOf(page);
-		await screenshot(page, 'money, one failed item');
-		assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-		assert.match(
-			description,
-			/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\./,
-		);
-		for (const task of sandbox.tasks)
-			assert.ok(
-				said.some((line) => line.includes(`Task ${task.id}`)),
-				said.join('\n'),
-			);
-		assert.ok(
-			said.some((line) => /of 3 done, 3 running/.test(line)),
-			said.join('\n'),
-		);
-		await closeNode(page);
-	});
-
-	test('the panel of a batch of which one item goes wrong has the cause first, one way on, and five lines on a small screen', async () => {
-		const wide = page;
-		page = await takePage('dark', smallScreen);
-		const wrong = {
-			'create=402': /^The service says: .* Add credits, .* Then retry this execution .*: the other task continues/,
-			'create=403': /^The service says: .* Then retry this execution .*: the other task continues/,
-			'create=400': /^The service says: .* To get the rest, set On Error to .*: the other task continues/,
-			'create=504!after': /^The service answered .* If your account has no task of .*: the other task continues/,
-			'duration=1s file=500*8':
-				/^The file host answered .* it continues the task and the (other one|2 others), and costs nothing/,
-			'duration=1s fail=generation_failed': /^The service says: .* you pay again; the other task continues/,
-		};
-		for (const [directive, words] of Object.entries(wrong)) {
-			const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
-				{ prompt: 'a [[sandbox duration=60s]]' },
-				{ prompt: `b [[sandbox ${directive}]]` },
-				{ prompt: 'c' },
-			]);
-			await run('Generate');
-			const { description } = await messageOf(page);
-			await screenshot(page, `money, batch, ${directive.replace(/\W+/g, ' ')}`);
-			assert.match(description, words);
-			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-			const details = page.getByTestId('output-panel').getByText('From Gateway Image');
-			await details.click();
-			for (const { id } of sandbox.tasks.slice(0, 1))
-				await page.getByTestId('output-panel').getByText(id).first().waitFor();
-			await closeNode(page);
-		}
-		await releasePage(page);
-		page = wide;
-	});
-
 	test('long words of the service leave the panel of a failed batch at five lines, and are under Error details as a whole', async () => {
 		const message = `${'The prompt was refused by our content policy, which you find on our pages. '.repeat(4)}The end.`;
-		const error = { code: 'invalid_request', message };
-		const answers: Record<string, [on: 'create' | 'status', FaultAction]> = {
-			400: ['create', { status: 400, body: { error } }],
-			401: ['create', { status: 401, body: { error } }],
-			402: ['create', { status: 402, body: { error } }],
-			failed: ['status', { merge: { status: 'failed', error } }],
-		};
-		for (const [name, [on, action]] of Object.entries(answers)) {
-			const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
-				{ prompt: 'a [[sandbox duration=5s]]' },
-				{ prompt: 'wrong' },
-				{ prompt: 'c [[sandbox duration=5s]]' },
-			]);
-			// An answer about a task names no prompt: the first one that is polled fails.
-			sandbox.faults.add(
-				on === 'create' ? { on, match: { promptIncludes: 'wrong' }, times: -1, do: action } : { on, do: action },
-			);
-			await run('Generate');
-			const { description } = await messageOf(page);
-			assert.match(description, /retry|Retry/);
-			for (const size of [smallScreen, largeScreen]) {
-				await resize(page, size);
-				await screenshot(page, `money, long words, ${name}, ${size.width}`);
-				assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-			}
-			const panel = page.getByTestId('output-panel');
-			await panel.getByText('From Gateway Image').click();
-			await panel.getByText('The end.').first().waitFor();
-			await closeNode(page);
-		}
-	});
-
-	test('after Survive Restarts, the panel of a failed batch has the cause, then one way, then the IDs, in five lines', async () => {
-		const options = { ...quick, surviveRestarts: true };
-		const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options }, [
-			{ prompt: 'a' },
-			{ prompt: 'b' },
-			{ prompt: 'c [[sandbox fail=generation_failed]]' },
+		const body = { error: { code: 'insufficient_quota', message } };
+		const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
+			{ prompt: 'a [[sandbox duration=5s]]' },
+			{ prompt: 'wrong' },
+			{ prompt: 'c [[sandbox duration=5s]]' },
 		]);
-		await openNode(page, 'Generate');
-		await page.getByTestId('node-execute-button').click();
-		await page.getByTestId('output-panel').getByTestId('node-error-message').waitFor();
+		const refusal = { status: 402, body };
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'wrong' }, times: -1, do: refusal });
+		const said: string[] = [];
+		page.on('console', (line) => said.push(line.text()));
+		await run('Generate');
 		const { description } = await messageOf(page);
-		await screenshot(page, 'money, Survive Restarts, one failed item');
-		assert.match(
-			description,
-			/^The service says: .* run only this item again: .* The other results are in execution \d+ \(input of Results\)\. A retry changes nothing\. (Other tasks: |IDs: see Error details)/,
-		);
-		assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-		assert.equal(sandbox.tasks.length, 3);
+		assert.match(description, /^The service says: .* Add credits, .* Then retry this execution/);
+		for (const size of [smallScreen, largeScreen]) {
+			await resize(page, size);
+			await screenshot(page, `money, long words, ${size.width}`);
+			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+		}
+		const panel = page.getByTestId('output-panel');
+		await panel.getByText('From Gateway Image').click();
+		await panel.getByText('The end.').first().waitFor();
+		for (const { id } of sandbox.tasks) {
+			await panel.getByText(id).first().waitFor();
+			assert.ok(
+				said.some((line) => line.includes(`Task ${id}`)),
+				`the console names ${id}:\n${said.join('\n')}`,
+			);
+		}
 		await closeNode(page);
 	});
 
@@ -255,11 +172,9 @@ describe('what is paid for', () => {
 
 	test('images in another shape, as JSON may hold them, open in the editor and are sent', async () => {
 		const photo = 'https://example.com/a.png';
-		for (const images of ['={{ $json.photo }}', { image: [photo] }, { image: photo }, [photo]]) {
+		for (const images of ['={{ $json.photo }}', [photo]]) {
 			const { sandbox } = await show({ prompt: 'a', images }, [{ photo }]);
-			await openNode(page, 'Generate');
-			await screenshot(page, `money, images ${JSON.stringify(images).replace(/\W+/g, ' ')}`);
-			await executeStep(page);
+			await run('Generate');
 			assert.deepEqual(
 				sandbox.tasks.map(({ body }) => body.reference_images),
 				[[photo]],
@@ -268,13 +183,17 @@ describe('what is paid for', () => {
 		}
 	});
 
-	test('a double click on Execute step buys the batch once at most', async () => {
+	test('a double click on Execute step buys the batch once', async () => {
 		const items = ['a', 'b', 'c'].map((letter) => ({ prompt: `${letter} [[sandbox duration=4s]]` }));
-		const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, items);
+		const { sandbox, instance, id } = await show({ prompt: '={{ $json.prompt }}' }, items);
 		await openNode(page, 'Generate');
 		await page.getByTestId('node-execute-button').dblclick();
-		await page.waitForTimeout(10_000);
-		assert.ok(sandbox.tasks.length <= items.length, `${sandbox.tasks.length} tasks`);
+		await until('what the clicks have started has ended', async () => {
+			const started = await listExecutions(instance, id);
+			return started.length > 0 && started.every(({ status }) => !['new', 'running'].includes(status));
+		});
+		await page.waitForTimeout(2_000); // in which a second execution would begin
+		assert.equal(sandbox.tasks.length, items.length);
 		await closeNode(page);
 	});
 });

@@ -1,17 +1,24 @@
 /** n8n's own agent uses the nodes as tools. The model is a script: what counts is what it is told, and what is paid. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { manualTriggerOf, readExamples, withCredential, type Workflow } from '../../tools/n8n/examples.mjs';
+import {
+	credentialType,
+	manualTriggerOf,
+	withCredential,
+	withParameters,
+	type Workflow,
+} from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startChatModel, type ChatModel, type ToolCall, type Turn } from './support/chatModel.mts';
-import { startInstance, type Instance } from './support/instance.mts';
+import { readExample } from './support/production.mts';
+import { joinN8n, type Joined } from './support/shared.mts';
 
-let instance: Instance;
+let instance: Joined;
 let model: ChatModel;
 let modelCredential: { id: string; name: string };
 before(async () => {
 	model = await startChatModel();
-	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
+	instance = await joinN8n({ imageTaskMs: 400, videoTaskMs: 600 });
 	const data = { apiKey: 'none', url: model.baseUrl, header: false };
 	const { id, name } = await instance.rest.request('POST', '/rest/credentials', {
 		name: 'Scripted model',
@@ -29,13 +36,14 @@ beforeEach(() => instance.sandbox.reset());
 const image = (prompt: string): ToolCall => ({ name: 'Generate_Image', arguments: { prompt } });
 const video = (prompt: string): ToolCall => ({ name: 'Generate_Video', arguments: { prompt } });
 const balance: ToolCall = { name: 'Check_Balance', arguments: {} };
+/** Of the sandbox. */
+const [IMAGE_CREDITS, CREDITS_PER_USD] = [4, 200];
+const IMAGES_IN_BUDGET = 3;
 const url = /http:\/\/[^"\s]+\.(png|mp4)/;
 
 /** The example, with both credentials; `settings` go to its tools. */
-function example(settings: Record<string, unknown> = {}): Workflow {
-	const { workflow } = readExamples().find(({ file }) => file === 'ai-agent.json') ?? {};
-	assert.ok(workflow, 'the example is there');
-	const ready = withCredential(workflow, instance.credential);
+function example(settings: Record<string, unknown> = {}, file = 'ai-agent.json'): Workflow {
+	const ready = withCredential(readExample(file), instance.credential);
 	return {
 		...ready,
 		nodes: ready.nodes.map((node) => {
@@ -45,11 +53,11 @@ function example(settings: Record<string, unknown> = {}): Workflow {
 	};
 }
 
+/** From the message that is pinned, or from the manual trigger. */
 async function run(workflow: Workflow, ...turns: Turn[]) {
 	model.play(...turns);
 	const { id } = await instance.rest.request('POST', '/rest/workflows', workflow);
-	const trigger = manualTriggerOf(workflow);
-	assert.ok(trigger);
+	const [trigger = manualTriggerOf(workflow) ?? ''] = Object.keys(workflow.pinData ?? {});
 	return await untilFinished(instance.rest, await startExecution(instance.rest, id, trigger));
 }
 
@@ -92,17 +100,6 @@ test('the model is told what the tools do, and what to fill in; their answers ar
 		assert.ok(answer.length < 1_000, `${answer.length} characters are small: ${answer}`);
 });
 
-test('a file that a tool downloads stays out of the conversation', async () => {
-	const workflow = example();
-	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image'))
-		Object.assign(node.parameters as object, { downloadResult: true });
-	const execution = await run(workflow, [image('A cat')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	const [answer] = model.toolAnswers();
-	assert.match(answer, url);
-	assert.ok(answer.length < 1_000, answer);
-});
-
 test('with Download Link the model gets a link that opens without signing in, and the file stays in n8n', async () => {
 	const workflow = example();
 	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
@@ -128,13 +125,6 @@ test('a refusal reaches the model as plain text, and the agent goes on', async (
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
 
-test('the same call twice is two purchases, in one turn and in two', async () => {
-	const execution = await run(example(), [image('A cat'), image('A cat')], [image('A cat')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.equal(instance.sandbox.tasks.length, 3);
-	assert.equal(new Set(model.toolAnswers().map((answer) => url.exec(answer)?.[0])).size, 3);
-});
-
 test('Retry On Fail of a tool does not submit again what may have been accepted', async () => {
 	const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
 	const execution = await run(example(retries), [image('A cat [[sandbox create=504!after]]')], 'Sorry.');
@@ -148,30 +138,41 @@ test('Retry On Fail of a tool does not submit again what may have been accepted'
 
 // Agents of an older version, and everything else that calls tools as functions (the MCP Server Trigger, for example):
 // n8n gives each try of a call a context and a run index of its own there.
-for (const [what, directives] of [
-	['does not submit again what may have been accepted', 'create=504!after'],
-	['goes on waiting for the task that it has paid for', 'result=none'],
-]) {
-	test(`Retry On Fail of an older agent's tool ${what}`, async () => {
-		const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
-		const execution = await run(older(example(retries)), [image(`A cat [[sandbox ${directives}]]`)], 'Done.');
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		assert.ok(execution.runData['Generate Image'].length > 1, 'there was a retry');
-		assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
-	});
-}
+test("Retry On Fail of an older agent's tool does not submit again, either", async () => {
+	const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
+	const execution = await run(older(example(retries)), [image('A cat [[sandbox create=504!after]]')], 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.ok(execution.runData['Generate Image'].length > 1, 'there was a retry');
+	assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
+});
 
-for (const [which, prepare] of [
-	['the agent', (workflow: Workflow) => workflow],
-	['an older agent', older],
-] as const) {
-	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, async () => {
-		const call = image('A cat [[sandbox result=none]]');
-		const execution = await run(prepare(example()), [call], [call], 'Done.');
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		assert.equal(instance.sandbox.tasks.length, 2);
-	});
-}
+test('a call that the agent repeats after a refusal on the way is a purchase of its own', async () => {
+	const call = image('A cat [[sandbox result=none]]');
+	await run(example(), [call], [call], 'Done.');
+	assert.equal(instance.sandbox.tasks.length, 2);
+});
+
+test('agent-budget.json: the key is a budget of an amount and a model, and the agent reads that it must stop', async () => {
+	const { sandbox, rest } = instance;
+	const budget = { amount: (IMAGES_IN_BUDGET * IMAGE_CREDITS) / CREDITS_PER_USD };
+	const workflow = withParameters(example({}, 'agent-budget.json'), 'Create API Key', budget);
+	const created = await run(workflow);
+	const [{ json }] = itemsOf(created, 'Create API Key');
+	const data = { baseUrl: sandbox.baseUrl, apiKey: String(json.api_key) };
+	const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Agent', type: credentialType, data });
+	const credentials = { [credentialType]: { id: String(id), name } };
+	const nodes = workflow.nodes.map((node) => (node.type.endsWith('Tool') ? { ...node, credentials } : node));
+	const chat = { sessionId: '1', action: 'sendMessage', chatInput: 'Make as many pictures as you can' };
+	const pinData = { 'When a Message Comes': [{ json: chat }] };
+	const calls = Array.from({ length: IMAGES_IN_BUDGET + 2 }, (_, index) => image(`picture ${index}`));
+	const execution = await run({ ...workflow, nodes, pinData }, calls, 'The budget is used up.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.equal(sandbox.tasks.length, IMAGES_IN_BUDGET, 'never more than the quota');
+	const refused = model.toolAnswers().filter((answer) => answer.includes('"error"'));
+	assert.equal(refused.length, 2);
+	for (const answer of refused)
+		assert.match(answer, /There are not enough credits left .* Stop: do not call this tool again\./);
+});
 
 function older(workflow: Workflow): Workflow {
 	const nodes = workflow.nodes.map((node) => (node.name === 'AI Agent' ? { ...node, typeVersion: 2.2 } : node));

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { installN8n } from '../../tools/install/n8n.mjs';
-import { startInstance, type Instance } from './support/instance.mts';
+import { joinN8n, type Joined } from './support/shared.mts';
 import { packageType } from './support/workflow.mts';
 
 interface NodeType {
@@ -23,12 +23,12 @@ interface Builder {
 	};
 }
 
-let instance: Instance;
+let instance: Joined;
 let builder: Builder;
 let types: NodeType[];
 let parser: InstanceType<Builder['NodeTypeParser']>;
 before(async () => {
-	instance = await startInstance({ editor: true });
+	instance = await joinN8n();
 	const fromN8n = createRequire(join((await installN8n()).modules, 'n8n', 'package.json'));
 	builder = { ...fromN8n('@n8n/ai-utilities/node-catalog'), ...fromN8n('@n8n/workflow-sdk') };
 	types = await instance.rest.request('GET', '/types/nodes.json');
@@ -43,60 +43,34 @@ const typeOf = (name: string) => {
 	return type;
 };
 
-describe('the search finds the node', () => {
-	for (const [query, name] of [
-		['generate image', 'imageGeneration'],
-		['image generation', 'imageGeneration'],
-		['picture', 'imageGeneration'],
-		['generation gateway', 'imageGeneration'],
-		['avatar', 'avatar'],
-		['digital human', 'avatar'],
-		['balance', 'balance'],
-		['credits', 'balance'],
-		['low balance', 'balanceTrigger'],
-		['generate video', 'videoGeneration'],
-		['text to video', 'videoGeneration'],
-		['ai video', 'videoGeneration'],
-		['talking head', 'videoGeneration'],
-		['quota', 'token'],
-	])
-		test(`the search for "${query}" finds ${name}`, () => {
-			assert.ok(found(query).includes(packageType(name)), found(query).join(', '));
-		});
-});
-
-describe('what the search says of a node', () => {
-	for (const [query, ...words] of [
-		[
-			'generate image',
-			'@builderHint Generate submits',
-			'@relatedNodes',
-			'videoGeneration: "Turns an image into a video',
-		],
-		['generate video', 'imageGeneration: "Makes the first frame', '@builderHint Makes one task for each input item'],
-		['avatar', '@builderHint Makes people for videos', 'videoGeneration: "Makes the video'],
-		['balance', '@builderHint Reads the credits', 'balanceTrigger: "Starts a workflow'],
-		['quota', '@builderHint Creates a key with a budget', 'imageGeneration: "Spends the budget'],
-		['low balance', '@builderHint Checks the balance itself'],
-		['identity verification', '@builderHint Starts when a real person'],
-	])
-		test(`the search for "${query}" says what the node is for`, () => {
-			const { results } = builder.searchCodeBuilderNodes(parser, [query]);
-			for (const word of words) assert.ok(results.includes(word), `${word}\n${results}`);
-		});
-
-	test('every node has a hint, and related nodes that this n8n has', () => {
-		const ours = types.filter(({ name }) => name.startsWith(packageType('')));
-		assert.ok(ours.length >= 7);
-		for (const { name, builderHint } of ours as Array<NodeType & { builderHint?: Hint }>) {
-			assert.ok(builderHint?.searchHint, name);
-			for (const { nodeType } of builderHint.relatedNodes ?? [])
-				assert.ok(
-					types.some((type) => type.name === nodeType),
-					`${name}: ${nodeType}`,
-				);
-		}
+for (const [query, name] of [
+	['picture', 'imageGeneration'],
+	['generation gateway', 'imageGeneration'],
+	['digital human', 'avatar'],
+	['credits', 'balance'],
+	['low balance', 'balanceTrigger'],
+	['text to video', 'videoGeneration'],
+	['talking head', 'videoGeneration'],
+	['quota', 'token'],
+] as const)
+	test(`the search for "${query}" finds ${name}`, () => {
+		assert.ok(found(query).includes(packageType(name)), found(query).join(', '));
 	});
+
+test('every node has a hint for the search, which shows it, and related nodes that this n8n has', () => {
+	const ours = types.filter(({ name }) => name.startsWith(packageType('')));
+	assert.ok(ours.length >= 7);
+	for (const { name, builderHint } of ours as Array<NodeType & { builderHint?: Hint }>) {
+		assert.ok(builderHint?.searchHint, name);
+		for (const { nodeType } of builderHint.relatedNodes ?? [])
+			assert.ok(
+				types.some((type) => type.name === nodeType),
+				`${name}: ${nodeType}`,
+			);
+	}
+	const { results } = builder.searchCodeBuilderNodes(parser, ['generate video']);
+	for (const words of ['imageGeneration: "Makes the first frame', '@builderHint Makes one task for each input item'])
+		assert.ok(results.includes(words), results);
 });
 
 interface Hint {

@@ -1,21 +1,37 @@
-/** n8n in queue mode: the work is spread over workers, and results, files, stop and what a killed worker leaves are right. */
+/**
+ * n8n in queue mode: the work is spread over workers that know nothing of each other but by Redis and the database, and
+ * results, files, keys, stop, sleeping executions and what a killed worker leaves are right. All moments of a kill: test/crash.
+ */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import type { N8n } from '../../tools/n8n/launch.mjs';
 import { retry } from '../crash/support/batch.mts';
 import { killN8n, sandboxKey } from '../n8n/support/instance.mts';
-import { activate, executionsOf } from '../n8n/support/production.mts';
+import { startDoor, type Door } from '../n8n/support/door.mts';
+import { activate, executionsOf, listExecutions } from '../n8n/support/production.mts';
+import { withPurchaseLog } from '../n8n/support/purchaseLog.mts';
 import { pause, until } from '../n8n/support/until.mts';
-import { createWaitLoop, createWorkflow, oneStep, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
+import { createWorkflow, oneStep, packageType, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
 
 let cluster: Cluster;
+let door: Door;
 before(async () => {
-	cluster = await startCluster({ workers: 2 });
+	door = await startDoor();
+	cluster = await startCluster({ workers: 2, env: { WEBHOOK_URL: door.url } });
+	door.open(cluster.main.url, async (id) =>
+		String((await cluster.rest.request('GET', `/rest/executions/${id}`)).workflowId),
+	);
 });
-after(() => cluster?.close());
+after(async () => {
+	await cluster?.close();
+	door?.close();
+});
 beforeEach(() => cluster.sandbox.reset());
+
+/** The node polls once a second here. */
+const MORE_THAN_A_POLL_MS = 2_000;
 
 const log = ({ server }: N8n) => server.lastLines(100_000);
 const namedIn = (worker: N8n) => cluster.sandbox.tasks.filter(({ id }) => log(worker).includes(id));
@@ -80,9 +96,9 @@ test('40 tasks in 10 executions: both workers take their part, and every item ge
 	assert.equal(shares[0] + shares[1], executions * itemsEach, 'the log of a worker names its tasks, and no others');
 });
 
-test('a stop reaches the worker: it ends at once, sends nothing more, and its log names the tasks', async () => {
+test('a stop reaches the worker: it ends, sends nothing more, and its log names the tasks', async () => {
 	const { rest, sandbox } = cluster;
-	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `picture ${index} [[sandbox duration=120s]]` }));
+	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `picture ${index} [[sandbox duration=never]]` }));
 	const workflowId = await createWorkflow(
 		cluster,
 		items,
@@ -91,15 +107,16 @@ test('a stop reaches the worker: it ends at once, sends nothing more, and its lo
 	const executionId = await startExecution(rest, workflowId, 'Start');
 	await untilAccepted(items.length);
 	await stopExecution(rest, executionId);
-	const { status } = await untilFinished(rest, executionId, { timeoutMs: 10_000 });
-	assert.equal(status, 'canceled');
-	await pause(1_000);
+	assert.equal((await untilFinished(rest, executionId)).status, 'canceled');
+	const worker = workerOf(executionId);
+	await until('the node has ended', () =>
+		/the execution was stopped, still running at the service: (\S+, ){9}\S+/.test(log(worker)),
+	);
 	const requests = sandbox.requests.length;
-	await pause(4_000);
+	await pause(MORE_THAN_A_POLL_MS);
 	assert.equal(sandbox.requests.length, requests, 'no request leaves after the stop');
 	assert.equal(sandbox.tasks.length, items.length, 'nothing was bought again');
-	assert.equal(namedIn(workerOf(executionId)).length, items.length);
-	assert.match(log(workerOf(executionId)), /the execution was stopped, still running at the service: (\S+, ){9}\S+/);
+	assert.equal(namedIn(worker).length, items.length);
 });
 
 test('Start a Workflow: the results go to another workflow, whichever workers check and run it', async () => {
@@ -145,33 +162,91 @@ test('Start a Workflow: the results go to another workflow, whichever workers ch
 	assert.equal(sandbox.tasks.length, 2);
 });
 
+test('50 Purchase Keys at the same moment in executions on two workers: each is bought once', async () => {
+	const { sandbox, workers } = cluster;
+	const signed = await withPurchaseLog(cluster);
+	const keys = Array.from({ length: 50 }, (_, key) => ({ prompt: `key ${key} [[sandbox duration=8s]]` }));
+	const options = { purchaseKey: '={{ $json.prompt }}', concurrentTasks: keys.length };
+	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	// One more than a worker runs, so that the other one runs some.
+	const executionIds = await Promise.all(
+		Array.from(
+			{ length: executionsPerWorker + 1 },
+			async () => await startExecution(cluster.rest, await createWorkflow(signed, keys, [node]), 'Start'),
+		),
+	);
+	const outputs = await Promise.all(
+		executionIds.map(async (id) => {
+			const { status, error, ...execution } = await untilFinished(cluster.rest, id);
+			assert.equal(status, 'success', JSON.stringify(error));
+			return itemsOf({ status, error, ...execution }, 'Generate').map(({ json }) => json);
+		}),
+	);
+	assert.equal(sandbox.tasks.length, keys.length);
+	const idsOf = (output: (typeof outputs)[number]) => output.map(({ task_id: id }) => id);
+	for (const output of outputs) assert.deepEqual(idsOf(output), idsOf(outputs[0] ?? []), 'all get the same tasks');
+	assert.equal(outputs.flat().filter(({ reused }) => reused !== true).length, keys.length);
+	assert.equal(new Set(executionIds.map(workerOf)).size, workers.length, 'each worker ran some of them');
+});
+
+test('a sleeping execution that many call at the same moment is woken once, by one worker', async () => {
+	const { rest, main, sandbox, workers } = cluster;
+	const items = Array.from({ length: 30 }, (_, item) => ({ prompt: `asleep ${item} [[sandbox duration=8s]]` }));
+	const options = { surviveRestarts: true, concurrentTasks: 10 };
+	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	const workflowId = await createWorkflow(cluster, items, [node]);
+	// n8n's own call would wake it within a moment.
+	door.holdFor(workflowId);
+	const executionId = await startExecution(rest, workflowId, 'Start');
+	let innermost = '';
+	let address = '';
+	await until('the innermost execution sleeps', async () => {
+		const last = (await listExecutions(cluster, workflowId)).findLast(({ mode }) => mode === 'integrated');
+		if (last?.status !== 'waiting') return false;
+		innermost = last.id;
+		const [noted] = itemsOf(await readExecution(rest, innermost), 'Note Address');
+		address = String(noted?.json.details?.resume_url ?? '');
+		return address !== '';
+	});
+	const { pathname, search } = new URL(address);
+	const calls = Array.from({ length: 10 }, async () => await fetch(new URL(pathname + search, main.url)));
+	const statuses = (await Promise.all(calls)).map(({ status }) => status);
+	assert.equal(statuses.filter((status) => status === 200).length, 1, statuses.join(' '));
+	const execution = await untilFinished(rest, executionId);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(
+		itemsOf(execution, 'Generate').map(({ json }) => json.task_id),
+		items.map(({ prompt }) => sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id),
+	);
+	assert.equal(sandbox.tasks.length, items.length, 'bought once');
+	const starts = workers.map((worker) => log(worker).split(`Worker started execution ${innermost} `).length - 1);
+	assert.deepEqual(starts.sort(), [0, 1], 'one worker, once');
+});
+
 test('the key is in no log', () => {
 	for (const n8n of [cluster.main, ...cluster.workers]) assert.ok(!log(n8n).includes(sandboxKey));
 });
 
-test('a killed worker: its execution ends without data, its log names the tasks, and a loop with a Wait node goes on elsewhere', async () => {
+test('a killed worker: its execution ends without data, and its log names the tasks, with which Wait for Task finishes elsewhere', async () => {
 	const { rest, sandbox } = cluster;
-	const sleepingId = await startExecution(
-		rest,
-		await createWaitLoop(cluster, [{ prompt: 'asleep 1' }, { prompt: 'asleep 2' }]),
-		'Start',
-	);
-	await until('the loop sleeps', async () => (await readExecution(rest, sleepingId)).status === 'waiting');
-	const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=20s]]` }));
+	const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=never]]` }));
 	const executionId = await startExecution(
 		rest,
 		await createWorkflow(cluster, items, twoSteps, { saveExecutionProgress: true }),
 		'Start',
 	);
-	await untilAccepted(4);
+	await untilAccepted(items.length);
 	const worker = workerOf(executionId);
 	await killN8n(worker);
+	sandbox.release();
 
 	const killed = await untilFinished(rest, executionId);
 	assert.equal(killed.status, 'error');
 	assert.deepEqual(killed.runData, {}, 'n8n throws away what it had saved of the execution');
 	assert.deepEqual((await retry(cluster, executionId, false))?.runData, {}, 'so there is nothing to retry');
-	assert.equal(sandbox.tasks.length, 4, 'and nothing is bought again');
+	assert.equal(sandbox.tasks.length, items.length, 'and nothing is bought again');
 
 	const inLog = new RegExp(`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionId}$`, 'gm');
 	const taskIds = [...log(worker).matchAll(inLog)].map(([, id]) => ({ task_id: id }));
@@ -184,9 +259,5 @@ test('a killed worker: its execution ends without data, its log names the tasks,
 		items.length,
 		'Wait for Task fetches the files',
 	);
-
-	const slept = await untilFinished(rest, sleepingId);
-	assert.equal(slept.status, 'success', JSON.stringify(slept.error));
-	assert.equal(itemsOf(slept, 'Finished').filter(({ binary }) => binary?.data).length, 2);
-	assert.equal(sandbox.tasks.length, 4);
+	assert.equal(sandbox.tasks.length, items.length);
 });

@@ -141,7 +141,7 @@ export const generating = goldens.filter(
 );
 
 /** In the Options: sent also if nobody has added it. */
-export const isInOptions = ({ parameter }: Field): boolean => parameter.startsWith('options.');
+const isInOptions = ({ parameter }: Field): boolean => parameter.startsWith('options.');
 
 export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
 

@@ -12,7 +12,6 @@ const versions = {
 	'1.123.0': { takes: 'a minute or more, 1.1 GB', oldestNode: [20, 19] },
 	'2.0.0': { takes: 'seconds, 0.2 GB beside 1.123.0', oldestNode: [20, 19] },
 	'2.41.0': { takes: 'a minute or more, 2 GB', oldestNode: [24, 0] },
-	'2.41.3': { takes: 'seconds, 0.3 GB beside 2.41.0', oldestNode: [24, 0] },
 };
 /** n8n's prebuilt native parts are made for no newer one. */
 const newestNode = 24;

@@ -21,7 +21,7 @@ export function foundNode(page: Page, name: string): Locator {
 }
 
 /** Searches, clicks the node, clicks the action, and ends with the node open. */
-export async function addNodeBySearch(page: Page, word: string, name: string, action: string): Promise<void> {
+async function addNodeBySearch(page: Page, word: string, name: string, action: string): Promise<void> {
 	await searchNodes(page, word);
 	await foundNode(page, name).click();
 	await foundNode(page, action).click();

@@ -1,8 +1,7 @@
 /** Works with the form of an open node, by the labels that a person reads. */
 import type { Locator, Page } from 'playwright-core';
 
-export const canvasNode = (page: Page, name: string) =>
-	page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
+const canvasNode = (page: Page, name: string) => page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 
 const parameters = (page: Page) => page.getByTestId('node-parameters');
 
@@ -100,14 +99,6 @@ export async function offeredFields(page: Page, collection: string): Promise<str
 	return names;
 }
 
-/** A click on "Add option", and on one that it offers. */
-export async function addOption(page: Page, collection: string, option: string): Promise<void> {
-	await fieldOf(page, collection).getByTestId('collection-parameter-add').click();
-	const list = openList(page, 'collection-parameter-option');
-	await list.filter({ hasText: option }).first().click();
-	await fieldOf(page, option).waitFor();
-}
-
 /** A click on "Add Image" or the like. */
 export async function addRow(page: Page, list: string): Promise<void> {
 	await fieldOf(page, list).getByTestId('fixed-collection-add').click();
@@ -136,39 +127,4 @@ export async function noticesOf(page: Page): Promise<Array<{ text: string; lines
 	return await Promise.all(
 		notices.map(async (notice) => ({ text: await notice.innerText(), lines: await linesOf(notice) })),
 	);
-}
-
-/** Of the help text of a field. */
-export async function linesOfTooltip(page: Page, label: string): Promise<number> {
-	await fieldOf(page, label).hover();
-	await fieldOf(page, label).locator('.n8n-input-label-info, [class*="infoIcon"], svg[data-icon]').first().hover();
-	const tooltip = page.locator('.n8n-tooltip:visible, [role="tooltip"]:visible').first();
-	await tooltip.waitFor();
-	// n8n repeats its text in it, out of sight.
-	return await tooltip.evaluate((shown) => {
-		const { lineHeight } = shown.ownerDocument.defaultView?.getComputedStyle(shown) ?? {};
-		return Math.floor(shown.getBoundingClientRect().height / parseFloat(String(lineHeight)));
-	});
-}
-
-/**
- * The lines that each of these texts takes as a help text: n8n's own, of the field with this label, is exchanged for each.
- */
-export async function linesOfTexts(page: Page, label: string, texts: string[]): Promise<number[]> {
-	await linesOfTooltip(page, label);
-	const tooltip = page.locator('.n8n-tooltip:visible').first();
-	return await tooltip.evaluate((shown, all) => {
-		const text = shown.querySelector('div') ?? shown;
-		return all.map((html) => {
-			text.innerHTML = html;
-			const range = shown.ownerDocument.createRange();
-			range.selectNodeContents(text);
-			return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 8))).size;
-		});
-	}, texts);
-}
-
-/** A click on a switch. */
-export async function turn(page: Page, label: string): Promise<void> {
-	await fieldOf(page, label).locator('[role="switch"], .el-switch').first().click();
 }

@@ -1,6 +1,6 @@
 /** Runs a node from its form, and reads the output panel. */
 import type { Page } from 'playwright-core';
-import { closeNode, linesOf, openNode } from './form.mts';
+import { linesOf } from './form.mts';
 
 const output = (page: Page) => page.getByTestId('output-panel');
 
@@ -24,11 +24,6 @@ export async function messageOf(page: Page): Promise<{ message: string; descript
 /** The lines that the text below the message takes in the panel. */
 export async function linesOfAdvice(page: Page): Promise<number> {
 	return await linesOf(output(page).getByTestId('node-error-description'));
-}
-
-/** Waits for a small message in the corner of the editor. One of the workflow before may still come. */
-export async function untilToast(page: Page, text: string): Promise<void> {
-	await page.locator('.el-notification').filter({ hasText: text }).first().waitFor();
 }
 
 /** A click on "View" of a binary field. */
@@ -63,23 +58,6 @@ export async function retryLastExecution(page: Page): Promise<string[]> {
 export async function executeWorkflow(page: Page): Promise<void> {
 	await page.getByTestId('execute-workflow-button').last().click();
 	await page.getByText('Workflow executed successfully').first().waitFor();
-}
-
-/** The same in a workflow with several triggers: first the arrow beside the button, and the name of the trigger. */
-export async function executeFrom(page: Page, trigger: string): Promise<void> {
-	await page.getByRole('button', { name: 'Select trigger node' }).click();
-	await page.getByRole('menuitem', { name: trigger }).click();
-	await executeWorkflow(page);
-}
-
-/** The files in the output of the node. */
-export async function filesIn(page: Page, node: string): Promise<number> {
-	await openNode(page, node);
-	const files = output(page).getByTestId('ndv-view-binary-data');
-	await files.first().waitFor();
-	const count = await files.count();
-	await closeNode(page);
-	return count;
 }
 
 /** Publishes the workflow, with the dialogs of n8n. */

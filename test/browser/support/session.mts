@@ -18,9 +18,10 @@ export function browser(): Promise<Browser> {
 	return (runningBrowser ??= launchBrowser());
 }
 
-/** n8n with the package and a sandbox whose tasks take little time. Started on first use, and ended after the last test. */
+/** n8n with the package, the examples, and a sandbox whose tasks take little time. Started on first use, and ended after the last test. */
 export function n8n(): Promise<Instance> {
-	return (runningInstance ??= startInstance({ editor: true, sandbox: { imageTaskMs: 300, videoTaskMs: 300 } }));
+	const sandbox = { imageTaskMs: 300, videoTaskMs: 300 };
+	return (runningInstance ??= startInstance({ editor: true, examples: true, sandbox }));
 }
 
 after(async () => {

@@ -1,4 +1,4 @@
-/** A real n8n for one test file: its own user folder and ports, the packed package, a sandbox, and a credential for it. */
+/** A real n8n of its own for one test file (see shared.mts for the others): its own user folder and ports, the packed package, a sandbox, and a credential for it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export const sandboxKey = 'sandbox-key';
 
 /**
  * Parts of n8n that no test uses without the editor: an n8n starts a third sooner without them, and the suites start it
- * about a hundred times. Whoever uses the editor has them all.
+ * again and again. With the editor, n8n has them all.
  */
 const UNUSED_MODULES = [
 	...['insights', 'external-secrets', 'mcp', 'mcp-registry', 'provisioning', 'source-control', 'chat-hub', 'sso-oidc'],

@@ -1,7 +1,6 @@
 /** Workflows as they run in production: active, started by their triggers. */
 import { readExecution } from '../../../tools/n8n/executions.mjs';
 import { readExamples, withCredential, type Workflow } from '../../../tools/n8n/examples.mjs';
-import type { Instance } from './instance.mts';
 import { until } from './until.mts';
 import type { Signed } from './workflow.mts';
 
@@ -106,7 +105,7 @@ export async function untilListed(signed: Pick<Signed, 'rest'>, workflowId: stri
 }
 
 /** Waits until the workflow has at least so many executions and none of them runs. */
-export async function untilExecuted(instance: Instance, workflowId: string, count: number) {
+export async function untilExecuted(instance: Pick<Signed, 'rest'>, workflowId: string, count: number) {
 	const read = async () =>
 		await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
 	await until(`workflow ${workflowId} has ended ${count} executions`, async () => {

@@ -4,6 +4,7 @@ import type { Signed } from './workflow.mts';
 
 /** The columns that tests go by. */
 export interface LogRow {
+	execution: string;
 	workflow_id: string;
 	state: string;
 	item: number;

@@ -1,10 +1,9 @@
 /** Persons who verify themselves, and the example person-verification-trigger.json that they come back to. */
 import assert from 'node:assert/strict';
-import { launchBrowser } from '../../../tools/browser/launch.mjs';
 import { withParameters, type Workflow } from '../../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution } from '../../../tools/n8n/executions.mjs';
-import type { Instance } from './instance.mts';
 import { activate, executionsOf, readExample, saveWorkflow } from './production.mts';
+import type { Joined } from './shared.mts';
 import { until } from './until.mts';
 
 /** Plays the person: opens the link and presses the button. Returns the page they end on, and its address. */
@@ -16,22 +15,6 @@ export async function press(button: 'pass' | 'fail', link: string) {
 	return { callback, status: page.status, type: page.headers.get('content-type'), html: await page.text() };
 }
 
-/** The same with a mouse. */
-export async function click(link: string) {
-	const browser = await launchBrowser();
-	try {
-		const page = await browser.newPage();
-		const hosts = new Set<string>();
-		page.on('request', (request) => hosts.add(new URL(request.url()).host));
-		await page.goto(link);
-		await page.click('#pass');
-		await page.waitForURL((url) => url.search.includes('vendorToken='));
-		return { text: (await page.textContent('body')) ?? '', hosts };
-	} finally {
-		await browser.close();
-	}
-}
-
 /** Opens the address that people are given: where it sends the browser. */
 export async function askForLink(start: string, reference: string): Promise<string> {
 	const sent = await fetch(`${start}?reference=${encodeURIComponent(reference)}`, { redirect: 'manual' });
@@ -40,7 +23,7 @@ export async function askForLink(start: string, reference: string): Promise<stri
 
 /** The example as its sticky note says: the trigger's production URL as callback URL, active. */
 export async function startVerificationTrigger(
-	instance: Instance,
+	instance: Joined,
 	workflow: Workflow = readExample('person-verification-trigger.json'),
 ) {
 	const workflowId = await saveWorkflow(instance, workflow);
@@ -62,7 +45,7 @@ export async function startVerificationTrigger(
 }
 
 /** The items that callbacks have started the workflow with, once there are so many. */
-export async function emitted(instance: Instance, workflowId: string, count: number) {
+export async function emitted(instance: Joined, workflowId: string, count: number) {
 	const read = async () => {
 		const executions = await Promise.all(
 			(await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)),

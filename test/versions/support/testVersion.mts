@@ -18,8 +18,8 @@ import { createWorkflow, oneStep, packageType, type Signed } from '../../n8n/sup
 import { cut, flood, startHostile, TASK_ID, type Answer } from '../../support/hostile.mts';
 
 const imageTaskMs = 400;
-/** Long enough that neither two rounds nor the time around the tasks could be taken for one. */
-const batchTaskMs = 8_000;
+/** The node polls once a second here. */
+const MORE_THAN_A_POLL_MS = 1_500;
 
 /** They do not pass on what a sub-execution that has slept ends with. */
 const withoutDurableWait = new Set<N8nVersion>(['1.123.0', '2.0.0']);
@@ -67,16 +67,6 @@ export function testVersion(version: N8nVersion): void {
 		const file = await instance.rest.readBinary(item.binary.data.id);
 		assert.equal(file.subarray(1, 4).toString(), 'PNG');
 		assert.ok(log(instance).includes(item.json.task_id), 'the log names the task');
-	});
-
-	test('a batch of 10 takes about as long as its slowest task', async () => {
-		const prompts = Array.from({ length: 10 }, (_, index) => `picture ${index} [[sandbox duration=${batchTaskMs}ms]]`);
-		const execution = await untilFinished(instance.rest, await startGenerate(instance, prompts));
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		assert.equal(itemsOf(execution, 'Generate').length, 10);
-		assert.equal(instance.sandbox.stats().peakTasksInFlight, 10, 'all tasks were under way at once');
-		const [run] = execution.runData.Generate ?? [];
-		assert.ok(run.executionTime < 2 * batchTaskMs, `${run.executionTime} ms for tasks of ${batchTaskMs} ms`);
 	});
 
 	test('a token, with the hint to store its key', async () => {
@@ -171,14 +161,10 @@ export function testVersion(version: N8nVersion): void {
 				assert.equal(hostile.posts(), 1);
 				return String(execution.error?.message);
 			};
-			for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')])
+			for (const create of [flood('{"a":'), cut('{"a":')])
 				assert.match(await messageAfter({ create }), /^The service may or may not have accepted this task/);
 			const tooLarge = `The answer from the service is too large (task ${TASK_ID})`;
 			assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
-			assert.equal(
-				await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }),
-				tooLarge,
-			);
 		} finally {
 			await hostile.close();
 		}
@@ -193,20 +179,17 @@ export function testVersion(version: N8nVersion): void {
 			{ retryOnFail: true, maxTries: 3, waitBetweenTries: 100 },
 		);
 		await until('all tasks are accepted', () => instance.sandbox.tasks.length >= prompts.length);
-		await pause(500); // so that every answer has arrived, and the tasks are waited for
+		// All answers have arrived then, and the tasks are waited for.
+		await until('their IDs are in the log', () => instance.sandbox.tasks.every(({ id }) => log(instance).includes(id)));
 		await stopExecution(instance.rest, executionId);
-		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 10_000 });
-		assert.equal(execution.status, 'canceled');
-		const requests = instance.sandbox.requests.length;
-		await until(
-			'the node itself has ended',
-			() => log(instance).includes('the execution was stopped, still running at the service: '),
-			{ withinMs: 5_000 },
+		assert.equal((await untilFinished(instance.rest, executionId)).status, 'canceled');
+		await until('the node itself has ended', () =>
+			log(instance).includes('the execution was stopped, still running at the service: '),
 		);
-		await pause(2_500);
+		const requests = instance.sandbox.requests.length;
+		await pause(MORE_THAN_A_POLL_MS);
 		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
 		assert.equal(instance.sandbox.tasks.length, prompts.length, 'and nothing was bought again');
-		for (const { id } of instance.sandbox.tasks) assert.ok(log(instance).includes(id), `the log names ${id}`);
 		const { record } = await readExecution(instance.rest, executionId);
 		assert.ok(
 			JSON.stringify(record).includes(instance.sandbox.tasks[0]?.id ?? '?'),

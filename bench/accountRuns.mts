@@ -1,10 +1,10 @@
 /** Executions that share an account with few places, in a real n8n, as the service sees them. */
-import { startSandbox } from '../../../sandbox/index.mts';
-import { credentialType } from '../../../tools/n8n/examples.mjs';
-import { itemsOf, startExecution, type Execution, untilFinished } from '../../../tools/n8n/executions.mjs';
-import { sandboxKey, type Instance } from './instance.mts';
-import { pause } from './until.mts';
-import { createWorkflow, packageType } from './workflow.mts';
+import { startSandbox } from '../sandbox/index.mts';
+import { credentialType } from '../tools/n8n/examples.mjs';
+import { itemsOf, startExecution, type Execution, untilFinished } from '../tools/n8n/executions.mjs';
+import { sandboxKey, type Instance } from '../test/n8n/support/instance.mts';
+import { pause } from '../test/n8n/support/until.mts';
+import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
 
 export type Service = Awaited<ReturnType<typeof startSandbox>>;
 

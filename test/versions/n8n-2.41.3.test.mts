@@ -1,3 +1,0 @@
-import { testVersion } from './support/testVersion.mts';
-
-testVersion('2.41.3');
