@@ -147,12 +147,6 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('Upload Image names its field when it is empty', async () => {
-		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: '={{ undefined }}' });
-		expect(error?.message).toBe('Input Binary Field is empty');
-		expect(error?.description).toContain('(the item has data, data_1)');
-	});
-
 	test('the message about a binary field that is not there names those that are', async () => {
 		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: 'photo' });
 		expect(error?.message).toBe('Input Binary Field: the item has no binary field "photo"');
@@ -160,21 +154,6 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			'It has: data, data_1. Enter the name of a binary field of the input item. Nothing was sent.',
 		);
 		expect(sandbox.requests).toHaveLength(0);
-	});
-
-	test('an item without any file says so', async () => {
-		const { error } = await run('image', { operation: 'uploadImage' }, [{ json: { data: 'text', _files: {} } }]);
-		expect(error?.description).toContain('It has no binary data at all.');
-	});
-
-	test('the file of an avatar is named, too, where its URL should be', async () => {
-		const { error } = await run('avatar', {
-			resource: 'asset',
-			operation: 'upload',
-			groupId: 'pg_1',
-			sourceUrl: 'data',
-		});
-		expect(error?.message).toBe('Source URL is the name of the binary field "data": the field takes a URL only');
 	});
 
 	test('a file is recognised by its first bytes, with a type that says nothing and without any', async () => {
