@@ -166,10 +166,8 @@ describe('in a sub-workflow', () => {
 
 	test.each<[string, Partial<IRunExecutionData> | undefined, Partial<IRunExecutionData> | undefined, boolean]>([
 		['called for each item', given(1), at(CALL, 'each', 2), false],
-		['called for each of one item', given(1), at(CALL, 'each', 1), true],
 		['called once', given(1), at(CALL, 'once', 2), true],
 		['called with several items', given(2), at('test.start', undefined, 1), true],
-		['called with one item by a manual execution', given(1), undefined, false],
 		['called by an agent', given(1), at('@n8n/n8n-nodes-langchain.agent', undefined, 1), false],
 		['not to be read', undefined, undefined, false],
 	])(

@@ -1,3 +1,4 @@
+/** Gateway Avatar: groups, assets and verifications, and what the service answers about them. */
 import { pause, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 const ASSET_MS = 1_200;
@@ -22,23 +23,6 @@ async function makeGroup(): Promise<string> {
 const asset = { avatarKind: 'private', assetType: 'image', sourceUrl: 'https://example.com/face.png', options: quick };
 
 describe('Group', () => {
-	test('Create of a group gives the ID, and what it was made with', async () => {
-		const { json } = await run('group', 'create', { groupName: 'Anna', groupDescription: 'Spokesperson' });
-		expect(json).toEqual([{ group_id: expect.stringMatching(/^pg_/), name: 'Anna', description: 'Spokesperson' }]);
-	});
-
-	test('a retry after another item keeps the group of the first try', async () => {
-		sandbox.faults.add({ on: 'avatar', skip: 1, do: '400' });
-		const { json } = await run(
-			'group',
-			'create',
-			{},
-			{ items: [{ json: {} }, { json: {} }], settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
-		);
-		expect(json).toHaveLength(2);
-		expect(posts()).toHaveLength(3);
-	});
-
 	test('when the outcome of a group is unknown, nothing is created again', async () => {
 		sandbox.faults.add({ on: 'avatar', do: '504!after' });
 		const { error } = await run(
@@ -101,7 +85,6 @@ describe('Asset', () => {
 
 	test.each<[object, object]>([
 		[{ options: { additionalFields: { asset_type: 'portrait' } } }, { asset_type: 'portrait' }],
-		[{ options: { additionalFields: { source_url: 'oss://b/x' } } }, { source_url: 'oss://b/x' }],
 		[
 			{ sourceUrl: '', options: { additionalFields: { url: 'https://e.example/a.png' } } },
 			{ url: 'https://e.example/a.png' },
@@ -126,12 +109,6 @@ describe('Asset', () => {
 			expect(posts()).toHaveLength(before);
 		},
 	);
-
-	test.each([['Active'], ['ACTIVE']])('an asset with the status %s is done', async (status) => {
-		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { data: { status } } } });
-		const { json } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
-		expect(json[0]).toMatchObject({ status });
-	});
 
 	test.each([['failed'], ['expired']])('the status %s ends the wait for an asset with the reason', async (status) => {
 		sandbox.faults.add({
@@ -186,16 +163,6 @@ describe('Asset', () => {
 			reference: expect.stringMatching(/^asset:/),
 		});
 	});
-
-	test('many assets are waited for at once', async () => {
-		const groupId = await makeGroup();
-		const startedAt = Date.now();
-		const items = Array.from({ length: 10 }, (_, index) => ({ json: { url: `https://example.com/${index}.png` } }));
-		const { json } = await run('asset', 'upload', { ...asset, groupId, sourceUrl: '={{ $json.url }}' }, { items });
-		expect(json.map(({ source_url }) => source_url)).toEqual(items.map(({ json: { url } }) => url));
-		// As long as one after the other would take.
-		expect(Date.now() - startedAt).toBeLessThan(items.length * ASSET_MS);
-	});
 });
 
 describe('Verification', () => {
@@ -215,7 +182,6 @@ describe('Verification', () => {
 
 	test.each([
 		['myapp://verified', '', 'myapp://verified'],
-		['com.example.app:/verified', '', 'com.example.app:/verified'],
 		['myapp://verified?screen=2', '', 'myapp://verified?screen=2&callback=1'],
 		['myapp://verified', 'customer 42', 'myapp://verified?reference=customer+42'],
 	])('the callback URL %s with the reference "%s" is sent as %s', async (callbackUrl, reference, sent) => {
@@ -223,12 +189,6 @@ describe('Verification', () => {
 		expect(error).toBeUndefined();
 		expect(posts()[0].body).toEqual({ callback_url: sent });
 		expect(json[0]).toMatchObject({ callback_url: sent, h5_link: expect.any(String) });
-	});
-
-	test('a callback URL in Additional Fields is sent as it is, without a parameter', async () => {
-		const callback_url = 'https://example.com/a?signature=abc';
-		await run('verification', 'create', { options: { additionalFields: { callback_url } } });
-		expect(posts()[0].body).toEqual({ callback_url });
 	});
 
 	test('a link that is not there yet is read a moment later, and what is lost names the session', async () => {
@@ -352,14 +312,6 @@ describe('bad input', () => {
 			{ sourceUrl: 'data' },
 			/^Source URL is the name of the binary field "data"/,
 		],
-		['no group', 'asset', 'upload', { groupId: ' ' }, /^Group ID is empty/],
-		[
-			'another type',
-			'asset',
-			'upload',
-			{ assetType: '={{ "text" }}' },
-			/^Asset Type is "text": it must be audio, image or video/,
-		],
 		...['upload', 'get', 'wait'].map((operation): [string, string, string, object, RegExp] => [
 			`an expression that gives no kind, where the default would be another one, in ${operation}`,
 			'asset',
@@ -367,13 +319,6 @@ describe('bad input', () => {
 			{ avatarKind: '={{ $json.none }}', assetId: 'a_1' },
 			/^The expression in Avatar Kind gave nothing for this item/,
 		]),
-		[
-			'a body field with spaces',
-			'asset',
-			'upload',
-			{ options: { groupIdBodyField: 'group id' } },
-			/^Group ID Body Field is "group id"/,
-		],
 		[
 			'a callback URL that an expression has lost: nothing would come back',
 			'verification',
@@ -394,13 +339,6 @@ describe('bad input', () => {
 			'create',
 			{ callbackUrl: 'n8n.example.com' },
 			/^Callback URL is "n8n.example.com", which is not a URL/,
-		],
-		[
-			'a callback URL with a space',
-			'verification',
-			'create',
-			{ callbackUrl: 'myapp://a b' },
-			/^Callback URL is "myapp:\/\/a b", which is not a URL/,
 		],
 	])(
 		'bad input, %s, is named by its label, and nothing is sent',
@@ -465,23 +403,184 @@ describe('bad input', () => {
 		expect(made[0].binary?.data?.mimeType).toBe('image/png');
 	});
 
-	test('the refusal of a vendor token of another verification comes with advice', async () => {
-		const first = await run('verification', 'create');
-		const second = await run('verification', 'create');
-		const { error } = await run('verification', 'getResult', {
-			verificationId: first.json[0].task_id,
-			vendorToken: second.json[0].vendor_token,
-		});
-		expect(error?.message).toMatch(/^The service answered 403 when asked for the result of verification rav_/);
-		expect(error?.description).toMatch(/same verification/);
-	});
-
 	test('IDs that the service does not know are named', async () => {
 		const gone = await run('asset', 'get', { avatarKind: 'private', assetId: 'pa_gone' });
 		expect(gone.error?.message).toBe('This account has no private avatar asset pa_gone');
 		const unknown = await run('verification', 'get', { verificationId: 'rav_gone' });
 		expect(unknown.error?.message).toBe('The service does not know the verification rav_gone');
 		expect(sandbox.requests).toHaveLength(2);
+	});
+});
+
+/** The output with the record of the service. */
+const raw = { simplify: false };
+
+describe('what the service answers is shown', () => {
+	const answer = (body: object) => sandbox.faults.add({ on: 'avatar', do: { status: 200, body } });
+	const link = { h5_link: 'https://example.com/h5/1', vendor_token: 'vt_1' };
+
+	test.each([
+		['flat', (record: object) => record],
+		['wrapped', (record: object) => ({ success: true, data: record })],
+	])(
+		'a Create that failed comes out as failed; with Simplify off, everything of both answers does (%s)',
+		async (_title, wrap) => {
+			answer(wrap({ task_id: 'rav_1', status: 'failed', created_by: 'me' }));
+			answer(wrap({ task_id: 'rav_1', status: 'open', ...link, camera: 'front' }));
+			const { json } = await run('verification', 'create', { options: raw });
+			expect(json[0]).toMatchObject({ task_id: 'rav_1', status: 'failed', ...link });
+			expect(json[0].record).toMatchObject(wrap({ created_by: 'me', status: 'open', camera: 'front' }));
+		},
+	);
+
+	test('a group is called what the service calls it, or else what was sent', async () => {
+		answer({ data: { group_id: 'pg_1', name: 'Anna (2)', owner: 7 } });
+		const named = await run('group', 'create', {
+			groupName: 'Anna',
+			groupDescription: 'Spokesperson',
+			options: raw,
+		});
+		expect(named.json[0]).toEqual({
+			group_id: 'pg_1',
+			name: 'Anna (2)',
+			description: 'Spokesperson',
+			record: { data: { group_id: 'pg_1', name: 'Anna (2)', owner: 7 } },
+		});
+		const sent = await run('group', 'create', { groupName: 'Anna', options: { additionalFields: { name: 'Berta' } } });
+		expect(sent.json[0]).toEqual({ group_id: expect.any(String), name: 'Berta' });
+	});
+
+	test('an upload that waits gives everything of both answers; Get and Wait for Asset give theirs', async () => {
+		answer({ asset_id: 'pa_1', uploaded_by: 'me' });
+		answer({ data: { asset_id: 'pa_1', status: 'Active', frames: 9 } });
+		const uploaded = await run('asset', 'upload', { ...asset, groupId: 'pg_1', options: raw });
+		expect(uploaded.json[0]).toMatchObject({ status: 'Active', record: { uploaded_by: 'me', data: { frames: 9 } } });
+		for (const operation of ['get', 'wait']) {
+			answer({ asset_id: 'pa_1', status: 'active', frames: 9 });
+			const { json } = await run('asset', operation, {
+				assetId: 'pa_1',
+				options: operation === 'wait' ? { ...quick, ...raw } : raw,
+			});
+			expect(json[0].record).toEqual({ asset_id: 'pa_1', status: 'active', frames: 9 });
+		}
+	});
+
+	test('a new session without a link is told with its verification', async () => {
+		answer({ task_id: 'rav_2' });
+		answer({ task_id: 'rav_2', status: 'completed', h5_link: '', vendor_token: 'vt_1' });
+		const created = await run('verification', 'create');
+		expect(created.error?.message).toBe('The service gave no link for the verification rav_2');
+		expect(created.error?.description).toContain('The status of its session is "completed".');
+		answer({ task_id: 'rav_3' });
+		answer({ task_id: 'rav_3' });
+		const continued = await run('verification', 'create', {}, { settings: { onError: 'continueRegularOutput' } });
+		expect(continued.json[0]).toMatchObject({
+			error: 'The service gave no link for the verification rav_3',
+			task_id: 'rav_3',
+		});
+	});
+});
+
+describe('before the person has passed, a service may say no', () => {
+	const keys = { verificationId: 'rav_1', vendorToken: 'vt_1' };
+	const wait = { ...keys, waitUntilVerified: true, options: quick };
+	const notYet = (status: number, body: object = { message: 'nobody has been here', code: 'not_yet' }) => ({
+		status,
+		body,
+	});
+	const passed = { status: 200, body: { verify_status: 'verified', group_id: 'rg_1' } };
+
+	test.each([400, 403, 404, 409, 422])('%i before the person has passed is waited out', async (status) => {
+		sandbox.faults.add({ on: 'avatar', times: 2, do: notYet(status) }, { on: 'avatar', do: passed });
+		const { json, error } = await run('verification', 'getResult', wait);
+		expect(error).toBeUndefined();
+		expect(json[0]).toMatchObject({ verified: true, group_id: 'rg_1' });
+		expect(sandbox.requests).toHaveLength(3);
+	});
+
+	test.each([
+		[401, /did not accept the API key/],
+		[402, /not enough credits/],
+	])('%i ends the wait for a person, and names the verification', async (status, message) => {
+		sandbox.faults.add({ on: 'avatar', times: -1, do: notYet(status) });
+		const { error } = await run('verification', 'getResult', wait);
+		expect(error?.message).toMatch(message);
+		expect(error?.message).toContain('rav_1');
+		expect(sandbox.requests).toHaveLength(1);
+	});
+
+	test('a wait for a person that times out quotes the last words, and so does an item that is returned', async () => {
+		sandbox.faults.add({ on: 'avatar', times: -1, do: notYet(403) });
+		const options = { ...quick, timeoutMinutes: 0.02 };
+		const { error } = await run('verification', 'getResult', { ...wait, options });
+		expect(error?.message).toMatch(/^Verification rav_1 has not finished within/);
+		expect(error?.description).toContain('"nobody has been here", code not_yet');
+		const { json } = await run('verification', 'getResult', { ...wait, options: { ...options, onTimeout: 'return' } });
+		expect(json[0]).toMatchObject({ verified: false, timed_out: true, reason: 'nobody has been here' });
+	});
+
+	test.each([
+		['403', notYet(403)],
+		['403', { status: 403, body: { error: { type: 'authentication_error', message: 'nobody has been here' } } }],
+		[
+			'200 and success: false',
+			{ status: 200, body: { success: false, code: 'task_not_found', message: 'nobody has been here' } },
+		],
+	])('one look tells that %s was answered, and not why, but what it may mean (%#)', async (answered, answer) => {
+		sandbox.faults.add({ on: 'avatar', do: answer });
+		const { error } = await run('verification', 'getResult', keys);
+		expect(error?.message).toBe(`The service answered ${answered} when asked for the result of verification rav_1`);
+		expect(error?.description).toMatch(
+			/^The service says: "nobody has been here".* may mean that nobody has passed yet/,
+		);
+		expect(error?.description).toContain('the same verification');
+		expect(sandbox.requests).toHaveLength(1);
+	});
+});
+
+describe('Additional Fields are checked as they are sent', () => {
+	const upload = (avatarKind: string, additionalFields: object) =>
+		run('asset', 'upload', {
+			...asset,
+			avatarKind,
+			groupId: 'pg_1',
+			waitForActive: false,
+			options: { additionalFields },
+		});
+
+	test.each<[string, object, RegExp]>([
+		['private', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
+		['private', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
+		['private', { group_id: '' }, /^Group ID is empty/],
+		['real', { group_id: { id: 'rg_1' } }, /^Group ID is {"id":"rg_1"}, which is not text/],
+	])(
+		'an asset of a %s avatar with %j in Additional Fields is refused before anything is sent',
+		async (kind, additionalFields, message) => {
+			const { error } = await upload(kind, additionalFields);
+			expect(error?.message).toMatch(message);
+			expect(error?.description).toMatch(/Nothing was sent/);
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
+
+	test('an assumed field of a real avatar can be left out by null, one that the contract shows cannot', async () => {
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { asset_id: 'ra_1' } } });
+		const { json, error } = await upload('real', {
+			asset_type: null,
+			source_url: null,
+			group_id: null,
+			link: 'https://example.com/a.png',
+		});
+		expect(error).toBeUndefined();
+		expect(posts()[0].body).toEqual({ link: 'https://example.com/a.png' });
+		expect(json[0]).toEqual({ asset_id: 'ra_1', reference: 'asset://ra_1', status: 'processing', avatar_kind: 'real' });
+		expect((await upload('private', { source_url: null })).error?.message).toBe('Source URL is empty');
+		expect((await upload('private', { asset_type: null })).error?.message).toBe('Asset Type is empty');
+		const { json: verifications } = await run('verification', 'create', {
+			callbackUrl: 'https://example.com/a',
+			options: { additionalFields: { callback_url: null } },
+		});
+		expect(verifications[0]).not.toHaveProperty('callback_url');
 	});
 });
 

@@ -1,7 +1,7 @@
 /** Start a Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
-import { detailsOf, orderOf } from '../support/orders.mts';
+import { orderOf } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -73,8 +73,6 @@ async function run(
 		data,
 	};
 }
-
-const retries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 
 const idsOf = ({ items }: Started) => items.map((item) => orderOf(item).task?.taskId);
 const tasks = () => sandbox.tasks.map(({ id }) => id);
@@ -198,32 +196,6 @@ test('an item that was not accepted is told at once, and the others are waited f
 		[undefined, true],
 		['101', false],
 	]);
-});
-
-test('what n8n does not start is not lost, and a retry hands over what is left', async () => {
-	const { checks, started, items } = await run(
-		{ startMode: 'eachItem' },
-		prompts('a', 'b', 'c'),
-		{ failing: [2] },
-		{ settings: retries },
-	);
-	expect(checks).toHaveLength(1);
-	expect(sandbox.tasks).toHaveLength(3);
-	expect(started.flatMap(idsOf)).toEqual(tasks());
-	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '103', '104']);
-});
-
-test('a task that could not be handed over goes to the error output, with its ID', async () => {
-	const { outputs } = await run(
-		{ startMode: 'eachItem' },
-		prompts('a', 'b'),
-		{ failing: [2] },
-		{ settings: { onError: 'continueErrorOutput' } },
-	);
-	const [first, second] = tasks();
-	expect(outputs[0]?.map(({ json }) => json.task_id)).toEqual([first]);
-	expect(outputs[1]?.map((item) => detailsOf(item).task_id)).toEqual([second]);
-	expect(outputs[1]?.[0]?.json.error).toMatch(/^n8n did not start the execution that waits for task/);
 });
 
 test('before a cent is spent, n8n says whether it would start the execution that is to wait', async () => {

@@ -80,14 +80,6 @@ describe('an answer counts for the task that it names', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test.each(['none', 'own', 'both', 'behind'])(
-		'a result in a record with IDs such as "%s" is the task’s',
-		async (ids) => {
-			const { json } = await run(`ids=${ids} duration=400ms`);
-			expect(json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
-		},
-	);
-
 	test('the result of another ID that comes only at the end is not believed', async () => {
 		hurryMore();
 		const { json } = await run('ids=behind_end duration=400ms', { settings: continuing });
@@ -157,11 +149,6 @@ describe('pages of what stands in front of the service', () => {
 		expect((await run('')).error?.message).toContain('without a word of the service');
 		sandbox.reset();
 		expect((await run('')).json[0].status).toBe('completed');
-	});
-
-	test('the words of the contract count in plain text, too', async () => {
-		const { error } = await run('create=no_key_text');
-		expect(error?.message).toBe('The request reached the service without an API key');
 	});
 });
 

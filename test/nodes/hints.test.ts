@@ -50,15 +50,6 @@ test.each([
 	expect(hints).toEqual(expected);
 });
 
-test('Get Task says nothing about a task that goes on: that is what it was asked', async () => {
-	const { json } = await hintsOf(
-		'image',
-		{ ...fromItem, whenDone: 'return' },
-		{ items: prompts('a [[sandbox duration=60s]]') },
-	);
-	expect((await hintsOf('image', { operation: 'getTask', taskId: json[0].task_id })).hints).toEqual([]);
-});
-
 const image = (...urls: string[]) => ({ images: { image: urls.map((url) => ({ url })) } });
 const reference = { ...fromItem, model: 'beta-v3-omni', whenDone: 'return' };
 const notThere =

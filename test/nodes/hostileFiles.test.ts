@@ -148,13 +148,6 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		expect(grownMb).toBeLessThan(150);
 	});
 
-	test('a file that is within the bounds arrives as it is', async () => {
-		const bytes = Buffer.from(Array.from({ length: 3 * MIB }, (_, index) => index % 251));
-		const { items } = await download(text(bytes, { 'content-type': 'image/png' }));
-		const data = items[0]?.binary?.data;
-		expect(data).toMatchObject({ mimeType: 'image/png', bytes: bytes.length });
-	});
-
 	test('a host that is slow, but quick enough, is waited for', async () => {
 		Object.assign(FILE_LIMITS, { graceMs: 600, silenceMs: 1_000 });
 		const bytes = Buffer.alloc(2 * MIB, 'a');

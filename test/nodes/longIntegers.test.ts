@@ -124,11 +124,4 @@ describe('in what is answered', () => {
 		const result = { resource: 'verification', operation: 'getResult', verificationId: 'a', vendorToken: 'b' };
 		expect(await run('avatar', result)).toMatchObject([{ verified: true, group_id: LONG }]);
 	});
-
-	test('a long amount stays a number', async () => {
-		answer('balance', `{"success":true,"remain_credits":${LONG},"used_credits":1,"user_id":${LONG}}`);
-		expect(await run('balance', { operation: 'getUserBalance' })).toMatchObject([
-			{ remain_credits: Number(LONG), remain_usd: Number(LONG) / 200, user_id: LONG },
-		]);
-	});
 });

@@ -2,16 +2,7 @@
  * The messages of a run that ends with the error of one item: how to get what is paid for, and never how to pay again.
  */
 import { toRanges } from '../../core/text';
-import {
-	hurry,
-	pause,
-	prompts,
-	quick,
-	quickSandbox,
-	runGateway,
-	startGateway,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -23,19 +14,6 @@ beforeEach(() => sandbox.reset());
 
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 const continuing = { settings: { onError: 'continueErrorOutput' as const } };
-
-test('the result is downloaded unless somebody turns that off', async () => {
-	for (const kind of ['image', 'video'] as const) {
-		const made = await runGateway(kind, sandbox, { operation: 'generate', prompt: 'a', options: quick });
-		expect(Object.keys(made.items[0]?.binary ?? {})).toEqual(['data']);
-		const { task_id: taskId } = made.json[0] ?? {};
-		const [waited, got] = [
-			await runGateway(kind, sandbox, { operation: 'waitForTask', taskId }),
-			await runGateway(kind, sandbox, { operation: 'getTask', taskId }),
-		];
-		expect([waited, got].map(({ items }) => items[0]?.binary?.data !== undefined)).toEqual([true, false]);
-	}
-});
 
 describe('a double click on Execute step', () => {
 	const items = prompts('a [[sandbox duration=2s]]', 'b [[sandbox duration=2s]]');
@@ -80,15 +58,6 @@ describe('a double click on Execute step', () => {
 		expect((await click(first)).error).toBeUndefined();
 		expect((await click(first + 1)).error).toBeUndefined();
 		expect(sandbox.tasks).toHaveLength(6);
-	});
-
-	test('an API key is created once, too', async () => {
-		const form = { operation: 'create', name: 'a [[sandbox create=slow:1000ms]]', amount: '5' };
-		const create = async (execution: number) =>
-			await runGateway('token', sandbox, form, { kept: { executionId: String(execution) } });
-		const [, { error }] = await Promise.all([create(first), pause(300).then(async () => await create(first + 1))]);
-		expect(error?.message).toContain(`in execution ${first}`);
-		expect(sandbox.requests).toHaveLength(1);
 	});
 });
 
@@ -199,16 +168,6 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 			'To try again, run only this item again: that creates a new task, and you pay again.',
 		);
 	});
-
-	test('the advice about a request that the service refused for now is a retry for an execution, and another way for an item', async () => {
-		hurry();
-		const busy = { items: prompts('a [[sandbox create=429:3600*all]]') };
-		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain(
-			'Retry this execution in the Executions list later.',
-		);
-		const { task } = await runGateway('image', sandbox, fromItem, { ...busy, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.message).toContain('Run only this item again later.');
-	});
 });
 
 test('many wrong items are ranges, counted as n8n counts', async () => {
@@ -265,11 +224,5 @@ describe('an expression that gives nothing is named as such', () => {
 		expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);
 		expect(error?.description).toMatch(/^Check the expression in .*Nothing was sent\.$/);
 		expect(sandbox.requests).toEqual([]);
-	});
-
-	test('a field without an expression is named as empty', async () => {
-		expect((await runGateway('image', sandbox, { operation: 'generate', prompt: ' ' })).error?.message).toBe(
-			'Prompt is empty',
-		);
 	});
 });

@@ -96,18 +96,6 @@ test('Balance Trigger puts out fields that n8n reads as an error like the node',
 	for (const name of ['error', '$error']) expect(items?.[0].json).not.toHaveProperty([name]);
 });
 
-test.each(operations.map(([title, kind, parameters, record]) => [title, kind, parameters, record] as const))(
-	'%s: a record that is nested deeper than n8n can write does not end the node',
-	async (_title, kind, parameters, record) => {
-		const deep = `${'{"a":'.repeat(6_000)}1${'}'.repeat(6_000)}`;
-		const body = `${JSON.stringify(record).slice(0, -1)},"deep":${deep}}`;
-		sandbox.faults.add({ on: 'any', times: -1, do: { status: 200, body } });
-		const { json, error } = await runGateway(kind, sandbox, withRecord(parameters, false));
-		expect(error).toBeUndefined();
-		expect(JSON.stringify(json[0])).toContain('…');
-	},
-);
-
 describe('Include Input Fields', () => {
 	const passOn = { includeInputFields: true };
 	const generate = {

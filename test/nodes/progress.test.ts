@@ -97,8 +97,3 @@ test.each([
 	const { lines } = await listen({ options: quick }, { items: prompts(prompt), stopAfterMs: 7_000 });
 	expect(lines).toContainEqual(expect.stringMatching(`^${trouble.replace(/[()]/g, '\\$&')}, next try in [5-8] s$`));
 });
-
-test('an execution that nobody watches says nothing', async () => {
-	const { lines } = await listen({ options: quick }, { items: prompts('a'), mode: 'trigger' });
-	expect(lines).toEqual([]);
-});

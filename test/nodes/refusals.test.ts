@@ -108,24 +108,6 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts().filter(({ path }) => path.includes('/videos/'))).toHaveLength(3);
 	});
 
-	test('after a model that the service does not know, items with another model are bought', async () => {
-		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'alpha' }, do: 'no_model', times: -1 });
-		const parameters = {
-			operation: 'generate',
-			model: '={{ $json.model }}',
-			prompt: '={{ $json.model }}',
-			options: quick,
-		};
-		const { json } = await runGateway('video', sandbox, parameters, { items, settings: continuing });
-		expect(json.map(({ status, error }) => status ?? error).sort()).toEqual([
-			...Array.from({ length: 3 }, () => expect.stringMatching(/does not know the model alpha|was not submitted/)),
-			'completed',
-			'completed',
-		]);
-		expect(json[0].code).toBe('model_not_found');
-		expect(posts().filter(({ status }) => status === 503).length).toBeLessThanOrEqual(3);
-	});
-
 	test.each(['401', '402', 'no_quota'])('a %s holds back all other items', async (status) => {
 		sandbox.faults.add({ on: 'create', do: status });
 		const parameters = { operation: 'generate', model: '={{ $json.model }}', prompt: 'a', options: oneByOne };
@@ -151,21 +133,6 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(json.map(({ status }) => status)).toEqual([undefined, undefined, 'completed']);
 		expect(json[1].details).toContain('uploads');
 		expect(posts().filter(({ path }) => path.includes('/uploads/'))).toHaveLength(1);
-	});
-
-	test('403 for a creation without model or group holds back everything', async () => {
-		sandbox.faults.add({ on: 'avatar', do: '403' });
-		const parameters = { resource: 'group', operation: 'create', options: { requestsPerSecond: 1 } };
-		const { json } = await runGateway('avatar', sandbox, parameters, {
-			items: prompts('a', 'b', 'c'),
-			settings: continuing,
-		});
-		expect(posts()).toHaveLength(1);
-		expect(json.map(({ error }) => error)).toEqual([
-			expect.stringMatching(/not allowed/),
-			'This item was not submitted',
-			'This item was not submitted',
-		]);
 	});
 });
 
@@ -293,23 +260,6 @@ describe('a wrong path is told from a wrong ID', () => {
 });
 
 describe('what is told is true', () => {
-	test.each([
-		['video', { operation: 'extendVideo' }, 'Operation is "extendVideo", which this node does not have'],
-		['avatar', { resource: 'face' }, 'Resource is "face", which this node does not have'],
-	] as const)(
-		'what the node does not have does not pass for success where it continues: %s %j',
-		async (kind, parameters, message) => {
-			for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const) {
-				const more = { settings: { onError }, items: prompts('a', 'b') };
-				const { task } = await runGateway(kind, sandbox, parameters, more);
-				const outputs = task?.data?.main?.map((items) => items?.map(({ json }) => json.error) ?? []);
-				expect(outputs?.filter((errors) => errors.length > 0)).toEqual([[message, message]]);
-				expect(outputs?.findIndex((errors) => errors.length > 0)).toBe(onError === 'continueErrorOutput' ? 1 : 0);
-			}
-			expect(sandbox.requests).toHaveLength(0);
-		},
-	);
-
 	test.each([
 		['–', '"–" (U+2013)'],
 		['\u200b', 'the invisible character U+200B'],

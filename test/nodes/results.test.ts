@@ -1,6 +1,6 @@
 /** The result in a completed record: it is found in any place, never guessed, and never lost. */
 import type { IDataObject } from 'n8n-workflow';
-import { startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
+import { finished, startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
 import {
 	pngField,
 	quick,
@@ -71,16 +71,6 @@ describe('a result in a place that is not listed', () => {
 			}
 		},
 	);
-
-	test('a result in a place that is not listed comes with all entries of its list, and is downloaded', async () => {
-		const { json, items, hints } = await generate('result=results', {
-			downloadResult: true,
-			options: { ...quick, n: 3 },
-		});
-		expect(json?.urls).toHaveLength(3);
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
-		expect(hints).toEqual([found('results.url')]);
-	});
 });
 
 describe('two places that may hold the result', () => {
@@ -149,13 +139,6 @@ describe('of a task that has not finished, what the request contained is no resu
 			expect(json).not.toHaveProperty('urls');
 		},
 	);
-
-	test('a part of the result that is there already comes out, also from Result Path', async () => {
-		const part = 'https://files.example/1.png';
-		host.answers.poll = unfinished({ images: [INPUT, part], parts: [{ file: part }] });
-		expect(await generateFrom({})).toMatchObject({ timed_out: true, url: part, urls: [part] });
-		expect(await generateFrom({ resultPath: 'parts.file' })).toMatchObject({ timed_out: true, url: part });
-	});
 
 	test.each(['getTask', 'waitForTask'])(
 		'%s does not know the request, but the record may repeat it',
@@ -284,9 +267,44 @@ describe('no result anywhere', () => {
 	});
 });
 
-test('where one URL stands beside the list that it is of, the list is the result', async () => {
-	const { json, hints } = await generate('result=url_and_images', { options: { ...quick, n: 4 } });
-	expect(json?.urls).toHaveLength(4);
-	expect(json?.url).toEqual(FILE);
-	expect(hints).toEqual([]);
+describe('a result that stands in the record itself, as some values of response_format give it', () => {
+	let host: Hostile;
+	beforeAll(async () => {
+		host = await startHostile();
+	});
+	afterAll(async () => await host.close());
+	beforeEach(() => host.reset());
+
+	const run = async (parameters: IDataObject) => await runGateway('image', host as unknown as Sandbox, parameters);
+	const PICTURE = 'iVBORw0KGgo'.repeat(300_000); // 3.3 MB, as a picture of 2.5 MB has
+	const additionalFields = '{"response_format": "b64_json"}';
+
+	test.each([
+		['where the contract’s neighbours put it', { data: [{ b64_json: PICTURE }] }],
+		['under a name of its own', { picture: PICTURE }],
+	])('a result in the record that was asked for with response_format is put out %s', async (_, fields) => {
+		host.answers.poll = finished(fields);
+		const { error, json } = await run({
+			operation: 'generate',
+			prompt: 'a',
+			options: { ...quick, additionalFields },
+		});
+		expect(error).toBeUndefined();
+		expect(json[0]).toMatchObject({ task_id: TASK_ID, status: 'completed', record: fields });
+	});
+
+	describe('a result that is too large for n8n', () => {
+		const large = finished({ data: [{ b64_json: PICTURE.repeat(2) }] });
+
+		test('of a file that is too large the error names the task, and how to get a URL; a retry goes on with the task', async () => {
+			host.answers.poll = large;
+			const { error } = await run({ operation: 'generate', prompt: 'a', options: { ...quick, additionalFields } });
+			expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
+			expect(error?.description).toMatch(
+				/The node reads at most 1 MB, with files 4 MB.* set response_format .* to url for new tasks/,
+			);
+			expect(error?.description).toMatch(/Retrying this execution without changes continues the task\.$/);
+			expect(host.posts()).toBe(1);
+		});
+	});
 });

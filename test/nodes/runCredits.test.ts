@@ -49,25 +49,6 @@ test('the first item carries what the run has used, and a hint says it in credit
 	expect(hints).toContain(`Credits used by the account during this run: 12 (0.06 USD). ${elsewhere}`);
 });
 
-test('the balance is read before the first purchase and after the last task, and no more', async () => {
-	await run(prompts('a', 'b'));
-	expect(paths()[0]).toBe('GET /v1/user/balance');
-	expect(paths().at(-1)).toBe('GET /v1/user/balance');
-	expect(balanceReads()).toBe(2);
-});
-
-test('with a mistake in one item no balance is read, as nothing is sent', async () => {
-	const { error } = await run(prompts('a', ''));
-	expect(error?.message).toMatch(/Prompt/);
-	expect(paths()).toEqual([]);
-});
-
-test('binary fractions make no noise in the credits of a run', async () => {
-	sandbox.users[0].usedCredits = 0.1;
-	sandbox.faults.add({ on: 'balance', skip: 1, do: { merge: { used_credits: 0.3 } } });
-	expect((await run(prompts('a'))).json[0].run_credits).toBe(0.2);
-});
-
 describe('what cannot be read is a hint, and the results are there', () => {
 	const unknown = (why: RegExp) =>
 		expect.stringMatching(
@@ -183,12 +164,6 @@ describe('other runs of this process with the account', () => {
 		expect(hints.join()).toContain('There is no run_credits');
 		expect([json[0].run_credits, json[0].run_credits_shared, json[0].other]).toEqual([undefined, undefined, 1]);
 	});
-});
-
-test('Return Immediately reports what the service has booked by then, and says that more may come', async () => {
-	const { json, hints } = await run(prompts('a'), { whenDone: 'return' });
-	expect(json[0].run_credits).toBe(IMAGE_CREDITS);
-	expect(hints.join()).toContain('the service may book some of it later');
 });
 
 describe('with Survive Restarts and Start a Workflow', () => {

@@ -107,13 +107,6 @@ test.each([[false], [true]])(
 	},
 );
 
-test('with Retry On Fail the node does not start again when it falls asleep', async () => {
-	const { handed, waitTill } = await run(on, prompts('a'), asleep, {
-		settings: { retryOnFail: true, waitBetweenTries: 0 },
-	});
-	expect([handed.length, sandbox.tasks.length, waitTill !== undefined]).toEqual([1, 1, true]);
-});
-
 test('what n8n does not run is waited for in memory', async () => {
 	const { items, hints, data } = await run(on, prompts('a', 'b'), () => {
 		throw new Error('not allowed');
@@ -156,13 +149,6 @@ const fromMemory = {
 };
 const withFiles = prompts('a', 'b', 'c').map((item) => ({ ...item, binary: { photo: pngField() } }));
 
-test('a file that n8n keeps in memory and the service refuses ends the batch before anything is bought', async () => {
-	sandbox.faults.add({ on: 'upload', do: '400' });
-	const { error, handed } = await run(fromMemory, withFiles, asleep);
-	expect(error?.message).toBe('The service did not accept the request');
-	expect([handed, sandbox.tasks]).toEqual([[], []]);
-});
-
 test('files of later waves that n8n keeps in memory are uploaded before anything is bought', async () => {
 	const { handed } = await run(fromMemory, withFiles, asleep);
 	const posts = sandbox.requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
@@ -193,12 +179,6 @@ test.each(['401', '402', '403'])(
 	},
 );
 
-test('tasks that are not waited for are not handed over', async () => {
-	const { handed, items } = await run({ ...on, whenDone: 'return' }, prompts('a'), asleep);
-	expect(handed).toEqual([]);
-	expect(items[0]?.json.status).toBe('queued');
-});
-
 describe('the hidden operations', () => {
 	const NOT_FOR_WORKFLOWS =
 		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
@@ -227,26 +207,6 @@ describe('the hidden operations', () => {
 			);
 		},
 	);
-
-	test('the hidden operations show the hints of the results, and those about the output', async () => {
-		const output = { task_id: 'img_1', status: 'completed', url: 'https://example.com/1.png' };
-		const rows = (await rowsOf()).map((row) => {
-			const ended = endedRow(row, output);
-			return withOrder(ended, { ...orderOf(ended), end: { ...orderOf(ended).end, hints: ['The result is unclear.'] } });
-		});
-		const { hints } = await run({ operation: 'durableHandOut' }, rows, asleep);
-		expect(hints).toEqual([
-			expect.stringMatching(/^Result URLs usually expire, for example after 24 hours/),
-			'The result is unclear.',
-		]);
-	});
-
-	test('the hidden operations give out nothing until all have finished', async () => {
-		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
-		const rows = [endedRow(first, { status: 'completed' }), second];
-		const { items } = await run({ operation: 'durableHandOut' }, rows, asleep);
-		expect(items.map((item) => orderOf(item).state)).toEqual(['ended', 'accepted']);
-	});
 
 	test.each([
 		['where there are any', { status: 'completed' }, true],

@@ -230,7 +230,7 @@ export const unplayed = [
 		file: 'core/avatars/pollTargets.ts',
 		find: 'if (!mayBeUnfinished(error)) return undefined;',
 		becomes: 'if (error) return undefined;',
-		noticedBy: 'test/nodes/avatarAnswers.test.ts',
+		noticedBy: 'test/nodes/avatar.test.ts',
 		title: 'before the person has passed is waited out',
 	},
 	{
