@@ -94,18 +94,16 @@ const { seed, runs, path } = readPropertySettings('agreement');
 test.each(cases)('the sandbox accepts whatever the node lets through: $id', async ({ kind, model }) => {
 	const bench = new Bench({ balanceUsd: 1e9 });
 	bench.sandbox.addAsset({ id: 'pa_123' });
-	let sent = 0;
 	await fc.assert(
 		fc.asyncProperty(parametersOf(model), async (parameters) => {
-			if (refusalOf(kind, parameters)) return;
-			sent += 1;
+			// Only what is sent counts as a run.
+			fc.pre(refusalOf(kind, parameters) === undefined);
 			const { body } = planRequest(kind, parameters);
 			const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
 			expect({ body, said: reply.json.message }).toEqual({ body, said: undefined });
 		}),
-		{ numRuns: runs ?? 1_000, seed, path },
+		{ numRuns: runs ?? 50, seed, path },
 	);
-	if (path === undefined) expect(sent).toBeGreaterThan(5);
 });
 
 interface Exception {
@@ -180,7 +178,7 @@ describe('the node can send whatever the contract allows', () => {
 				expect({ parameters, refusal: refusalOf(kind, parameters) }).toEqual({ parameters, refusal: undefined });
 				expect(planRequest(kind, parameters).body).toEqual(wanted);
 			}),
-			{ numRuns: runs ?? 500, seed, path },
+			{ numRuns: runs ?? 200, seed, path },
 		);
 	});
 
@@ -188,7 +186,7 @@ describe('the node can send whatever the contract allows', () => {
 		const needed = new Set<string>();
 		for (const golden of goldenModels) {
 			const bodies = fc
-				.sample(fc.gen(), { numRuns: 500, seed })
+				.sample(fc.gen(), { numRuns: 300, seed })
 				.map((draw) => makeRequest(golden.id, diceOf(draw)) as Body);
 			const entered = bodies.flatMap((body) => enteredIn(parametersFor(golden, SOUND_OFF.sent(body)) as IDataObject));
 			expect(bodies.flatMap(Object.keys)).toEqual(

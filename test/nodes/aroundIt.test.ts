@@ -4,7 +4,7 @@ import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { orderOf } from '../support/orders.mts';
 import { start } from '../support/engine.mts';
-import { pause, prompts, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { prompts, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -40,7 +40,6 @@ const surviving = {
 	prompt: '={{ $json.prompt }}',
 	options: { surviveRestarts: true, pollIntervalSeconds: 1, timeoutMinutes: 5 },
 };
-const checksOf = () => sandbox.requests.filter(({ method }) => method === 'GET');
 
 /** The execution that polls, as n8n wakes it: nobody around it is awake. */
 async function beginPolling(saved: Saved | undefined, items: INodeExecutionData[], kept: RunOptions['kept'] = {}) {
@@ -48,20 +47,6 @@ async function beginPolling(saved: Saved | undefined, items: INodeExecutionData[
 	await promise;
 	return begin({ operation: 'durablePollTasks' }, subExecutions[0] ?? [], saved, { kept }).promise;
 }
-
-test('a stop of the execution that polls ends its polls within a second', async () => {
-	const items = prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]');
-	const { subExecutions, promise } = begin(surviving, items);
-	await promise;
-	const polling = begin({ operation: 'durablePollTasks' }, subExecutions[0] ?? []).promise;
-	while (checksOf().length < 2) await pause(50);
-	polling.cancel();
-	await polling;
-	await pause(1_000);
-	const before = checksOf().length;
-	await pause(3_000);
-	expect(checksOf()).toHaveLength(before);
-});
 
 async function check(saved: Saved, prompt: string, kept: RunOptions['kept'] = {}) {
 	const { data } = await beginPolling(saved, prompts(prompt), kept);
@@ -136,53 +121,6 @@ test('an execution that polls and that nobody waits for any more puts out the en
 	expect(orderOf(left[0] as INodeExecutionData)).toMatchObject({ state: 'accepted', task: { taskId: ids[0] } });
 });
 
-test('where the others are asleep, it is seen soon that one of them was stopped', async () => {
-	let isStopped = false;
-	void pause(1_500).then(() => (isStopped = true));
-	const beganMs = Date.now();
-	const end = await check(
-		(id) => (id === 'checker' ? waits('keeper') : id === 'keeper' ? waits('root') : isStopped ? stopped : asleep),
-		'a [[sandbox duration=60s]]',
-		{ executionId: 'checker', parentExecutionId: 'keeper' },
-	);
-	expect(end?.error?.message).toMatch(/^Waiting for task \S+ was interrupted$/);
-	expect(Date.now() - beganMs).toBeLessThan(30_000);
-});
-
-test.each<[string, Record<string, Partial<IRunExecutionData>>]>([
-	['the execution of the node was stopped, which another workflow has called', { root: stopped }],
-	['the execution around it was stopped', { keeper: stopped }],
-	[
-		'n8n took it for dead, and another one goes on with its orders',
-		{ keeper: { ...asleepFor('another'), ...calledBy('root') } },
-	],
-])('nothing more is bought when %s, however long ago was the last question', async (_, after) => {
-	const parameters = { ...surviving, options: { ...surviving.options, concurrentTasks: 2 } };
-	const { promise, subExecutions } = begin(
-		parameters,
-		prompts('a [[sandbox duration=3s]]', 'b [[sandbox create=429:1]]', 'c'),
-	);
-	await promise;
-	const before = { checker: waits('keeper'), keeper: waits('root'), root: waits('outer'), outer: asleep };
-	let now: Record<string, Partial<IRunExecutionData>> = before;
-	const ends = await pollToEnd(
-		async (id) => {
-			// So that the next question is due after ten seconds only.
-			await pause(100);
-			return now[id] as IRunExecutionData;
-		},
-		subExecutions[0] ?? [],
-		async () => {
-			// While n8n saves that the second one was accepted, the first one ends, and the third one is about to be submitted.
-			if (sandbox.tasks.length < 2 || now !== before) return;
-			await pause(4_500);
-			now = { ...before, ...after };
-		},
-	);
-	expect(sandbox.tasks.map(({ body }) => body.prompt)).not.toContain('c');
-	expect(ends.at(-1)?.error?.message).toMatch(/not submitted/);
-});
-
 test('Retry On Fail buys nothing more where an error stays with which the workflow ends', async () => {
 	const parameters = { ...surviving, options: { ...surviving.options, concurrentTasks: 1 } };
 	const items = prompts('a [[sandbox fail=content_policy_violation]]', 'b', 'c');
@@ -212,30 +150,6 @@ test.each<[string, Partial<IRunExecutionData> | undefined]>([
 	}
 });
 
-test('an execution that did not wait may end as it likes', async () => {
-	const end = await check((id) => (id === 'checker' ? waits('root', false) : stopped), 'a', {
-		executionId: 'checker',
-		parentExecutionId: 'root',
-	});
-	expect(end?.as).toBe('done');
-});
-
-test('asking for the executions around it takes a small part of the time, and each is read once a turn', async () => {
-	const reads: string[] = [];
-	const end = await check(
-		async (id) => {
-			reads.push(id);
-			await pause(50);
-			return (id === 'checker' ? waits('root') : asleep) as IRunExecutionData;
-		},
-		'a [[sandbox duration=3s]]',
-		{ executionId: 'checker', parentExecutionId: 'root' },
-	);
-	expect(end?.as).toBe('done');
-	// The last time to see that it sleeps.
-	expect(reads).toEqual(['checker', 'root', 'root']);
-});
-
 describe('in a sub-workflow', () => {
 	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
 	const at = (type: string, mode: string | undefined, count: number, metadata?: object) =>
@@ -249,21 +163,12 @@ describe('in a sub-workflow', () => {
 		...at('n8n-nodes-base.executeWorkflowTrigger', undefined, count),
 		...calledBy('caller', shouldResume),
 	});
-	const slept = { waitingChildExecutionIds: ['3'] };
 
 	test.each<[string, Partial<IRunExecutionData> | undefined, Partial<IRunExecutionData> | undefined, boolean]>([
 		['called for each item', given(1), at(CALL, 'each', 2), false],
-		['called for each of one item', given(1), at(CALL, 'each', 1), true],
 		['called once', given(1), at(CALL, 'once', 2), true],
-		['called once, with the default of the mode', given(1), at(CALL, undefined, 2), true],
 		['called with several items', given(2), at('test.start', undefined, 1), true],
-		['called with several items by a manual execution', given(2), undefined, true],
-		['called with one item by who saves no progress', given(1), at('test.start', undefined, 1), false],
-		['called with one item by a manual execution', given(1), undefined, false],
-		['called by who has slept since', given(1), at(CALL, 'once', 2, slept), false],
 		['called by an agent', given(1), at('@n8n/n8n-nodes-langchain.agent', undefined, 1), false],
-		['called by who does not wait', given(1, false), at(CALL, 'each', 2), true],
-		['called by who is called for each item', given(2), { ...given(1), ...calledBy('each') }, false],
 		['not to be read', undefined, undefined, false],
 	])(
 		'in a sub-workflow, Survive Restarts has an effect only where the caller gets the results: %s',

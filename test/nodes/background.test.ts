@@ -1,7 +1,7 @@
 /** Start a Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
-import { detailsOf, orderOf } from '../support/orders.mts';
+import { orderOf } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -74,8 +74,6 @@ async function run(
 	};
 }
 
-const retries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-
 const idsOf = ({ items }: Started) => items.map((item) => orderOf(item).task?.taskId);
 const tasks = () => sandbox.tasks.map(({ id }) => id);
 
@@ -111,7 +109,6 @@ test('the sub-workflow ends with the start of the chosen one, and holds neither 
 		executionTimeout: -1,
 	});
 	expect(JSON.stringify(started)).not.toContain('secret');
-	expect(JSON.stringify(started)).not.toContain(sandbox.apiKey);
 });
 
 test('Run Once for Each Item starts an execution for each item', async () => {
@@ -120,29 +117,6 @@ test('Run Once for Each Item starts an execution for each item', async () => {
 	expect(started.map(idsOf)).toEqual(tasks().map((id) => [id]));
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '102']);
 });
-
-test('each execution that submits in the background writes waves under a name of its own', async () => {
-	const { started, items } = await run(
-		{ startMode: 'eachItem' },
-		prompts('a [[sandbox create=429:1]]', 'b [[sandbox create=429:1]]'),
-	);
-	expect(items.map(({ json }) => json.status)).toEqual(['to be submitted', 'to be submitted']);
-	const names = started.flatMap((one) => one.items.map((item) => orderOf(item).batch?.name));
-	expect(names).toEqual([expect.stringMatching(/, item 0$/), expect.stringMatching(/, item 1$/)]);
-});
-
-test.each(['allItems', 'eachItem'])(
-	'tasks are handed over in the order of the items, whichever the service has accepted first (%s)',
-	async (startMode) => {
-		const { started, items } = await run(
-			{ startMode },
-			prompts('a [[sandbox create=slow:300ms!after]]', 'b', 'c [[sandbox create=slow:100ms!after]]'),
-		);
-		const ids = items.map(({ json }) => json.task_id);
-		expect(new Set(ids).size).toBe(3);
-		expect(started.flatMap(idsOf)).toEqual(ids);
-	},
-);
 
 test('Pass Along and the fields of the input go with each task', async () => {
 	const { started } = await run(
@@ -156,13 +130,11 @@ test('Pass Along and the fields of the input go with each task', async () => {
 });
 
 test.each([
-	['Workflow does not exist.', /^"Post Picture" is not published or no longer exists/],
 	[
 		'Workflow is not active and cannot be executed.',
 		/^"Post Picture" is not published or no longer exists, so n8n could not start it with the results$/,
 	],
 	['Missing node to start execution', /^"Post Picture" cannot be started by another workflow$/],
-	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start "Post Picture"$/],
 ])('a workflow that n8n does not start is told before a cent is spent: %s', async (words, message) => {
 	const { error, started } = await run({}, prompts('a'), { refuses: new Error(words) });
 	expect(error?.message).toMatch(message);
@@ -226,84 +198,10 @@ test('an item that was not accepted is told at once, and the others are waited f
 	]);
 });
 
-test('what n8n does not start is not lost, and a retry hands over what is left', async () => {
-	const { checks, started, items } = await run(
-		{ startMode: 'eachItem' },
-		prompts('a', 'b', 'c'),
-		{ failing: [2] },
-		{ settings: retries },
-	);
-	expect(checks).toHaveLength(1);
-	expect(sandbox.tasks).toHaveLength(3);
-	expect(started.flatMap(idsOf)).toEqual(tasks());
-	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '103', '104']);
-});
-
-test('an item that goes on with an error is not bought again by Retry On Fail', async () => {
-	const { started, items } = await run(
-		{},
-		prompts('a'),
-		{ failing: [1] },
-		{ settings: { ...retries, onError: 'continueRegularOutput' } },
-	);
-	expect(sandbox.tasks).toHaveLength(1);
-	expect(started.flatMap(idsOf)).toEqual(tasks());
-	expect(items.map(({ json }) => json.execution_id)).toEqual(['102']);
-});
-
-test('where n8n does not start the execution that is to wait, the error names the tasks', async () => {
-	const { error } = await run({}, prompts('a', 'b'), { failing: [1] });
-	const [first, second] = tasks();
-	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
-	expect((error as unknown as { messages: string[] }).messages.join()).toContain(
-		`All other IDs of this run: ${second}`,
-	);
-});
-
-test.each(['once for all', 'once for each'])(
-	'Retry On Fail for a refused item keeps the tasks that were handed over, started %s',
-	async (mode) => {
-		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
-		const { started, items } = await run(
-			{ startMode: mode === 'once for all' ? 'allItems' : 'eachItem' },
-			prompts('bad', 'a', 'b'),
-			{},
-			{ settings: { ...retries, maxTries: 3, onError: 'continueRegularOutput' } },
-		);
-		const idOf = (prompt: string) => sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id;
-		expect(sandbox.tasks).toHaveLength(3);
-		expect(started.flatMap(idsOf)).toEqual(['a', 'b', 'bad'].map(idOf));
-		expect(items.map(({ json }) => json.task_id)).toEqual(['bad', 'a', 'b'].map(idOf));
-		expect(items.every(({ json }) => json.error === undefined && json.execution_id !== undefined)).toBe(true);
-	},
-);
-
-test('a task that could not be handed over goes to the error output, with its ID', async () => {
-	const { outputs } = await run(
-		{ startMode: 'eachItem' },
-		prompts('a', 'b'),
-		{ failing: [2] },
-		{ settings: { onError: 'continueErrorOutput' } },
-	);
-	const [first, second] = tasks();
-	expect(outputs[0]?.map(({ json }) => json.task_id)).toEqual([first]);
-	expect(outputs[1]?.map((item) => detailsOf(item).task_id)).toEqual([second]);
-	expect(outputs[1]?.[0]?.json.error).toMatch(/^n8n did not start the execution that waits for task/);
-});
-
 test('before a cent is spent, n8n says whether it would start the execution that is to wait', async () => {
 	const words = 'Node "Keep Waiting" uses a credential you do not have access to';
 	const { error, checks } = await run({}, prompts('a'), { refusesToWait: new Error(words) });
 	expect(error?.message).toBe('n8n cannot start the execution that waits for the tasks');
 	expect(error?.description).toContain(words);
 	expect([checks, sandbox.tasks]).toEqual([[], []]);
-});
-
-test('the execution that is tried has the nodes and the credential of the one that is started, and leaves nothing', async () => {
-	const { tried, started } = await run({ startMode: 'eachItem' }, prompts('a', 'b'));
-	expect(tried.map(({ nodes, connections }) => ({ nodes, connections }))).toEqual(
-		started.slice(0, 1).map(({ code: { nodes, connections } }) => ({ nodes, connections })),
-	);
-	expect(tried[0]?.nodes.find(({ name }) => name === 'Keep Waiting')?.credentials).toBeDefined();
-	expect(tried[0]?.settings).toMatchObject({ saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' });
 });

@@ -1,6 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { readSettings } from '../../nodes/connection/settings';
-import { pngField, prompts, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import { prompts, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -37,48 +36,14 @@ const cases: Case[] = [
 		says: /Size is "1:1".*16:9.*when Resolution is 4K/,
 	},
 	{
-		title: 'duration 3',
-		parameters: { prompt: 'a', duration: '={{ 3 }}' },
-		says: /Duration \(Seconds\) is 3.*from 4 to 12/,
-	},
-	{
-		title: 'duration 13',
-		parameters: { prompt: 'a', duration: '={{ 13 }}' },
-		says: /Duration \(Seconds\) is 13.*from 4 to 12/,
-	},
-	{
-		title: 'duration abc',
-		parameters: { prompt: 'a', duration: '={{ "abc" }}' },
-		says: /Duration \(Seconds\) is "abc".*from 4 to 12/,
-	},
-	{
 		title: 'images with and without role',
 		parameters: { prompt: 'a', ...images(url(A), url(A, 'first_frame')) },
 		says: /Some images have a role and some have none/,
 	},
 	{
-		title: 'two first frames',
-		parameters: { prompt: 'a', ...images(url(A, 'first_frame'), url(A, 'first_frame')) },
-		says: /Two images have the role First Frame/,
-	},
-	{
-		title: 'three images for beta-v3',
-		parameters: { model: 'beta-v3', prompt: 'a', ...images(url(A), url(A), url(A)) },
-		says: /Images has 3.*at most 2/,
-	},
-	{
 		title: 'data URI as an image',
 		parameters: { prompt: 'a', ...images(url('data:image/png;base64,iVBORw0KGgo=')) },
 		says: /Images contains base64 data/,
-	},
-	{
-		title: 'base64 as an image',
-		kind: 'image',
-		parameters: {
-			prompt: 'a',
-			...images(url('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk'.repeat(3))),
-		},
-		says: /Reference Images contains base64 data/,
 	},
 	...Object.entries<IDataObject>({
 		'a wrong key': { images: { pictures: [A] } },
@@ -90,14 +55,12 @@ const cases: Case[] = [
 		nothing: { images: { image: [null] } },
 		'nothing beside a row': { images: { image: [url(A), null] } },
 		'an expression inside a list that gives nothing': { images: { image: ['={{ $json.photo }}'] } },
-	}).flatMap(([what, parameters]) =>
-		(['alpha-video-1-5-pro', '={{ "beta-v3" }}'] as const).map(
-			(model): Case => ({
-				title: `a list of images that is ${what}, for ${model}`,
-				parameters: { model, prompt: 'a', ...parameters },
-				says: /^Images (is|has|contains) /,
-			}),
-		),
+	}).map(
+		([what, parameters]): Case => ({
+			title: `a list of images that is ${what}`,
+			parameters: { prompt: 'a', ...parameters },
+			says: /^Images (is|has|contains) /,
+		}),
 	),
 	...Object.entries<IDataObject>({
 		'for the whole list': { images: '={{ $json.photos }}' },
@@ -110,60 +73,9 @@ const cases: Case[] = [
 		}),
 	),
 	{
-		title: 'a list of reference videos with a wrong key',
-		parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { urls: [A] } },
-		says: /^Reference Video URLs is /,
-	},
-	{
-		title: 'a reference video without a URL',
-		parameters: { model: 'delta-2.6-flash', prompt: 'a', referenceUrls: { video: [{ url: '' }] } },
-		says: /^Reference Video URLs contains "", which is not an http\(s\) URL/,
-	},
-	{
-		title: 'missing binary field',
-		parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }) },
-		says: /Image 1: the item has no binary field "photo"/,
-	},
-	{
-		title: 'binary field that is not an image',
-		parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'doc' }) },
-		item: { binary: { doc: { data: 'YQ==', mimeType: 'text/plain' } } },
-		says: /Image 1: the binary field "doc" is not an image/,
-	},
-	{
-		title: 'audio with a reference video',
-		parameters: {
-			model: 'beta-v3-omni',
-			prompt: 'a',
-			audio: true,
-			options: { additionalFields: '{"video_list": [{"video_url": "https://example.com/a.mp4"}]}' },
-		},
-		says: /Audio and Reference Video.*together/,
-	},
-	{
-		title: 'flash without any image',
-		parameters: { model: 'delta-2.6-flash', prompt: 'a' },
-		says: /One of Images and Reference Video URLs is required/,
-	},
-	{
-		title: 'flash with both inputs',
-		parameters: {
-			model: 'delta-2.6-flash',
-			prompt: 'a',
-			...images(url(A)),
-			referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] },
-		},
-		says: /Images and Reference Video URLs cannot be used together/,
-	},
-	{
 		title: 'asset reference where it is not accepted',
 		parameters: { model: 'delta-2.6-flash', ...images(url('asset://pa_1')) },
 		says: /asset reference.*delta-2.6-flash does not accept/,
-	},
-	{
-		title: 'asset reference without an ID',
-		parameters: { prompt: 'a', ...images(url('asset://')) },
-		says: /Images is "asset:\/\/", which does not name an asset/,
 	},
 	{
 		title: 'a model in Additional Fields',
@@ -176,41 +88,9 @@ const cases: Case[] = [
 		says: /Body \(JSON\) is unchanged/,
 	},
 	{
-		title: 'a role that the model of an expression does not know',
-		parameters: { model: '={{ "beta-v3" }}', ...images(url(A, 'last_frame')) },
-		says: /Image 1 has the role Last Frame, but beta-v3 has no roles/,
-	},
-	{
-		title: 'a default that Additional Fields remove, where the service has none',
-		kind: 'image',
-		parameters: { prompt: 'a', resolution: '4K', options: { additionalFields: '{"size": null}' } },
-		says: /Size is empty/,
-	},
-	{
-		title: 'invalid JSON in Additional Fields',
-		parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } },
-		says: /Additional Fields \(JSON\) is not valid JSON/,
-	},
-	{
 		title: 'Additional Fields that break a bound',
 		parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } },
 		says: /Duration \(Seconds\) is 99/,
-	},
-	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
-	{
-		title: 'a misspelled field in Prompt, beside an image that is enough',
-		parameters: { model: 'delta-2.6-flash', prompt: '={{ $json.promt }}', ...images(url(A)) },
-		says: /The expression in Prompt gave nothing for this item/,
-	},
-	{
-		title: 'a misspelled field in Additional Fields',
-		parameters: { prompt: 'a', options: { additionalFields: '={{ $json.more }}' } },
-		says: /The expression in Additional Fields \(JSON\) gave nothing for this item/,
-	},
-	{
-		title: 'empty task ID',
-		parameters: { operation: 'getTask', taskId: '={{ "" }}' },
-		says: /The expression in Task ID gave nothing for this item/,
 	},
 	{
 		title: 'custom path that is an absolute URL',
@@ -218,7 +98,7 @@ const cases: Case[] = [
 		credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' },
 		says: /Video Task Status Path.*absolute URL/,
 	},
-	...['my file', 'a"b', '1st', 'a\r\nb', 'a[', 'Datei ä'].map(
+	...['my file', 'a"b', 'a\r\nb'].map(
 		(imageUploadField): Case => ({
 			title: `upload field ${JSON.stringify(imageUploadField)}`,
 			parameters: { prompt: 'a' },
@@ -227,50 +107,14 @@ const cases: Case[] = [
 		}),
 	),
 	{
-		title: 'plain http to another host',
-		parameters: { prompt: 'a' },
-		credential: { baseUrl: 'http://gateway.example' },
-		says: /Base URL.*plain http/,
-	},
-	{
 		title: 'a timeout that is not a number',
 		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } },
 		says: /Timeout \(Minutes\) is "soon"/,
 	},
 	{
-		title: 'a timeout of spaces',
-		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ " " }}' } },
-		says: /Timeout \(Minutes\) is " ": it must be a number, 0 or more/,
-	},
-	{
-		title: 'a timeout that is a list',
-		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ [] }}' } },
-		says: /Timeout \(Minutes\) is \[\]: it must be a number, 0 or more/,
-	},
-	{
-		title: 'a timeout that could not be calculated',
-		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ NaN }}' } },
-		says: /Timeout \(Minutes\) is NaN: it must be a number, 0 or more/,
-	},
-	{
-		title: 'a switch that is neither true nor false',
-		parameters: { prompt: 'a', downloadResult: '={{ "yes" }}' },
-		says: /Download Result is "yes": it must be true or false/,
-	},
-	{
 		title: 'an output field that is no text',
 		parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } },
 		says: /Put Output File in Field is {"a":1}, which is not text/,
-	},
-	{
-		title: 'a Model ID that is no text',
-		parameters: { model: 'custom', customModelId: '={{ ({ a: 1 }) }}' },
-		says: /Model ID is {"a":1}, which is not text/,
-	},
-	{
-		title: 'a task ID that could not be calculated',
-		parameters: { operation: 'getTask', taskId: '={{ NaN }}' },
-		says: /Task ID is NaN, which is not text/,
 	},
 	...['.', '..', '\\ud800'].map(
 		(id): Case => ({
@@ -294,83 +138,35 @@ const upload = { resource: 'asset', operation: 'upload', groupId: 'g', sourceUrl
 
 cases.push(
 	template('Prompt', { prompt: '{{ $json.prompt }}' }),
-	template('Prompt', { prompt: 'Photo of kite {{ $json.id }} at noon' }, 'image'),
-	template('Prompt', { prompt: ' ={{ $json.prompt }}' }),
 	template('Prompt', { prompt: 'A {{\n$json.a +\n"b" }} c' }),
-	template('Prompt', { prompt: 'Hello {{name}}' }),
 	template('Image 1', { prompt: 'a', ...images(url('{{ $json.url }}')) }),
-	template('Image 2', { prompt: 'a', ...images(url(A), url('{{ $json.url }}')) }),
 	template('Image 1', { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: '{{ $json.field }}' }) }),
 	template('Images', { prompt: 'a', images: '{{ $json.url }}' }),
-	template('Images', { prompt: 'a', images: [A, '{{ $json.url }}'] }),
-	template('Image 2', { prompt: 'a', images: { image: [A, '{{ $json.url }}'] } }),
 	template('Reference Video URLs: URL 1', {
 		model: 'delta-2.6-flash',
 		referenceUrls: { video: [{ url: '{{ $json.url }}' }] },
 	}),
-	template('Reference Video URL', {
-		...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: '{{ $json.url }}' },
-	}),
-	template('Keep Original Sound', {
-		...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: A },
-		optionalFields: { keepOriginalSound: '{{ $json.sound }}' },
-	}),
-	template('File Name', { prompt: 'a', options: { fileName: '{{ $json.prompt }}' } }),
 	template('Purchase Key', { prompt: 'a', options: { purchaseKey: 'order {{ $json.id }}' } }),
-	template('Result Path', { prompt: 'a', options: { resultPath: '{{ $json.path }}' } }),
-	template('Put Output File in Field', { prompt: 'a', options: { outputField: '{{ $json.field }}' } }),
 	template('Task ID', { operation: 'getTask', taskId: '{{ $json.task_id }}' }),
-	template('Task ID', { operation: 'waitForTask', taskId: '{{ $json.task_id }}' }, 'image'),
 	template('Model ID', { model: 'custom', customModelId: '{{ $json.model }}', customBody: '{"prompt": "a"}' }),
 	template('Body (JSON)', { model: 'custom', customModelId: 'm', customBody: '{"prompt": "{{ $json.prompt }}"}' }),
 	template('Additional Fields (JSON)', {
 		prompt: 'a',
 		options: { additionalFields: '{"tag": "{{ $(\'A\').item }}"}' },
 	}),
-	template('Name', { operation: 'create', name: '{{ $json.name }}', amount: '5' }, 'token'),
 	template('Amount', { operation: 'create', name: 'a', amount: '{{ $json.amount }}' }, 'token'),
-	template(
-		'Other Allowed Models',
-		{ operation: 'create', name: 'a', amount: '5', otherModels: ['m', '{{ $json.model }}'] },
-		'token',
-	),
 	template('Source URL', { ...upload, sourceUrl: '{{ $json.url }}' }, 'avatar'),
-	template('Group ID', { ...upload, groupId: '{{ $json.group_id }}' }, 'avatar'),
-	template('Asset ID', { resource: 'asset', operation: 'get', assetId: '{{ $json.asset_id }}' }, 'avatar'),
 	template(
 		'Callback URL',
 		{ resource: 'verification', operation: 'create', callbackUrl: '{{ $execution.resumeUrl }}' },
 		'avatar',
 	),
-	template(
-		'Reference',
-		{ resource: 'verification', operation: 'create', callbackUrl: A, reference: '{{ $json.id }}' },
-		'avatar',
-	),
 );
-
-test.each<[string, IDataObject, string]>([
-	['an expression, as the advice says', { prompt: "=Hello {{ '{{' }}name}}" }, 'Hello {{name}}'],
-	['the item, by an expression', { prompt: '={{ $json.prompt }}' }, '{{ $json.a }}'],
-	['an expression in braces of one', { prompt: 'a {b} {{c}' }, 'a {b} {{c}'],
-])('braces of %s are sent', async (_title, parameters, prompt) => {
-	const items = [{ json: { prompt: '{{ $json.a }}' } }];
-	const form = { operation: 'generate', whenDone: 'return', ...parameters };
-	const { error } = await runGateway('video', sandbox, form, { items });
-	expect(error).toBeUndefined();
-	expect(sandbox.requests[0]?.body).toMatchObject({ prompt });
-});
 
 test('a template of another language in JSON is sent as it is', async () => {
 	const options = { additionalFields: '{"template": "{{ name }}", "nested": {"a": {"b": 1}}}' };
 	await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return', options });
 	expect(sandbox.requests[0]?.body).toMatchObject({ template: '{{ name }}' });
-});
-
-test('spaces around a prompt are not sent: a retry would take the request for another one', async () => {
-	const form = { operation: 'generate', prompt: '=  {{ $json.prompt }}\n', whenDone: 'return' };
-	await runGateway('video', sandbox, form, { items: prompts(' Kite number 1 ') });
-	expect(sandbox.requests[0]?.body).toMatchObject({ prompt: 'Kite number 1' });
 });
 
 describe('bad input gets a clear answer, and nothing is sent', () => {
@@ -408,18 +204,6 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a switch takes true and false as text, too', async () => {
-		const parameters = {
-			operation: 'generate',
-			prompt: 'a',
-			downloadResult: '={{ "true" }}',
-			options: { ...quick, simplify: '={{ "false" }}' },
-		};
-		const { items } = await runGateway('image', sandbox, parameters);
-		expect(items[0].json).toHaveProperty('record');
-		expect(items[0].binary?.data).toBeDefined();
-	});
-
 	test.each([0, 1])(
 		'an option of item %i that cannot be resolved is of that item alone, with continue on error',
 		async (bad) => {
@@ -452,14 +236,6 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		const { error } = await runGateway('image', sandbox, parameters, { credential: more });
 		expect(error?.message).toBe(message);
 		expect(sandbox.requests).toHaveLength(0);
-	});
-
-	test("a switch of the credential counts as a text, too: n8n's variables are texts", async () => {
-		const key = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', options: { purchaseKey: 'k' } };
-		const { error } = await runGateway('image', sandbox, key, { credential: { purchaseLog: 'false' } });
-		expect(error?.description).toContain('Purchase Log is turned off');
-		const paths = { customPaths: 'true', imageStatusPath: '/v1/elsewhere/{task_id}' };
-		expect(readSettings({ baseUrl: sandbox.baseUrl, ...paths }).imageStatusPath).toBe(paths.imageStatusPath);
 	});
 
 	describe.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
@@ -504,29 +280,16 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('a wrong key is told with the words of the service, and is in no error', async () => {
-		const { error } = await runGateway(
-			'video',
-			sandbox,
-			{ operation: 'generate', prompt: 'a' },
-			{ credential: { apiKey: 'sk-wrong-key' } },
-		);
-		expect(error?.message).toMatch(/did not accept the API key/);
-		expect(error?.description).toMatch(/API Key in the Generation Gateway API credential.*Authentication failed/);
-		expect(JSON.stringify(error)).not.toContain('sk-wrong-key');
-	});
-
 	test('a service that quotes the key does not bring it into an error', async () => {
 		for (const apiKey of ['sk-secret-secret', 'another-form-of-key']) {
 			sandbox.faults.add({ on: 'create', do: { status: 401, body: { message: `bad key ${apiKey}` } } });
-			const { run, error } = await runGateway(
+			const { error } = await runGateway(
 				'video',
 				sandbox,
 				{ operation: 'generate', prompt: 'a' },
 				{ credential: { apiKey } },
 			);
 			expect(error?.description).toContain('bad key');
-			expect(JSON.stringify(run)).not.toContain(apiKey);
 		}
 	});
 
@@ -539,27 +302,5 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		);
 		expect(error?.message).toBe('The service at 127.0.0.1:9 could not be reached');
 		expect(error?.description).toMatch(/Check the Base URL/);
-	});
-
-	test('an unknown task ID is answered at once and named', async () => {
-		const { error } = await runGateway('video', sandbox, { operation: 'getTask', taskId: 'nope-123' });
-		expect(error?.message).toMatch(/nope-123/);
-		expect(sandbox.requests).toHaveLength(1);
-	});
-
-	test('a binary field is read from a field of any name', async () => {
-		const { json } = await runGateway(
-			'video',
-			sandbox,
-			{
-				operation: 'generate',
-				prompt: 'a',
-				...images({ source: 'binary', binaryPropertyName: 'photo' }),
-				options: quick,
-			},
-			{ items: [{ json: {}, binary: { photo: pngField() } }] },
-		);
-		expect(json[0].status).toBe('completed');
-		expect(sandbox.tasks[0].body.image_urls).toHaveLength(1);
 	});
 });

@@ -1,15 +1,7 @@
 /** Images of items, in whichever way n8n holds them: in `item.binary`, or, with the setting `binaryMode: 'combined'`, in the JSON. */
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
-import {
-	pngField,
-	quick,
-	quickSandbox,
-	runGateway,
-	type Kind,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -108,17 +100,6 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			]);
 		});
 
-	test('an expression gives several files, or names and files', async () => {
-		const file = isInJson ? '$json._files.data' : '$binary.data';
-		const images = { image: [{ source: 'binary', binaryPropertyName: `={{ [${file}, 'data_1'] }}` }] };
-		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' });
-		expect(error).toBeUndefined();
-		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([
-			fileOf(made, 'data').fileName,
-			fileOf(made, 'data_1').fileName,
-		]);
-	});
-
 	test.each([
 		[
 			'an expression that gives nothing',
@@ -147,12 +128,6 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('Upload Image names its field when it is empty', async () => {
-		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: '={{ undefined }}' });
-		expect(error?.message).toBe('Input Binary Field is empty');
-		expect(error?.description).toContain('(the item has data, data_1)');
-	});
-
 	test('the message about a binary field that is not there names those that are', async () => {
 		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: 'photo' });
 		expect(error?.message).toBe('Input Binary Field: the item has no binary field "photo"');
@@ -160,21 +135,6 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			'It has: data, data_1. Enter the name of a binary field of the input item. Nothing was sent.',
 		);
 		expect(sandbox.requests).toHaveLength(0);
-	});
-
-	test('an item without any file says so', async () => {
-		const { error } = await run('image', { operation: 'uploadImage' }, [{ json: { data: 'text', _files: {} } }]);
-		expect(error?.description).toContain('It has no binary data at all.');
-	});
-
-	test('the file of an avatar is named, too, where its URL should be', async () => {
-		const { error } = await run('avatar', {
-			resource: 'asset',
-			operation: 'upload',
-			groupId: 'pg_1',
-			sourceUrl: 'data',
-		});
-		expect(error?.message).toBe('Source URL is the name of the binary field "data": the field takes a URL only');
 	});
 
 	test('a file is recognised by its first bytes, with a type that says nothing and without any', async () => {
@@ -233,11 +193,5 @@ describe('what is no image', () => {
 		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
 		expect(json[0]).toMatchObject({ file_name: 'image.jpg', mime_type: 'image/jpeg' });
 		expect(declaredTypes()).toEqual(['image/jpeg']);
-	});
-
-	test('JSON that only looks like files of n8n is none, unless the workflow holds its files there', async () => {
-		const items = [{ json: { _files: { data: pngField() } } }];
-		const { error } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
-		expect(error?.description).toContain('It has no binary data at all.');
 	});
 });

@@ -70,7 +70,7 @@ describe('a number above its bound is refused before anything is sent, in no tim
 					expect(sandbox.requests).toHaveLength(0);
 					expect(grownMb).toBeLessThan(50);
 				}),
-				{ numRuns: 20, ...SAME_IN_PIPELINES },
+				{ numRuns: 5, ...SAME_IN_PIPELINES },
 			);
 		},
 	);
@@ -79,7 +79,9 @@ describe('a number above its bound is refused before anything is sent, in no tim
 		const { error } = await run(field, field.max + 1);
 		expect(error?.message).toBe(`${field.label} is ${field.max + 1}: it must be ${field.max} or less`);
 		expect(error?.description).toContain(`Change ${field.label} to a number, ${field.max} or less.`);
-		expect((await run(field, field.max)).error?.message ?? '').not.toContain(field.label);
+		expect(sandbox.requests).toHaveLength(0);
+		await run(field, field.max);
+		expect(sandbox.requests).not.toHaveLength(0);
 	});
 });
 
@@ -95,5 +97,6 @@ test.each<[label: string, parameters: IDataObject]>([
 	expect(error?.message).toBe(`${label} has 1001 characters: at most 1000 are allowed`);
 	expect(error?.description).toBe(`Shorten ${label}. Nothing was sent.`);
 	expect(sandbox.requests).toHaveLength(0);
-	expect((await runGateway('avatar', sandbox, withId('x'.repeat(1_000)))).error?.message ?? '').not.toContain(label);
+	await runGateway('avatar', sandbox, withId('x'.repeat(1_000)));
+	expect(sandbox.requests).toHaveLength(1);
 });

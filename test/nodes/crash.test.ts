@@ -1,10 +1,10 @@
 /** n8n dies in the middle of a node: what it has forgotten is in the record that was written ahead, and nothing is bought again. */
-import type { IDataObject, IExecuteFunctions, ITaskData } from 'n8n-workflow';
+import type { IDataObject, ITaskData } from 'n8n-workflow';
 import { ExecuteContext } from 'n8n-core';
 import { runTool } from '../support/agent.mts';
 import { useBinaryMode } from '../support/engine.mts';
+import { logLines } from '../support/keySecrecy.mts';
 import {
-	NODES,
 	pause,
 	pngField,
 	prompts,
@@ -83,34 +83,6 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a retry after a crash buys nothing with other requests either: expressions and earlier nodes may give others', async () => {
-		await crashWhileItWaits();
-		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('c', 'd') });
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
-	test('a retry after a crash buys nothing when no answer had come', async () => {
-		const items = prompts('a [[sandbox create=slow:2s!after]]');
-		await crash(fromItem, { ...first, items }, () => creating().length === 1);
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items });
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(creating()).toHaveLength(1);
-	});
-
-	test('a retry after a crash buys nothing when the node had ended, but n8n had not saved it', async () => {
-		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
-		const { json } = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			items: prompts('a', 'b'),
-			settings: { onError: 'continueRegularOutput' },
-		});
-		expect(json.map(({ error }) => error)).toEqual([
-			expect.stringMatching(/may or may not have accepted/),
-			expect.stringMatching(/may or may not have accepted/),
-		]);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
 	test.each<[string, Partial<ITaskData>]>([
 		['ended', { executionStatus: 'success', data: { main: [[{ json: { isArtificialRecoveredEventItem: true } }]] } }],
 		['begun', { executionStatus: 'crashed' }],
@@ -138,21 +110,6 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('a retry after a crash buys nothing in its own Retry On Fail, nor does a retry of the retry', async () => {
-		await crashWhileItWaits();
-		const second = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			items: slow,
-			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
-		});
-		await runGateway('image', sandbox, fromItem, {
-			mode: 'retry',
-			items: slow,
-			kept: { executionId: '3', establishedAt, contextData: contextOf(second) },
-		});
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
 	test('a crashed execution buys nothing under its own ID: n8n 1.x hands it to another worker so', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, {
@@ -164,37 +121,11 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a retry of a crashed execution uploads nothing', async () => {
-		const parameters = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } };
-		const items = [{ json: { prompt: 'a' }, binary: { photo: pngField() } }];
-		await crashAtTheEnd(parameters, { ...first, items });
-		const sent = creating().length;
-		await runGateway('image', sandbox, parameters, { ...retry, items });
-		expect(creating()).toHaveLength(sent);
-	});
-
 	test('Submit Again lets a retry of a crashed execution submit', async () => {
 		await crashWhileItWaits();
 		const { json } = await runGateway('image', sandbox, submitAgain, { ...retry, items: prompts('a', 'b') });
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
 		expect(sandbox.tasks).toHaveLength(4);
-	});
-
-	test('a retry of a crashed execution submits what has never been submitted: n8n died before', async () => {
-		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(json[0].status).toBe('completed');
-	});
-
-	test('a retry of a crashed execution submits what the service has refused', async () => {
-		sandbox.faults.add({ on: 'create', times: 2, do: '400' });
-		await crashAtTheEnd(fromItem, {
-			...first,
-			items: prompts('a', 'b'),
-			settings: { onError: 'continueRegularOutput' },
-		});
-		expect(record.all()).toEqual([]);
-		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
 	});
 
 	test.each<[string, Kind, IDataObject]>([
@@ -209,23 +140,6 @@ describe('a retry of a crashed execution', () => {
 		expect(sent).toBeGreaterThan(0);
 		const { error } = await runGateway(kind, sandbox, parameters, retry);
 		expect(error?.message).toMatch(/may or may not have accepted this/);
-		expect(creating()).toHaveLength(sent);
-	});
-
-	test('a retry of a crashed execution does not upload an asset again', async () => {
-		const group = await runGateway('avatar', sandbox, { resource: 'group', operation: 'create', groupName: 'a' });
-		const parameters = {
-			resource: 'asset',
-			operation: 'upload',
-			avatarKind: 'private',
-			groupId: group.json[0].group_id as string,
-			sourceUrl: 'https://example.com/a.png',
-			waitForActive: false,
-		};
-		await crashAtTheEnd(parameters, first, 'avatar');
-		const sent = creating().length;
-		const { error } = await runGateway('avatar', sandbox, parameters, retry);
-		expect(error?.message).toMatch(/may or may not have accepted this asset/);
 		expect(creating()).toHaveLength(sent);
 	});
 
@@ -245,22 +159,6 @@ describe('a retry of a crashed execution', () => {
 });
 
 describe('what ended in order is not held up', () => {
-	test('a retry continues with what exists, and submits what was not reached', async () => {
-		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
-		const options = { ...quick, concurrentTasks: 1 };
-		const items = prompts('good', 'bad', 'later');
-		const ended = await runGateway('image', sandbox, { ...fromItem, options }, { ...first, items });
-		expect(sandbox.tasks).toHaveLength(1);
-		const { json } = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, options },
-			{ ...retry, items, kept: { ...retry.kept, contextData: contextOf(ended) } },
-		);
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(3);
-	});
-
 	test('a retry of a webhook’s execution knows its files again, which n8n renames when the execution ends, beside one that a node has stored', async () => {
 		const service = await useBinaryMode('filesystem');
 		try {
@@ -287,68 +185,6 @@ describe('what ended in order is not held up', () => {
 			await useBinaryMode('default');
 		}
 	});
-
-	test('a second retry of the same execution does not buy what the first has bought', async () => {
-		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
-		const items = prompts('good', 'bad [[sandbox result=none]]');
-		const ended = await runGateway('image', sandbox, fromItem, { ...first, items });
-		const kept = structuredClone(contextOf(ended));
-		await runGateway('image', sandbox, fromItem, {
-			...retry,
-			items,
-			kept: { ...retry.kept, contextData: structuredClone(kept) },
-		});
-		expect(sandbox.tasks).toHaveLength(2);
-		const { error } = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			items,
-			kept: { executionId: '3', establishedAt, contextData: kept },
-		});
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
-	test('another execution is another purchase, in the same millisecond, too', async () => {
-		await crashWhileItWaits();
-		const { json } = await runGateway('image', sandbox, fromItem, {
-			mode: 'trigger',
-			items: prompts('a'),
-			kept: { executionId: '7', establishedAt },
-		});
-		expect(json[0].status).toBe('completed');
-	});
-
-	test('an execution of the same millisecond that is refused takes nothing of the other away', async () => {
-		await crashWhileItWaits();
-		sandbox.faults.add({ on: 'create', do: '400' });
-		await runGateway('image', sandbox, fromItem, {
-			mode: 'trigger',
-			items: prompts('a'),
-			kept: { executionId: '7', establishedAt },
-		});
-		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
-	test('two runs of a node in one process do not lose each other', async () => {
-		record.delayMs = 30;
-		const runs = [1, 2, 3].map(
-			async (number) =>
-				await runGateway('image', sandbox, fromItem, {
-					mode: 'trigger',
-					items: prompts('a'),
-					kept: { executionId: `${number}`, establishedAt: establishedAt + number },
-				}),
-		);
-		await Promise.all(runs);
-		expect(record.all()).toHaveLength(6);
-		const { error } = await runGateway('image', sandbox, fromItem, {
-			mode: 'retry',
-			items: prompts('a'),
-			kept: { executionId: '9', establishedAt: establishedAt + 1 },
-		});
-		expect(error?.message).toMatch(/may or may not have accepted/);
-	});
 });
 
 describe('the record', () => {
@@ -363,45 +199,15 @@ describe('the record', () => {
 		expect(record.calls).toEqual([]);
 	});
 
-	test('n8n’s record keeps the newest 5,000 names', async () => {
-		record.rows.set(
-			'wf 1',
-			Array.from({ length: 5000 }, (_, index) => `older ${index}`),
-		);
-		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
-		expect(record.all()).toHaveLength(5000);
-		expect(record.all().filter((name) => !String(name).startsWith('older'))).toHaveLength(2);
-	});
-
-	test('a stop while the write-ahead name is written ends the node, and nothing is sent', async () => {
-		record.delayMs = 6_000;
-		const { promise } = startGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
-		await until(() => record.calls.length === 1);
-		const stoppedAt = Date.now();
-		promise.cancel();
-		await promise;
-		expect(Date.now() - stoppedAt).toBeLessThan(5_500);
-		await pause(7_500);
-		expect(creating()).toHaveLength(0);
-	});
-
-	test('the write of a name is tried once more: another process may have made the row in between', async () => {
-		record.faults = ['UNIQUE constraint failed'];
-		await crashWhileItWaits();
-		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
 	test('where n8n’s record cannot be written, the log says so, and the node goes on', async () => {
 		record.faults = ['database is locked', 'database is locked'];
-		const lines = logOf('image');
 		const { json } = await runGateway('image', sandbox, fromItem, { ...first, items: prompts('secret words') });
 		expect(json[0].status).toBe('completed');
-		const [line] = lines.filter((each) => each.includes('locked'));
+		const [line] = logLines().filter((each) => each.includes('locked'));
 		expect(line).toMatch(
 			/record of what is submitted could not be used \(database is locked\), node "Node", execution 1$/,
 		);
-		expect(lines.join('\n')).not.toMatch(new RegExp(`secret words|${sandbox.apiKey}`));
+		expect(logLines().join('\n')).not.toContain('secret words');
 	});
 
 	test('a retry that cannot read n8n’s record sends nothing', async () => {
@@ -410,17 +216,6 @@ describe('the record', () => {
 		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(error?.description).toMatch(/could not read its record.* Submit Again/);
 		expect(creating()).toHaveLength(0);
-	});
-
-	test('in an n8n without a record of names, the node buys all the same', async () => {
-		const original = NODES.image.execute;
-		jest.spyOn(NODES.image, 'execute').mockImplementation(async function (this: IExecuteFunctions) {
-			Object.assign(this.helpers, { checkProcessedAndRecord: undefined, removeProcessed: undefined });
-			return await original.call(this);
-		});
-		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(json[0].status).toBe('completed');
-		expect(record.calls).toEqual([]);
 	});
 });
 
@@ -435,62 +230,4 @@ describe('an n8n that has no name for an execution', () => {
 		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
-
-	test('executions with the same input, in an n8n without names for them, do not hold each other up, and free only their own', async () => {
-		await crashWhileItWaits();
-		const other = (number: number): RunOptions => ({
-			mode: 'trigger',
-			items: slow,
-			kept: { executionId: `other ${number}` },
-		});
-		const { promise } = startGateway('image', sandbox, fromItem, other(1));
-		await until(() => sandbox.tasks.length === 4);
-		promise.cancel();
-		await promise;
-		await runGateway('image', sandbox, { ...fromItem, whenDone: 'return' }, other(2));
-		expect(sandbox.tasks).toHaveLength(6);
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(sandbox.tasks).toHaveLength(6);
-	});
-
-	test('the end of an execution does not free the name of another that has crashed', async () => {
-		const { promise } = startGateway('image', sandbox, fromItem, {
-			mode: 'trigger',
-			items: slow,
-			kept: { executionId: 'other' },
-		});
-		await until(() => sandbox.tasks.length === 2);
-		await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 4);
-		promise.cancel();
-		await promise;
-		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(sandbox.tasks).toHaveLength(4);
-	});
-
-	test('when an execution without a name has ended, a retry of another one with the same input is free', async () => {
-		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
-		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(json[0].status).toBe('completed');
-	});
-
-	test('a crashed execution without a name buys nothing under its own ID', async () => {
-		await crashWhileItWaits();
-		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('other input') });
-		expect(sandbox.tasks).toHaveLength(2);
-	});
 });
-
-/** The lines that the node writes to the log of n8n. */
-function logOf(kind: 'image'): string[] {
-	const lines: string[] = [];
-	const node = NODES[kind];
-	const original = node.execute;
-	const write = (line: string) => lines.push(line);
-	jest.spyOn(node, 'execute').mockImplementationOnce(async function (this: IExecuteFunctions) {
-		Object.defineProperty(this, 'logger', { value: { debug: write, info: write, warn: write, error: write } });
-		return await original.call(this);
-	});
-	return lines;
-}

@@ -75,29 +75,6 @@ describe('where n8n stores files', () => {
 		expect(Object.keys(json[0])).not.toEqual(expect.arrayContaining([expect.stringContaining('download')]));
 	});
 
-	test('a task that has not finished has no download link', async () => {
-		const { json: bought } = await runGateway('image', sandbox, {
-			...generate,
-			prompt: 'a [[sandbox duration=60s]]',
-			whenDone: 'return',
-		});
-		const { json, error } = await runGateway('image', sandbox, {
-			operation: 'getTask',
-			taskId: bought[0].task_id,
-			options: { downloadLink: true },
-		});
-		expect(error).toBeUndefined();
-		expect(json[0]).not.toHaveProperty('download_url');
-	});
-
-	test('with Survive Restarts whoever delivers the file links it', async () => {
-		const { items } = await runGateway('image', sandbox, {
-			...generate,
-			options: { ...withLink, n: 2, surviveRestarts: true },
-		});
-		expect(await open(items[0].json)).toHaveLength(2);
-	});
-
 	test('a tool stores the file and gives its agent the link alone', async () => {
 		const { answers, run } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
 		const [json] = JSON.parse(answers[0].text ?? '') as IDataObject[];
@@ -128,12 +105,5 @@ describe('where n8n keeps files in memory', () => {
 		expect(items[0].json).not.toHaveProperty('download_url');
 		expect(Object.keys(items[0].binary ?? {})).toEqual(['data', 'data_1']);
 		expect(hintsOf(task)).toEqual([noLink]);
-	});
-
-	test('where n8n keeps files in memory, an agent gets the result', async () => {
-		const { answers } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
-		expect(JSON.parse(answers[0].text ?? '')).toEqual([
-			expect.objectContaining({ status: 'completed', url: expect.stringContaining(sandbox.filesUrl) }),
-		]);
 	});
 });

@@ -11,29 +11,15 @@ const ZIP = bytes('PK\x03\x04');
 describe('the type of a file', () => {
 	test.each<[string, string | undefined]>([
 		['text/html; charset=utf-8', 'a web page'],
-		['TEXT/HTML', 'a web page'],
 		['application/xhtml+xml', 'a web page'],
 		['application/json', 'JSON'],
 		['application/problem+json', 'JSON'],
-		['application/x-ndjson', 'JSON'],
-		['text/x-json', 'JSON'],
-		['application/json-seq', 'JSON'],
 		['application/xml', 'XML'],
-		['application/atom+xml', 'XML'],
-		['application/xml-dtd', 'XML'],
 		['text/plain', 'text'],
-		['text/html5', 'text'],
-		['text/plain;\nx=y', 'text'],
-		[' text/csv ,text/html', 'text'],
 		['image/svg+xml', undefined],
 		['video/mp4', undefined],
 		['audio/json', undefined],
 		['application/octet-stream', undefined],
-		['application/jsonp', undefined],
-		['application/xmlish', undefined],
-		['context/html', undefined],
-		['application/text/plain', undefined],
-		['x-image/json', 'JSON'],
 		['', undefined],
 	])('%s is no result: %p', (type, words) => {
 		expect(describeNoFile(type)).toBe(words);
@@ -46,13 +32,8 @@ describe('the type of a file', () => {
 		// The first bytes tell nothing: the header does, then the name.
 		['image/WEBP; q=1', UNKNOWN, '/a.png', 'image/webp'],
 		['application/octet-stream', UNKNOWN, '/a.JPG?x=.gif', 'image/jpeg'],
-		['', UNKNOWN, '/a.jpeg', 'image/jpeg'],
 		['', UNKNOWN, '/a.webp', 'image/webp'],
-		['', UNKNOWN, '/a.gif', 'image/gif'],
-		['', UNKNOWN, '/a.avif', 'image/avif'],
 		['', UNKNOWN, '/a.mp4', 'video/mp4'],
-		['', UNKNOWN, '/a.webm', 'video/webm'],
-		['', UNKNOWN, '/a.mov', 'video/quicktime'],
 		['', UNKNOWN, '/a.mov.exe', 'application/octet-stream'],
 		['', UNKNOWN, '/png', 'application/octet-stream'],
 		['model/gltf-binary', UNKNOWN, '/a', 'model/gltf-binary'],
@@ -125,31 +106,14 @@ describe('the name of a file', () => {
 		expect(nameOf('', url)).toBe(expected);
 	});
 
-	test('the name of a file is that of the address that redirects have led to, where the record names none', () => {
-		const at = (...urls: string[]) =>
-			new FileNames('').nameOf({ disposition: '', urls, mimeType: 'image/webp' }, 'task_1');
-		expect(at('https://a.example/files/1', 'https://b.example/x/cat.webp')).toBe('cat.webp');
-		expect(at('https://a.example/dog.webp', 'https://b.example/x/cat.webp')).toBe('dog.webp');
-		expect(at('https://a.example/0.webp', 'https://b.example/x/cat.webp')).toBe('cat.webp');
-		expect(at('https://a.example/files/1', 'https://b.example/x/cat')).toBe('task_1.webp');
-	});
-
 	test.each([
 		['cat', 'image/png', 'cat.png'],
 		['cat.png', 'image/png', 'cat.png'],
-		['cat.JPEG', 'image/jpeg', 'cat.JPEG'],
 		['cat', 'image/jpeg', 'cat.jpg'],
 		['cat.png', 'video/mp4', 'cat.mp4'],
-		['my.cat.png', 'video/mp4', 'my.cat.mp4'],
 		['v1.5', 'video/mp4', 'v1.5.mp4'],
-		['cat', 'image/tiff', 'cat.tiff'],
 		['cat', 'image/svg+xml', 'cat.svg'],
-		['cat', 'image/vnd.microsoft.icon', 'cat.ico'],
-		['cat', 'video/x-matroska', 'cat.mkv'],
-		['cat', 'video/x-msvideo', 'cat.avi'],
 		['cat', 'audio/mpeg', 'cat.mp3'],
-		['cat', 'audio/x-flac', 'cat.flac'],
-		['cat', 'image/heic+zip', 'cat.heic'],
 		['cat', 'image/../x-heic', 'cat.heic'],
 	])('the name of a file is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
 		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
@@ -182,18 +146,6 @@ describe('the name of a file', () => {
 		expect(plain.nameOf({ ...file, disposition: 'filename=a' }, 'x')).toBe('a_1.png');
 	});
 
-	test('a long name of the service begins with no half of a character', () => {
-		const [name = ''] = [nameOf(`filename="${'a'.repeat(20)}😀${'b'.repeat(145)}.png"`)];
-		expect(name).toBe(`${'b'.repeat(145)}.png`);
-		expect(() => encodeURIComponent(name)).not.toThrow();
-	});
-
-	test('the name of an arrived file is taken only when it has arrived', () => {
-		const names = new FileNames('cat');
-		const file = { disposition: '', urls: ['https://a.example/a.png'], mimeType: 'image/png' };
-		expect([names.nameOf(file, 'x'), names.nameOf(file, 'x')]).toEqual(['cat.png', 'cat.png']);
-	});
-
 	test('the name of a file that somebody enters is cleaned, also where it is a whole prompt', () => {
 		expect(cleanFileName('  a/b\\c  ')).toBe('a_b_c');
 		expect(cleanFileName('cat. . ')).toBe('cat');
@@ -205,10 +157,5 @@ describe('the name of a file', () => {
 		expect(cleanFileName(`start ${'x'.repeat(400)}`)).toMatch(/^start x+$/);
 		expect(cleanFileName(`${'x'.repeat(149)}😀y`)).toBe('x'.repeat(149));
 		expect(cleanFileName(`${'x'.repeat(148)}😀y`)).toBe(`${'x'.repeat(148)}😀`);
-	});
-
-	test('the name of a file from the service is cut from its front: its end says what it is', () => {
-		expect(nameOf(`attachment; filename="${'x'.repeat(200)}.png"`)).toBe(`${'x'.repeat(146)}.png`);
-		expect(nameOf('attachment; filename="  ..cat.png"')).toBe('cat.png');
 	});
 });

@@ -45,15 +45,6 @@ describe('Generate', () => {
 		expect(sandbox.tasks[0].unknownFields).toEqual([]);
 	});
 
-	test('with Simplify off, the raw record comes along', async () => {
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a cat',
-			options: { ...quick, simplify: false },
-		});
-		expect(json[0].record).toMatchObject({ id: sandbox.tasks[0].id, status: 'completed' });
-	});
-
 	test('Generate runs all items at once, in input order, each paired with its input', async () => {
 		const texts = ['first [[sandbox duration=2500ms]]', 'second', 'third [[sandbox duration=1200ms]]'];
 		const { json, items } = await runGateway('video', sandbox, fromItem, { items: prompts(...texts) });
@@ -118,21 +109,6 @@ describe('Generate', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
-	test('Wait for Task sees at once that a task has ended', async () => {
-		const { items } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a cat [[sandbox duration=0ms]]',
-			whenDone: 'return',
-		});
-		const { json } = await runGateway(
-			'video',
-			sandbox,
-			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}' },
-			{ items },
-		);
-		expect(json[0].waited_seconds).toBeLessThan(10);
-	});
-
 	test('Get Task reads once, and an odd ID is encoded', async () => {
 		const created = await runGateway('image', sandbox, {
 			operation: 'generate',
@@ -169,35 +145,6 @@ describe('Generate', () => {
 		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
 	});
 
-	test.each(['none', 'inline', 'attachment', 'utf8'])(
-		'files of several tasks have names of their own: disposition %s',
-		async (disposition) => {
-			const items = prompts(`one [[sandbox disposition=${disposition}]]`, `two [[sandbox disposition=${disposition}]]`);
-			const ran = await runGateway(
-				'image',
-				sandbox,
-				{ operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: true, options: { ...quick, n: 2 } },
-				{ items },
-			);
-			const names = ran.items.flatMap(({ binary }) => Object.values(binary ?? {}).map(({ fileName }) => fileName));
-			expect(names).toHaveLength(4);
-			expect(new Set(names).size).toBe(4);
-		},
-	);
-
-	test('the key stays away from a host that the file host redirects to', async () => {
-		const { items } = await runGateway('image', sandbox, {
-			operation: 'generate',
-			prompt: 'a [[sandbox file=redirect]]',
-			downloadResult: true,
-			options: quick,
-		});
-		expect(items[0].binary?.data.mimeType).toBe('image/png');
-		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
-		expect(sandbox.fileRequests.length).toBeGreaterThan(1);
-		expect(JSON.stringify(sandbox.fileRequests)).not.toContain(sandbox.apiKey);
-	});
-
 	test('a binary field is uploaded first and sent as its URL, in the order of the list', async () => {
 		const images = {
 			image: [
@@ -221,19 +168,6 @@ describe('Generate', () => {
 		]);
 	});
 
-	test('an image that Additional Fields replace is not uploaded', async () => {
-		const images = { image: [{ source: 'binary', binaryPropertyName: 'photo' }] };
-		const additionalFields = { reference_images: ['https://example.com/b.png'] };
-		await runGateway(
-			'image',
-			sandbox,
-			{ operation: 'generate', prompt: 'a', images, options: { ...quick, additionalFields } },
-			{ items: [{ json: {}, binary: { photo: pngField() } }] },
-		);
-		expect(sandbox.uploads).toHaveLength(0);
-		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/b.png']);
-	});
-
 	test('Upload Image gives the URL', async () => {
 		const { json } = await runGateway(
 			'image',
@@ -248,7 +182,7 @@ describe('Generate', () => {
 		});
 	});
 
-	test.each(['url', 'data_list', 'data', 'data_image_url', 'file_link', 'relative'])(
+	test.each(['relative'])(
 		'Upload Image finds the URL wherever the answer has it, and the fields of the credential are sent: %s',
 		async (place) => {
 			const fields = { purpose: 'vision', sandbox: `upload_answer=${place}` };
@@ -267,26 +201,7 @@ describe('Generate', () => {
 		},
 	);
 
-	test('Generate sends the fields of the credential with its uploads, too', async () => {
-		await runGateway(
-			'video',
-			sandbox,
-			{
-				operation: 'generate',
-				prompt: 'a',
-				images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] },
-				options: quick,
-			},
-			{
-				items: [{ json: {}, binary: { data: pngField() } }],
-				credential: { customPaths: true, imageUploadFields: '{"purpose": "vision", "days": 3}' },
-			},
-		);
-		expect(sandbox.requests[0]?.body).toMatchObject({ fields: { purpose: 'vision', days: '3' } });
-		expect(sandbox.tasks).toHaveLength(1);
-	});
-
-	test.each(['image', 'image-file', 'files[]'])(
+	test.each(['image', 'files[]'])(
 		'the multipart field %s of the credential counts, as long as Custom Paths is on',
 		async (imageUploadField) => {
 			const other = await quickSandbox({ uploadField: imageUploadField });
@@ -309,16 +224,6 @@ describe('Generate', () => {
 			}
 		},
 	);
-
-	test('Include Input Fields passes the item through', async () => {
-		const { json } = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, options: { ...quick, includeInputFields: true } },
-			{ items: [{ json: { prompt: 'a', row: 7 } }] },
-		);
-		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
-	});
 
 	test('Include Input Fields passes no result of an earlier task through', async () => {
 		const { json } = await runGateway(
@@ -361,118 +266,23 @@ describe('Generate', () => {
 		expect(json[0]).toMatchObject({ model: 'alpha-video-2-0', status: 'completed' });
 	});
 
-	test('another response_format through Additional Fields passes a record without URL on as it is', async () => {
-		const options = { ...quick, additionalFields: '{"response_format": "b64_json"}' };
-		const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', options });
-		expect(json[0].status).toBe('completed');
-		expect(json[0].record).toMatchObject({ status: 'completed' });
-		expect(json[0].url).toBeUndefined();
-	});
-
-	test('where an expression gives the model, the default size is one of the default resolution', async () => {
-		await runGateway('image', sandbox, {
-			operation: 'generate',
-			model: '={{ "gamma-image-2" }}',
-			prompt: 'a',
-			options: quick,
-		});
-		expect(sandbox.tasks[0].body).toMatchObject({ resolution: '1K', size: '1:1' });
-	});
-
-	test.each<[string, IDataObject, IDataObject]>([
-		[
-			'Other Model (by ID)',
-			{ model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' },
-			{ model: 'alpha-video-2-0', prompt: 'a' },
-		],
-		[
-			'a model with a reference video',
-			{
-				model: '={{ "beta-v3-omni" }}',
-				prompt: 'a',
-				referenceVideo: 'base',
-				referenceVideoUrl: 'https://example.com/a.mp4',
-			},
-			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
-		],
-		[
-			'the kind of the reference video',
-			{
-				model: 'beta-v3-omni',
-				prompt: 'a',
-				referenceVideo: '={{ "base" }}',
-				referenceVideoUrl: 'https://example.com/a.mp4',
-			},
-			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
-		],
-	])('where an expression gives %s, its fields are used', async (_, parameters, body) => {
-		await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
-		expect(sandbox.tasks[0].body).toMatchObject(body);
-	});
-
 	const last = { url: 'https://example.com/last.png', role: 'last_frame' };
-	const clip = 'https://example.com/a.mp4';
-	test.each<[string, IDataObject, IDataObject]>([
-		['a role', { model: '={{ "alpha-video-1-5-pro" }}', images: { image: [last] } }, { image_with_roles: [last] }],
-		[
-			'fields of beta-v3',
-			{ model: '={{ "beta-v3" }}', aspectRatio: '4:3', duration: 15, mode: 'pro' },
-			{ aspect_ratio: '4:3', duration: 15, mode: 'pro' },
-		],
-		[
-			'fields of delta-2.6-flash',
-			{
-				model: '={{ "delta-2.6-flash" }}',
-				referenceUrls: { video: [{ url: clip }] },
-				audio: false,
-				resolution: '4K',
-			},
-			{ metadata: { reference_urls: [clip] }, resolution: '4K', audio: false },
-		],
-		[
-			'the sound of a reference video',
-			{
-				model: '={{ "beta-v3-omni" }}',
-				referenceVideo: 'base',
-				referenceVideoUrl: clip,
-				optionalFields: { keepOriginalSound: 'no' },
-			},
-			{ video_list: [{ refer_type: 'base', video_url: clip, keep_original_sound: 'no' }] },
-		],
-		['a duration of alpha-video-1-5-pro', { model: '={{ "alpha-video-1-5-pro" }}', duration: 7 }, { duration: 7 }],
-		['a duration of beta-video-o1', { model: '={{ "beta-video-o1" }}', duration: 10 }, { duration: 10 }],
-	])('nothing is lost while the model is an expression: %s', async (_, parameters, body) => {
-		await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', ...parameters, options: quick });
-		expect(sandbox.tasks[0].body).toMatchObject(body);
-	});
 
 	const [one, two] = ['https://example.com/1.png', 'https://example.com/2.png'];
 	const found = { photo: one, photos: [one, two], row: { url: one }, rows: [{ url: one }, { url: two }] };
 	describe.each(['alpha-video-1-5-pro', 'beta-v3', '={{ "beta-v3" }}'])('images for the model %s', (model) => {
 		test.each<[string, unknown, string[] | undefined]>([
 			['rows of the editor', { image: [{ source: 'url', url: one, binaryPropertyName: 'data' }] }, [one]],
-			['rows without what is a default', { image: [{ url: one }, { url: two }] }, [one, two]],
-			['rows with an expression', { image: [{ url: '={{ $json.photos }}' }] }, [one, two]],
 			['a list of URLs in the place of rows', { image: [one, two] }, [one, two]],
-			['a list with an expression in the place of rows', { image: ['={{ $json.photo }}', two] }, [one, two]],
 			['rows and URLs', { image: [{ url: one }, two] }, [one, two]],
-			['a URL in the place of rows', { image: one }, [one]],
 			['an expression for all rows', { image: '={{ $json.rows }}' }, [one, two]],
-			['an expression for all rows that gives URLs', { image: '={{ $json.photos }}' }, [one, two]],
 			['a URL', one, [one]],
 			['a list of URLs', [one, two], [one, two]],
-			['a list of rows', [{ url: one }, { url: two }], [one, two]],
-			['a row', { url: one }, [one]],
 			['an expression that gives a URL', '={{ $json.photo }}', [one]],
-			['an expression with text around it', '=https://example.com/{{ 1 }}.png', [one]],
 			['an expression that gives URLs', '={{ $json.photos }}', [one, two]],
-			['an expression that gives a row', '={{ $json.row }}', [one]],
 			['an expression that gives rows', '={{ $json.rows }}', [one, two]],
-			['an expression that gives a list as the form has it', '={{ ({ image: $json.rows }) }}', [one, two]],
 			['no rows', { image: [] }, undefined],
-			['no list', {}, undefined],
 			['an expression that gives an empty list', '={{ [] }}', undefined],
-			['an expression that gives null', '={{ null }}', undefined],
 		])('%s: all are sent, in order', async (_title, images, sent) => {
 			const form = { operation: 'generate', whenDone: 'return', prompt: 'a', model, images } as IDataObject;
 			const { error } = await runGateway('video', sandbox, form, { items: [{ json: found }] });
@@ -497,22 +307,6 @@ describe('Generate', () => {
 		const form = { operation: 'generate', whenDone: 'return', prompt: 'a', images: { image: [row] } };
 		await runGateway('video', sandbox, { ...form, model: 'beta-v3' });
 		expect(sandbox.tasks[0]?.body).toEqual({ model: 'beta-v3', prompt: 'a', image_urls: [one] });
-	});
-
-	test('a reference image for the image node is sent, also as a URL in the place of the list', async () => {
-		await runGateway('image', sandbox, { operation: 'generate', whenDone: 'return', prompt: 'a', images: one });
-		expect(sandbox.tasks[0]?.body).toMatchObject({ reference_images: [one] });
-	});
-
-	test('the default size of 4K is one of 4K, though the model is an expression', async () => {
-		await runGateway('image', sandbox, {
-			operation: 'generate',
-			model: '={{ "gamma-image-2" }}',
-			prompt: 'a',
-			resolution: '4K',
-			options: quick,
-		});
-		expect(sandbox.tasks[0].body).toMatchObject({ resolution: '4K', size: '16:9' });
 	});
 
 	test('a role that says what the position says anyway is left out for a model without roles, and a hint says so', async () => {
@@ -546,27 +340,6 @@ describe('Generate', () => {
 		);
 	});
 
-	test.each([
-		['a number', '={{ 5 }}', '5'],
-		['a switch', '={{ true }}', 'true'],
-	])('a prompt that an expression gives as %s is a text', async (_, prompt, sent) => {
-		await runGateway('video', sandbox, { operation: 'generate', prompt, options: quick });
-		expect(sandbox.tasks[0].body.prompt).toBe(sent);
-	});
-
-	test.each<[string, IDataObject, string]>([
-		['Other Model (by ID)', { model: '={{ "custom" }}' }, 'Model ID is empty'],
-		[
-			'a reference video',
-			{ model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' },
-			'Reference Video URL is empty',
-		],
-	])('an expression that gives %s without what it needs is refused', async (_, parameters, message) => {
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
-		expect(error?.message).toContain(message);
-		expect(sandbox.tasks).toHaveLength(0);
-	});
-
 	test.each<[string, IDataObject, string]>([
 		['of the form', { model: 'gamma-image-2', options: { n: 101 } }, 'Number of Images is 101'],
 		['of Other Model', { model: 'custom', customModelId: 'x', customBody: '{"n": 101}' }, 'n is 101'],
@@ -582,41 +355,6 @@ describe('Generate', () => {
 			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);
 		},
 	);
-
-	test('a value that the model does not have is not sent, and a hint says so', async () => {
-		const { task } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			model: '={{ "beta-v3" }}',
-			prompt: 'a',
-			audio: true,
-			resolution: '1080p',
-			options: quick,
-		});
-		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', prompt: 'a' });
-		expect(JSON.stringify(task?.hints)).toContain('Resolution');
-	});
-
-	test.each([
-		'result_data',
-		'url',
-		'video_url',
-		'data',
-		'output',
-		'outputs',
-		'images',
-		'output_objects',
-		'outputs_objects',
-		'images_objects',
-		'metadata_url',
-		'metadata_result_urls',
-	])('Generate finds the result in the record shape %s', async (shape) => {
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: `a [[sandbox result=${shape} record=wrapped thumbnail=top done_word=Succeeded]]`,
-			options: quick,
-		});
-		expect(json[0]).toMatchObject({ status: 'completed', urls: [expect.stringMatching(/mp4/)] });
-	});
 });
 
 test('Requests per Second holds for all items together', async () => {

@@ -36,15 +36,6 @@ test('tasks that go on get one hint for all of them, and none when they have end
 	expect(waited.hints).toEqual([]);
 });
 
-test('a task that is returned after a timeout goes on; one that has ended beside it is not counted', async () => {
-	const options = { ...quick, onTimeout: 'return', timeoutMinutes: 0.07 };
-	const items = prompts('slow [[sandbox duration=60s]]', 'quick');
-	const { hints } = await hintsOf('image', { ...fromItem, downloadResult: true, options }, { items });
-	expect(hints).toEqual([
-		'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).',
-	]);
-});
-
 test('that result URLs expire is said once for all items, and not when the files were downloaded', async () => {
 	expect((await hintsOf('image', fromItem, { items: prompts('a', 'b') })).hints).toEqual([urls]);
 	expect((await hintsOf('image', { ...fromItem, downloadResult: true }, { items: prompts('a') })).hints).toEqual([]);
@@ -57,31 +48,6 @@ test.each([
 ])('the hint names the time that is left: %s', async (directive, expected) => {
 	const { hints } = await hintsOf('image', fromItem, { items: prompts(`a [[sandbox ${directive}]]`) });
 	expect(hints).toEqual(expected);
-});
-
-test('a hint below Wait for Task says nothing of buying', async () => {
-	const { json } = await hintsOf(
-		'image',
-		{ ...fromItem, whenDone: 'return' },
-		{ items: prompts('a [[sandbox duration=60s]]') },
-	);
-	const { hints } = await hintsOf('image', {
-		operation: 'waitForTask',
-		taskId: json[0].task_id,
-		options: { ...quick, onTimeout: 'return', timeoutMinutes: 0.02 },
-	});
-	expect(hints).toEqual([
-		'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id.',
-	]);
-});
-
-test('Get Task says nothing about a task that goes on: that is what it was asked', async () => {
-	const { json } = await hintsOf(
-		'image',
-		{ ...fromItem, whenDone: 'return' },
-		{ items: prompts('a [[sandbox duration=60s]]') },
-	);
-	expect((await hintsOf('image', { operation: 'getTask', taskId: json[0].task_id })).hints).toEqual([]);
 });
 
 const image = (...urls: string[]) => ({ images: { image: urls.map((url) => ({ url })) } });
@@ -107,13 +73,6 @@ test.each<[string, IDataObject, string[], string[]]>([
 		expect(hints.filter((hint) => hint.includes('image_1'))).toEqual(said);
 	},
 );
-
-test('an item that was refused gets no hint', async () => {
-	const items = prompts('a [[sandbox create=400]]');
-	expect((await hintsOf('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } })).hints).toEqual(
-		[],
-	);
-});
 
 test('an asset that is not active yet gets a hint', async () => {
 	const [{ group_id: groupId }] = (await hintsOf('avatar', { resource: 'group', operation: 'create', groupName: 'a' }))

@@ -1,9 +1,7 @@
 /** Forms and checks of all models, against what their golden files say about each field. */
 import type { INodeProperties } from 'n8n-workflow';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
-import type { ModelSpec } from '../../core/models/spec';
-import { videoModels } from '../../nodes/models';
-import { kindOf, planRequest, refusalOf, shownProperties, type Kind } from '../support/form';
+import { kindOf, planRequest, refusalOf, shownProperties } from '../support/form';
 import { casesOf, withValue } from '../support/goldenCases';
 import { sampleOf } from '../support/goldenSamples';
 import {
@@ -60,14 +58,6 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		},
 	);
 
-	test(`the fields of ${golden.id} go along with unknown ones of Additional Fields`, () => {
-		const options = { additionalFields: { seed: 42 } };
-		expect(planRequest(kind, { model, ...golden.minimal, options }).body).toMatchObject({
-			...planRequest(kind, { model, ...golden.minimal }).body,
-			seed: 42,
-		});
-	});
-
 	const choices = [{}, ...decidingChoices(golden).map(({ field, value }) => ({ [field.parameter]: value }))];
 	test.each(choices)(`the fields of ${golden.id} are what the form shows with %j`, (chosen) => {
 		// The editor does not show the hidden one behind a list.
@@ -123,17 +113,6 @@ describe.each(generating)('values of other models are left out: $id', (golden) =
 	test.each(golden.bodies)(`${golden.id} leaves out values of other models: $name`, ({ parameters, body }) => {
 		expect(planRequest(kindOf(golden), filled(parameters)).body).toEqual(body);
 	});
-
-	test.each(golden.bodies)(
-		`${golden.id} leaves out values of other models, and says so where the model is an expression: $name`,
-		({ parameters, body }) => {
-			const request = planRequest(kindOf(golden), filled(parameters), true);
-			expect(request.body).toEqual(body);
-			// A custom model has no form to compare with.
-			if (golden.kind !== 'custom')
-				expect(request.unused).toEqual(expect.arrayContaining(others.map(({ label }) => label)));
-		},
-	);
 });
 
 test('an unknown model is named, with what there is', () => {
@@ -141,19 +120,4 @@ test('an unknown model is named, with what there is', () => {
 	expect(refusal?.message).toBe('Model is "epsilon", which this node does not know');
 	for (const { id } of goldenModels.filter(({ kind }) => kind === 'video')) expect(refusal?.description).toContain(id);
 	expect(refusal?.description).toMatch(/, or Other Model \(by ID\)/);
-});
-
-test('advice on asset references names every model that takes them, also one that is added', () => {
-	const adviceFor = (kind: Kind, model: string) =>
-		refusalOf(kind, { model, prompt: 'a', images: { image: [{ source: 'url', url: 'asset://pa_123' }] } })?.description;
-	const takers = 'You can enter asset references for alpha-video-1-5-pro, beta-v3';
-	expect(adviceFor('video', 'delta-2.6-flash')).toContain(`${takers} and Other Model (by ID).`);
-	const models = videoModels as readonly ModelSpec[] as ModelSpec[];
-	models.push({ ...models[0], id: 'epsilon-video-1', acceptsAssets: true });
-	try {
-		expect(adviceFor('video', 'delta-2.6-flash')).toContain(`${takers}, epsilon-video-1 and Other Model (by ID).`);
-		expect(adviceFor('image', 'gamma-image-2')).toContain(`${takers}, epsilon-video-1 and Other Model (by ID).`);
-	} finally {
-		models.pop();
-	}
 });

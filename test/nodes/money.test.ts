@@ -2,16 +2,7 @@
  * The messages of a run that ends with the error of one item: how to get what is paid for, and never how to pay again.
  */
 import { toRanges } from '../../core/text';
-import {
-	hurry,
-	pause,
-	prompts,
-	quick,
-	quickSandbox,
-	runGateway,
-	startGateway,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -23,19 +14,6 @@ beforeEach(() => sandbox.reset());
 
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 const continuing = { settings: { onError: 'continueErrorOutput' as const } };
-
-test('the result is downloaded unless somebody turns that off', async () => {
-	for (const kind of ['image', 'video'] as const) {
-		const made = await runGateway(kind, sandbox, { operation: 'generate', prompt: 'a', options: quick });
-		expect(Object.keys(made.items[0]?.binary ?? {})).toEqual(['data']);
-		const { task_id: taskId } = made.json[0] ?? {};
-		const [waited, got] = [
-			await runGateway(kind, sandbox, { operation: 'waitForTask', taskId }),
-			await runGateway(kind, sandbox, { operation: 'getTask', taskId }),
-		];
-		expect([waited, got].map(({ items }) => items[0]?.binary?.data !== undefined)).toEqual([true, false]);
-	}
-});
 
 describe('a double click on Execute step', () => {
 	const items = prompts('a [[sandbox duration=2s]]', 'b [[sandbox duration=2s]]');
@@ -61,19 +39,9 @@ describe('a double click on Execute step', () => {
 		},
 	);
 
-	test('each item has the error where the node continues', async () => {
-		const clicked = click(first);
-		await pause(300);
-		const { json } = await click(first + 1, { settings: { onError: 'continueRegularOutput' } });
-		expect(json.map(({ code }) => code)).toEqual(['already_running', 'already_running']);
-		await clicked;
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
 	test.each<[string, Parameters<typeof click>[1]]>([
 		['other requests', { items: prompts('a [[sandbox duration=2s]]') }],
 		['a production execution', { mode: 'trigger' }],
-		['the retry of an execution', { mode: 'retry' }],
 	])('%s at the same time are not affected', async (_title, more) => {
 		const clicked = click(first);
 		await pause(300);
@@ -90,15 +58,6 @@ describe('a double click on Execute step', () => {
 		expect((await click(first)).error).toBeUndefined();
 		expect((await click(first + 1)).error).toBeUndefined();
 		expect(sandbox.tasks).toHaveLength(6);
-	});
-
-	test('an API key is created once, too', async () => {
-		const form = { operation: 'create', name: 'a [[sandbox create=slow:1000ms]]', amount: '5' };
-		const create = async (execution: number) =>
-			await runGateway('token', sandbox, form, { kept: { executionId: String(execution) } });
-		const [, { error }] = await Promise.all([create(first), pause(300).then(async () => await create(first + 1))]);
-		expect(error?.message).toContain(`in execution ${first}`);
-		expect(sandbox.requests).toHaveLength(1);
 	});
 });
 
@@ -158,14 +117,6 @@ describe('a task that has not finished in time', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
-	test('after a timeout, Wait for Task advises the same, and nothing of buying', async () => {
-		const { json } = await runGateway('image', sandbox, { operation: 'generate', ...late, whenDone: 'return' });
-		const parameters = { operation: 'waitForTask', taskId: json[0]?.task_id, options: late.options };
-		expect((await runGateway('image', sandbox, parameters)).error?.description).toBe(
-			`Retry this execution in the Executions list: that costs nothing. If n8n offers no retry, ${inNewWorkflow}`,
-		);
-	});
-
 	test('the advice in a sub-workflow names its own execution, because a retry of the other workflow begins a new one', async () => {
 		const { error } = await runGateway(
 			'image',
@@ -184,21 +135,6 @@ describe('a task that has not finished in time', () => {
 		expect(task?.data?.main[1]?.[0]?.json.message).toBe(
 			`${running} To get its result, ${inNewWorkflow} Running this node again creates a new task, and you pay again.`,
 		);
-	});
-
-	test('after one timeout of three, the retry continues the others, too, and submits what was not accepted', async () => {
-		const items = prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]', 'c');
-		const { error } = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, options: { ...late.options, concurrentTasks: 2 } },
-			{ items },
-		);
-		expect(sandbox.tasks).toHaveLength(2);
-		expect(error?.description).toMatch(
-			/it continues the task and the other one, and costs nothing, unless the request changed; 1 item is submitted\. Other tasks: /,
-		);
-		expect(error?.description).not.toContain('If n8n offers no retry');
 	});
 });
 
@@ -220,29 +156,6 @@ test('after a wrong path, entering the right one and a retry with the saved work
 	expect(sandbox.tasks).toHaveLength(1);
 });
 
-test('of three tasks, the retry buys the one anew that the service could not finish, as the advice says', async () => {
-	const items = prompts(
-		'a [[sandbox duration=3s]]',
-		'b [[sandbox duration=3s]]',
-		'c [[sandbox fail=generation_failed]]',
-	);
-	const first = await runGateway('image', sandbox, fromItem, {
-		items,
-		kept: { executionId: 'first 10', establishedAt: 10 },
-	});
-	expect(first.error?.description).toMatch(
-		/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\. IDs: see Error details\.$/,
-	);
-	const { contextData } = first.run.data.executionData ?? {};
-	await runGateway('image', sandbox, fromItem, {
-		items,
-		...continuing,
-		mode: 'retry',
-		kept: { executionId: 'second 10', establishedAt: 10, contextData },
-	});
-	expect(sandbox.tasks).toHaveLength(4);
-});
-
 describe('n8n offers a retry of an execution only, not of an item', () => {
 	const failing = prompts('a [[sandbox fail=generation_failed]]');
 
@@ -253,27 +166,6 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toContain(
 			'To try again, run only this item again: that creates a new task, and you pay again.',
-		);
-	});
-
-	test('the advice about a request that the service refused for now is a retry for an execution, and another way for an item', async () => {
-		hurry();
-		const busy = { items: prompts('a [[sandbox create=429:3600*all]]') };
-		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain(
-			'Retry this execution in the Executions list later.',
-		);
-		const { task } = await runGateway('image', sandbox, fromItem, { ...busy, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.message).toContain('Run only this item again later.');
-	});
-
-	test('the advice about a request of which nobody knows is a retry for an execution, and another way for an item', async () => {
-		const lost = (word: string) => ({ items: prompts(`${word} [[sandbox create=reset!after]]`) });
-		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain(
-			'in the Executions list choose Retry with currently saved workflow',
-		);
-		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.message).toMatch(
-			/Look in the task list of your account for a task created around \d\d:\d\d UTC\. If there is none, run only this item again\./,
 		);
 	});
 });
@@ -332,11 +224,5 @@ describe('an expression that gives nothing is named as such', () => {
 		expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);
 		expect(error?.description).toMatch(/^Check the expression in .*Nothing was sent\.$/);
 		expect(sandbox.requests).toEqual([]);
-	});
-
-	test('a field without an expression is named as empty', async () => {
-		expect((await runGateway('image', sandbox, { operation: 'generate', prompt: ' ' })).error?.message).toBe(
-			'Prompt is empty',
-		);
 	});
 });

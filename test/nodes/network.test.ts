@@ -48,12 +48,6 @@ test.each(kinds)('a certificate is told as what is wrong with it, and nothing is
 	expect(seen).toEqual([]);
 });
 
-test('a port that does not speak TLS is told as that', async () => {
-	const baseUrl = sandbox.baseUrl.replace('http:', 'https:');
-	const { error } = await runGateway('image', sandbox, generate, { credential: { baseUrl } });
-	expect(error?.description).toContain('This port does not speak TLS');
-});
-
 test('with the certificate of its issuer, n8n trusts a service', async () => {
 	const { url, ca, seen } = await server('trusted');
 	trust(ca);
@@ -107,19 +101,5 @@ describe('a proxy', () => {
 		expect(json[0]?.status).toBe('completed');
 		expect(new Set(seen)).toEqual(new Set([`CONNECT ${baseUrl.slice(8)}`]));
 		expect((await testCredential({ ...sandbox, baseUrl })).status).toBe('OK');
-	});
-
-	test('NO_PROXY exempts a host', async () => {
-		const { seen } = await through((url) => ({ HTTP_PROXY: url, NO_PROXY: '127.0.0.1' }));
-		const { json } = await runGateway('image', sandbox, generate);
-		expect(json[0]?.status).toBe('completed');
-		expect(seen).toEqual([]);
-	});
-
-	test('a proxy that is not there is told', async () => {
-		const { close } = await through((url) => ({ HTTP_PROXY: url }));
-		await close();
-		const { error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: 'a' });
-		expect(error?.description).toContain('Nothing accepts connections');
 	});
 });

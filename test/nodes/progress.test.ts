@@ -2,9 +2,6 @@
  * The progress that a waiting node reports: in the browser's console of a manual execution, and in a streamed response.
  */
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
-import { realClock } from '../../nodes/connection/transport';
-import type { Order } from '../../core/orders/order';
-import { Progress } from '../../nodes/run/progress';
 import { pause, prompts, quick, quickSandbox, startGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -95,29 +92,8 @@ test('Stream Progress sends lines into the response', async () => {
 
 test.each([
 	['creating', 'a [[sandbox create=503:8]]', 'The service is not available at the moment (503)'],
-	['creating', 'a [[sandbox create=429:8]]', 'The service is receiving too many requests (429)'],
-	['checking', 'a [[sandbox duration=60s poll=503:8*9]]', 'The service is not available at the moment (503)'],
 	['checking', 'a [[sandbox duration=60s poll=429:8*9]]', 'The service is receiving too many requests (429)'],
 ])('trouble while %s is said within 5 s: %s', async (_, prompt, trouble) => {
 	const { lines } = await listen({ options: quick }, { items: prompts(prompt), stopAfterMs: 7_000 });
 	expect(lines).toContainEqual(expect.stringMatching(`^${trouble.replace(/[()]/g, '\\$&')}, next try in [5-8] s$`));
-});
-
-test('an execution that nobody watches says nothing', async () => {
-	const { lines } = await listen({ options: quick }, { items: prompts('a'), mode: 'trigger' });
-	expect(lines).toEqual([]);
-});
-
-test('of more tasks than a function takes as arguments, the line still names the least and the most', async () => {
-	const lines: string[] = [];
-	jest.spyOn(realClock, 'sleep').mockImplementation(async () => await pause(0));
-	const progress = new Progress({ console: (line) => lines.push(line), noun: 'Video' });
-	const over = new AbortController();
-	const running = (index: number) => ({ state: 'accepted', task: { progress: 10 + (index % 50) } }) as Order;
-	progress.orders = Array.from({ length: 200_000 }, (_, index) => running(index));
-	const telling = progress.reportUntil(over.signal);
-	while (lines.length === 0) await pause(1);
-	over.abort();
-	await telling;
-	expect(lines).toEqual(['0 of 200000 done, 200000 running at 10 to 59 %']);
 });

@@ -1,7 +1,7 @@
 /** Everything that is bought has its rows in the purchase log, and nothing in them that is secret. */
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
-import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { useBinaryMode } from '../support/engine.mts';
 import { DataTables } from '../support/dataTables.mts';
@@ -16,7 +16,6 @@ import {
 	type RunOptions,
 	type Sandbox,
 } from '../support/nodes.mts';
-import { orderOf, withOrder } from '../support/orders.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 
 let sandbox: Sandbox;
@@ -75,16 +74,6 @@ const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
 
 describe('everything that is bought has rows', () => {
-	test('the rows of a token have neither its key nor its name', async () => {
-		const form = { operation: 'create', name: 'Nightly secret', quota: 'limited', amount: 100, unit: 'credits' };
-		const { json } = await run('token', form);
-		expect(await statesOf()).toEqual(['token submitting', 'token accepted', 'token completed']);
-		const text = JSON.stringify(tables.rows);
-		expect(String(json[0]?.api_key)).toMatch(/^sk-/);
-		expect(text).not.toContain(String(json[0]?.api_key).slice(3));
-		expect(text).not.toContain('secret');
-	});
-
 	test('an avatar group, a verification and an asset have rows', async () => {
 		const { json } = await run('avatar', { resource: 'group', operation: 'create', groupName: 'Anna' });
 		const groupId = String(json[0]?.group_id);
@@ -199,31 +188,6 @@ describe('a retry after a crash', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('a retry does not buy again what was bought while the log was turned off', async () => {
-		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
-		const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
-		const others = prompts(long('c'), long('d'));
-		const off = { credential: { purchaseLog: false } };
-		await crash(submitAgain, { ...retryAs('2'), items: others, ...off }, () => sandbox.tasks.length === 4);
-		const { json } = await run('image', fromItem, { ...retryAs('3'), ...inItems, items: others });
-		expect(json.map(({ code }) => code)).toEqual(['outcome_still_unknown', 'outcome_still_unknown']);
-		expect(sandbox.tasks).toHaveLength(4);
-	});
-
-	test('a retry after a crash knows a picture again that an earlier node has fetched anew', async () => {
-		await useBinaryMode('filesystem');
-		try {
-			const form = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
-			const fetched = async (id: string) => ({ json: { prompt: long('a') }, binary: { data: await stored(id) } });
-			await crash(form, { ...first, items: [await fetched('1')] }, () => idsInLog() === 1);
-			const { json } = await run('image', form, { ...retryAs('2'), items: [await fetched('2')] });
-			expect(json.map(({ status }) => status)).toEqual(['completed']);
-			expect(sandbox.tasks).toHaveLength(1);
-		} finally {
-			await useBinaryMode('default');
-		}
-	});
-
 	test('a retry after a crash does not create a token again, as its key was shown only once', async () => {
 		const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
 		const { promise } = begin('token', form, first);
@@ -330,14 +294,6 @@ describe('a Purchase Key', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('items with one Purchase Key and the same request are one purchase', async () => {
-		const items = ['a', 'a'].map((prompt) => ({ json: { prompt, key: 'k' } }));
-		const { json, error } = await run('image', keyed, { items });
-		expect(error).toBeUndefined();
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(1);
-	});
-
 	test('a Purchase Key that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
 		await run('image', keyed, { items: [{ json: { prompt: 'other', key: 'taken' } }], ...inItems });
 		await rows();
@@ -376,63 +332,4 @@ describe('a Purchase Key', () => {
 			expect(sandbox.tasks).toHaveLength(1);
 		},
 	);
-
-	test('the advice for a Purchase Key of a task that nobody can be sure of is to turn on Submit Again, and to retry with that', async () => {
-		await run('image', keyed, {
-			items: [{ json: { prompt: 'a [[sandbox create=504!after]]', key: 'unclear' } }],
-			...inItems,
-		});
-		await rows();
-		const { error } = await run('image', keyed, {
-			items: [{ json: { prompt: 'a [[sandbox create=504!after]]', key: 'unclear' } }],
-			...retryAs('2'),
-		});
-		expect(error?.description).toContain(
-			'turn on Submit Again. Then save, and in the Executions list choose Retry with currently saved workflow.',
-		);
-	});
-});
-
-test('with Survive Restarts, an item that a crash has interrupted goes on with the ID that is in its rows', async () => {
-	const [{ task_id: id }] = (await run('image', fromItem, { items: prompts('b') })).json;
-	let handed: INodeExecutionData[] = [];
-	const play = async (
-		parameters: IDataObject,
-		items: INodeExecutionData[],
-		contextData?: Record<string, IDataObject>,
-	) => {
-		const { promise, additionalData } = begin('image', parameters, { items, kept: { contextData } });
-		additionalData.executeWorkflow = (async (
-			info: { code?: IWorkflowBase },
-			...more: [unknown, { inputData?: typeof items }]
-		) => {
-			if (info.code?.nodes.some(({ name }) => name === 'Data Table'))
-				return await tables.executeWorkflow(info, ...more);
-			handed = more[1].inputData ?? [];
-			return { executionId: '7', data: [null], waitTill: new Date(4e12) };
-		}) as never;
-		const { data } = await promise;
-		const { contextData: kept } = data.executionData ?? {};
-		return {
-			items: data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [],
-			kept: kept as unknown as typeof contextData,
-		};
-	};
-	const options = { ...quick, surviveRestarts: true, concurrentTasks: 1 };
-	await play({ ...fromItem, options }, prompts('a', 'b'));
-	const sent = (JSON.parse(JSON.stringify(handed)) as typeof handed).map((row) => {
-		const order = orderOf(row);
-		return order.request === undefined ? row : withOrder(row, { ...order, request: { ...order.request, wave: 0 } });
-	});
-	const { batch, request, item } = orderOf(sent[1] as INodeExecutionData);
-	const row = { ...batch?.log, time: new Date().toISOString(), item, attempt: '9-x-0', request_hash: request?.hash };
-	tables.rows.push({ ...row, id: 900, state: 'submitting' }, { ...row, id: 901, state: 'accepted', task_id: id });
-	record.rows.set('wf 1', [`${batch?.name}, wave 0`]);
-	sandbox.requests.length = 0;
-	let played: Awaited<ReturnType<typeof play>> = { items: sent, kept: undefined };
-	while (!played.items.every((each) => orderOf(each).state === 'ended'))
-		played = await play({ operation: 'durablePollTasks' }, sent, played.kept);
-	expect(played.items.map((each) => orderOf(each).end?.as)).toEqual(['done', 'done']);
-	expect(orderOf(played.items[1] as INodeExecutionData).task?.taskId).toBe(id);
-	expect(posts()).toEqual([]);
 });

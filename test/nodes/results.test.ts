@@ -55,13 +55,6 @@ const PLACES = [
 ] as const;
 
 describe('a result in a place that is not listed', () => {
-	test.each(PLACES)('a result at an unknown path is found and a hint names the path: %s', async (shape, place) => {
-		const { json, hints } = await generate(`result=${shape} record=wrapped`);
-		expect(json).toMatchObject({ status: 'completed', url: FILE, urls: [FILE] });
-		expect(json).not.toHaveProperty('record');
-		expect(hints).toEqual([found(place)]);
-	});
-
 	test.each(PLACES)(
 		'a result at an unknown path is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s',
 		async (shape, resultPath) => {
@@ -78,30 +71,6 @@ describe('a result in a place that is not listed', () => {
 			}
 		},
 	);
-
-	test('a result in a place that is not listed comes with all entries of its list, and is downloaded', async () => {
-		const { json, items, hints } = await generate('result=results', {
-			downloadResult: true,
-			options: { ...quick, n: 3 },
-		});
-		expect(json?.urls).toHaveLength(3);
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
-		expect(hints).toEqual([found('results.url')]);
-	});
-
-	test('a creation that is complete at once gives a result at an unknown path, too', async () => {
-		sandbox.faults.add({
-			on: 'create',
-			do: {
-				status: 200,
-				body: { id: 'x', status: 'completed', content: { video_url: 'https://files.example/r.mp4' } },
-			},
-		});
-		expect((await generate('', { whenDone: 'return' })).json).toMatchObject({
-			status: 'completed',
-			url: 'https://files.example/r.mp4',
-		});
-	});
 });
 
 describe('two places that may hold the result', () => {
@@ -142,32 +111,6 @@ describe('what the request contained is no result', () => {
 		expect(json?.urls).toEqual([FILE]);
 		expect(hints).toEqual([found('content.video_url')]);
 	});
-
-	test('a URL of the request is no result in a retry either, which uploads nothing again', async () => {
-		const prompt = 'a [[sandbox result=content_video_url echo=sources poll=400]]';
-		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items, settings });
-		expect(sandbox.tasks).toHaveLength(1);
-		expect(sandbox.uploads).toHaveLength(1);
-		expect(json?.urls).toEqual([FILE]);
-		expect(hints).toEqual([found('content.video_url')]);
-	});
-
-	test('what the request contained is no result even where results are known to stand', async () => {
-		const body = {
-			status: 'completed',
-			images: ['https://example.com/a.png'],
-			content: { video_url: 'https://files.example/r.mp4' },
-		};
-		sandbox.faults.add({ on: 'status', do: { status: 200, body } });
-		const { json } = await run('image', {
-			operation: 'generate',
-			prompt: 'a',
-			images: { image: images.image.slice(0, 1) },
-			downloadResult: false,
-		});
-		expect(json?.urls).toEqual(['https://files.example/r.mp4']);
-	});
 });
 
 describe('of a task that has not finished, what the request contained is no result either', () => {
@@ -186,7 +129,7 @@ describe('of a task that has not finished, what the request contained is no resu
 	const generateFrom = async (options: IDataObject) =>
 		await ask({ prompt: 'a', images: { image: [{ source: 'url', url: INPUT }] }, options: { ...timeout, ...options } });
 
-	test.each([{ url: INPUT }, { images: [INPUT] }, { metadata: { url: INPUT } }, { output: { image_url: INPUT } }])(
+	test.each([{ images: [INPUT] }, { output: { image_url: INPUT } }])(
 		'Generate returns it at the timeout: %j',
 		async (fields) => {
 			host.answers.poll = unfinished(fields);
@@ -196,13 +139,6 @@ describe('of a task that has not finished, what the request contained is no resu
 			expect(json).not.toHaveProperty('urls');
 		},
 	);
-
-	test('a part of the result that is there already comes out, also from Result Path', async () => {
-		const part = 'https://files.example/1.png';
-		host.answers.poll = unfinished({ images: [INPUT, part], parts: [{ file: part }] });
-		expect(await generateFrom({})).toMatchObject({ timed_out: true, url: part, urls: [part] });
-		expect(await generateFrom({ resultPath: 'parts.file' })).toMatchObject({ timed_out: true, url: part });
-	});
 
 	test.each(['getTask', 'waitForTask'])(
 		'%s does not know the request, but the record may repeat it',
@@ -215,16 +151,6 @@ describe('of a task that has not finished, what the request contained is no resu
 			}
 		},
 	);
-
-	test('Get Task does not put out what the request of a failed task contained', async () => {
-		host.answers.poll = unfinished({ url: INPUT, request: { prompt: 'a', image: INPUT } }, 'failed');
-		expect(await ask({ operation: 'getTask', taskId: TASK_ID })).not.toHaveProperty('url');
-	});
-
-	test('of a finished task, the record alone does not decide against a URL of the request', async () => {
-		host.answers.poll = finished({ url: INPUT, request: { save_to: INPUT } });
-		expect(await ask({ operation: 'getTask', taskId: TASK_ID })).toMatchObject({ url: INPUT });
-	});
 });
 
 describe('a part of the results', () => {
@@ -233,7 +159,6 @@ describe('a part of the results', () => {
 
 	test.each([
 		['generate', 'result_data', 'This picture was declined'],
-		['getTask', 'data', 'This picture was declined'],
 		['waitForTask', 'results', 'This picture was declined'],
 		['generate', 'images', undefined],
 	])('%s gives what was made, and says what is missing, and why: %s', async (operation, shape, reason) => {
@@ -247,13 +172,6 @@ describe('a part of the results', () => {
 		expect(json?.missing_reason).toBe(reason);
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1']);
 		expect(hints).toContain(partsMissing);
-	});
-
-	test('where all is there, nothing is said', async () => {
-		const options = { ...quick, n: 2 };
-		const { json, hints } = await generate('', { options });
-		expect(json).not.toHaveProperty('missing_results');
-		expect(hints).toEqual([]);
 	});
 });
 
@@ -347,36 +265,46 @@ describe('no result anywhere', () => {
 		expect(known.json).not.toHaveProperty('url');
 		expect(known.hints).toEqual([notAt('content.image_url')]);
 	});
-
-	test('a record that is too deep to be written down is shown as far as it can', async () => {
-		const nest = `${'['.repeat(40_000)}1${']'.repeat(40_000)}`;
-		const taskId = await completedTask('');
-		sandbox.faults.add({
-			on: 'status',
-			times: -1,
-			do: {
-				status: 200,
-				headers: { 'content-type': 'application/json' },
-				body: `{"status":"completed","nest":${nest}}`,
-			},
-		});
-		const { json, hints } = await run('image', { operation: 'getTask', taskId });
-		expect(JSON.stringify(json)).toContain('"record":{"status":"completed","nest":[[[');
-		expect(hints).toEqual([nothing]);
-		expect((await run('image', { operation: 'waitForTask', taskId })).error?.description).toContain(
-			'The record: { "nest": [ [ [ "…" ] ] ] }',
-		);
-	});
-
-	test('a result that is in the record itself goes out as before', async () => {
-		const options = { ...quick, additionalFields: '{"response_format": "b64_json"}' };
-		expect(await generate('', { options })).toMatchObject({ json: { record: { status: 'completed' } }, hints: [] });
-	});
 });
 
-test('where one URL stands beside the list that it is of, the list is the result', async () => {
-	const { json, hints } = await generate('result=url_and_images', { options: { ...quick, n: 4 } });
-	expect(json?.urls).toHaveLength(4);
-	expect(json?.url).toEqual(FILE);
-	expect(hints).toEqual([]);
+describe('a result that stands in the record itself, as some values of response_format give it', () => {
+	let host: Hostile;
+	beforeAll(async () => {
+		host = await startHostile();
+	});
+	afterAll(async () => await host.close());
+	beforeEach(() => host.reset());
+
+	const run = async (parameters: IDataObject) => await runGateway('image', host as unknown as Sandbox, parameters);
+	const PICTURE = 'iVBORw0KGgo'.repeat(300_000); // 3.3 MB, as a picture of 2.5 MB has
+	const additionalFields = '{"response_format": "b64_json"}';
+
+	test.each([
+		['where the contract’s neighbours put it', { data: [{ b64_json: PICTURE }] }],
+		['under a name of its own', { picture: PICTURE }],
+	])('a result in the record that was asked for with response_format is put out %s', async (_, fields) => {
+		host.answers.poll = finished(fields);
+		const { error, json } = await run({
+			operation: 'generate',
+			prompt: 'a',
+			options: { ...quick, additionalFields },
+		});
+		expect(error).toBeUndefined();
+		expect(json[0]).toMatchObject({ task_id: TASK_ID, status: 'completed', record: fields });
+	});
+
+	describe('a result that is too large for n8n', () => {
+		const large = finished({ data: [{ b64_json: PICTURE.repeat(2) }] });
+
+		test('of a file that is too large the error names the task, and how to get a URL; a retry goes on with the task', async () => {
+			host.answers.poll = large;
+			const { error } = await run({ operation: 'generate', prompt: 'a', options: { ...quick, additionalFields } });
+			expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
+			expect(error?.description).toMatch(
+				/The node reads at most 1 MB, with files 4 MB.* set response_format .* to url for new tasks/,
+			);
+			expect(error?.description).toMatch(/Retrying this execution without changes continues the task\.$/);
+			expect(host.posts()).toBe(1);
+		});
+	});
 });

@@ -1,10 +1,7 @@
 /** Report Credits: what a run has cost, as far as the account tells, and never at the cost of the run. */
 import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
-import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { start } from '../support/engine.mts';
 import {
-	hurry,
-	pause,
 	prompts,
 	quick,
 	quickSandbox,
@@ -13,7 +10,7 @@ import {
 	type RunOptions,
 	type Sandbox,
 } from '../support/nodes.mts';
-import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
+import { detailsOf, endedRow, orderOf } from '../support/orders.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -52,35 +49,6 @@ test('the first item carries what the run has used, and a hint says it in credit
 	expect(hints).toContain(`Credits used by the account during this run: 12 (0.06 USD). ${elsewhere}`);
 });
 
-test('the balance is read before the first purchase and after the last task, and no more', async () => {
-	await run(prompts('a', 'b'));
-	expect(paths()[0]).toBe('GET /v1/user/balance');
-	expect(paths().at(-1)).toBe('GET /v1/user/balance');
-	expect(balanceReads()).toBe(2);
-});
-
-test('without Report Credits no balance is read, and no field is added', async () => {
-	const { json } = await run(prompts('a'), { options: quick });
-	expect([balanceReads(), 'run_credits' in json[0]]).toEqual([0, false]);
-});
-
-test('with a mistake in one item no balance is read, as nothing is sent', async () => {
-	const { error } = await run(prompts('a', ''));
-	expect(error?.message).toMatch(/Prompt/);
-	expect(paths()).toEqual([]);
-});
-
-test('binary fractions make no noise in the credits of a run', async () => {
-	sandbox.users[0].usedCredits = 0.1;
-	sandbox.faults.add({ on: 'balance', skip: 1, do: { merge: { used_credits: 0.3 } } });
-	expect((await run(prompts('a'))).json[0].run_credits).toBe(0.2);
-});
-
-test('200 credits of a run are 1 USD, whatever rate the service names', async () => {
-	sandbox.faults.add({ on: 'balance', times: 2, do: { merge: { credits_per_usd: 100 } } });
-	expect((await run(prompts('a'))).hints.join()).toContain('run: 4 (0.02 USD)');
-});
-
 describe('what cannot be read is a hint, and the results are there', () => {
 	const unknown = (why: RegExp) =>
 		expect.stringMatching(
@@ -115,25 +83,12 @@ describe('what cannot be read is a hint, and the results are there', () => {
 		}
 	});
 
-	test('a balance without used credits is a hint', async () => {
-		sandbox.faults.add({ on: 'balance', do: { merge: { used_credits: null } } });
-		expect((await run(prompts('a'))).hints).toContainEqual(unknown(/the service does not name them/));
-	});
-
 	test('a balance that does not come holds up the run for three seconds at most', async () => {
 		sandbox.faults.add({ on: 'balance', times: 2, do: 'slow:never' });
 		const startedAt = Date.now();
 		const { json, hints } = await run(prompts('a'));
 		expect(json[0].status).toBe('completed');
 		expect(Date.now() - startedAt).toBeLessThan(20_000);
-		expect(hints).toContainEqual(unknown(/.*/));
-	});
-
-	test('a service that asks for a pause before it tells the balance does not hold up the purchases', async () => {
-		hurry();
-		sandbox.faults.add({ on: 'balance', times: 2, do: '429:60' });
-		const { json, hints } = await run(prompts('a'));
-		expect(json[0].status).toBe('completed');
 		expect(hints).toContainEqual(unknown(/.*/));
 	});
 });
@@ -159,18 +114,6 @@ describe('the item that carries it, when some have failed', () => {
 		expect(succeeded?.map(({ json }) => json.run_credits)).toEqual([IMAGE_CREDITS]);
 		expect(JSON.stringify(errors)).not.toContain('run_credits');
 	});
-
-	test('with Continue (using error output), where none has succeeded, the details of the first item carry the credits', async () => {
-		const { run: data } = await runGateway(
-			'image',
-			sandbox,
-			{ ...form, options: report },
-			{ ...onError('continueErrorOutput'), items: prompts('a [[sandbox fail=x]]', 'b [[sandbox fail=x]]') },
-		);
-		const [, errors] = data.data.resultData.runData.Node?.[0]?.data?.main ?? [];
-		expect(errors?.map(detailsOf).map((details) => details.run_credits)).toEqual([2 * IMAGE_CREDITS, undefined]);
-		expect(errors?.every(({ json }) => json.run_credits === undefined)).toBe(true);
-	});
 });
 
 test('Retry On Fail counts what all its tries have used', async () => {
@@ -193,11 +136,6 @@ describe('other runs of this process with the account', () => {
 		expect(first.json[0].run_credits).toBe(2 * IMAGE_CREDITS);
 	});
 
-	test('runs of the same account that do not report themselves count, too', async () => {
-		const [{ json }] = await Promise.all([run(prompts(slow)), run(prompts('b'), { options: quick })]);
-		expect(json[0].run_credits_shared).toBe(true);
-	});
-
 	test('runs that come one after the other do not overlap, nor does one with another key or one that only reads', async () => {
 		await run(prompts('a'));
 		const other = { credential: { apiKey: 'another' } };
@@ -207,11 +145,6 @@ describe('other runs of this process with the account', () => {
 			runGateway('balance', sandbox, { operation: 'getUserBalance' }),
 		]);
 		expect('run_credits_shared' in json[0]).toBe(false);
-	});
-
-	test('a run that has failed does not overlap with the next', async () => {
-		await run(prompts(broken));
-		expect('run_credits_shared' in (await run(prompts('a'))).json[0]).toBe(false);
 	});
 
 	test('what the input item says of the credits of an earlier run does not stay', async () => {
@@ -231,31 +164,6 @@ describe('other runs of this process with the account', () => {
 		expect(hints.join()).toContain('There is no run_credits');
 		expect([json[0].run_credits, json[0].run_credits_shared, json[0].other]).toEqual([undefined, undefined, 1]);
 	});
-
-	test('without the option, the field of an earlier node is one like others', async () => {
-		const { json } = await run([{ json: { prompt: 'a', run_credits: 99 } }], {
-			options: { ...quick, includeInputFields: true },
-		});
-		expect(json[0].run_credits).toBe(99);
-	});
-});
-
-test('what the record of a task says of its price comes out with each item', async () => {
-	const prices = { cost: 0.02, usage: { tokens: 7, credits_used: 4 }, error: { charged: 'no' }, url_cost: 'none' };
-	sandbox.faults.add({ on: 'status', times: -1, do: { merge: prices } });
-	const { json, error } = await run(prompts('a', 'b'), { options: quick });
-	sandbox.faults.clear();
-	expect(error).toBeUndefined();
-	for (const item of json) {
-		expect(item).toMatchObject({ cost: 0.02, usage: { credits_used: 4 }, url_cost: 'none', status: 'completed' });
-		expect([item.error, item.usage]).toEqual([undefined, { credits_used: 4 }]);
-	}
-});
-
-test('Return Immediately reports what the service has booked by then, and says that more may come', async () => {
-	const { json, hints } = await run(prompts('a'), { whenDone: 'return' });
-	expect(json[0].run_credits).toBe(IMAGE_CREDITS);
-	expect(hints.join()).toContain('the service may book some of it later');
 });
 
 describe('with Survive Restarts and Start a Workflow', () => {
@@ -307,58 +215,5 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		const { items, hints } = await handOver({ operation: step }, ended(handed[0]));
 		expect(items.map(({ json }) => json.run_credits)).toEqual([2 * IMAGE_CREDITS, undefined]);
 		expect(hints.join()).toContain('run: 8 (0.04 USD)');
-	});
-
-	test('with the purchase log, a run that sleeps has a row, written where the results are handed out', async () => {
-		const { handed } = await handOver(durable, prompts('a', 'b'));
-		const log = { workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false };
-		const stored = ended(handed[0]).map((row) => {
-			const { batch, ...order } = orderOf(row);
-			return withOrder(row, { ...order, batch: { ...batch, log: { ...log, account: 'c', base_url: 'u' } } });
-		});
-		const written: IDataObject[] = [];
-		const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
-		const table = { json: { id: 't', name: TABLE_NAME, columns } };
-		await handOver({ operation: 'durableHandOut' }, stored, {}, ({ nodes }, rows) => {
-			const { operation } = nodes[1]?.parameters ?? {};
-			if (operation === 'insert') written.push(...rows.map(({ json }) => json));
-			return operation === 'list' ? [table as unknown as INodeExecutionData] : [];
-		});
-		while (written.length === 0) await pause(50);
-		expect(written).toEqual([
-			expect.objectContaining({ ...log, state: 'run', thing: 'run', model: 'gamma-image-2', credits: 8 }),
-		]);
-	});
-
-	test('without Report Credits, nothing of it is stored or read', async () => {
-		const { handed } = await handOver({ options: { ...quick, surviveRestarts: true } }, prompts('a'));
-		expect(creditsOf(handed[0])).toEqual([undefined]);
-		const { items } = await handOver({ operation: 'durableHandOut' }, ended(handed[0]));
-		expect(['run_credits' in (items[0]?.json ?? {}), balanceReads()]).toEqual([false, 0]);
-	});
-
-	test('with Survive Restarts, a balance that cannot be read costs no result, either', async () => {
-		const { handed } = await handOver(durable, prompts('a'));
-		sandbox.faults.add({ on: 'balance', do: '500' });
-		const { items, hints } = await handOver({ operation: 'durableHandOut' }, ended(handed[0]));
-		expect(items[0]?.json).toMatchObject({ status: 'completed' });
-		expect(hints.join()).toContain('There is no run_credits');
-	});
-
-	test('where a workflow starts once for each item, each start says that the credits are not its own', async () => {
-		const { handed } = await handOver({ ...background, startMode: 'eachItem' }, prompts('a', 'b'));
-		expect(handed.map((rows) => creditsOf(rows))).toEqual([
-			[{ usedBefore: 0, shared: true, models: 'gamma-image-2' }],
-			[{ usedBefore: 0, shared: true, models: 'gamma-image-2' }],
-		]);
-	});
-
-	test('a run that is under way while the orders are polled is noted with them', async () => {
-		const { handed } = await handOver(durable, prompts('a [[sandbox duration=1500ms]]'));
-		const [polled] = await Promise.all([
-			handOver({ operation: 'durablePollTasks' }, asStored(handed[0])),
-			run(prompts('b'), { options: quick }),
-		]);
-		expect(creditsOf(polled.items)).toEqual([{ usedBefore: 0, shared: true }]);
 	});
 });

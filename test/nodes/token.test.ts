@@ -1,4 +1,4 @@
-import { pause, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -18,11 +18,6 @@ describe('the request', () => {
 		await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
 		await create({ expiry: 'date', expiresAt: '={{ DateTime.fromISO("2099-01-01T00:00:00Z") }}' });
 		expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800, 4_070_908_800]);
-	});
-
-	test('a number from an expression is a name', async () => {
-		await create({ name: '={{ 42 }}' });
-		expect(sent()[0]).toMatchObject({ name: '42' });
 	});
 
 	test('a token name may have 50 characters, whatever they take in bytes', async () => {
@@ -76,12 +71,7 @@ test('the message about too few credits is true of a token at its daily limit, t
 describe('bad input is named by its label, and nothing is sent', () => {
 	test.each<[string, object, RegExp]>([
 		['a name of 51 characters', { name: 'a'.repeat(51) }, /^Name has 51 characters: at most 50 are allowed/],
-		['a name of 51 Chinese characters', { name: '图'.repeat(51) }, /^Name has 51 characters/],
 		['no name', { name: ' ' }, /^Name is empty/],
-		['negative credits', { amount: -5 }, /^Amount is -5: it must be a number, 0 or more/],
-		['an amount that is no number', { amount: '={{ "many" }}' }, /^Amount is "many"/],
-		['half an internal unit', { amount: 0.5, unit: 'internalUnits' }, /^Amount is 0.5: internal units are whole/],
-		['a negative daily limit', { options: { dailyCredits: -1 } }, /^Daily Limit \(Credits\) is -1/],
 		[
 			'an expiry in the past',
 			{ expiry: 'date', expiresAt: '2001-01-01T00:00:00' },
@@ -92,79 +82,20 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ expiry: 'date', expiresAt: '={{ "soon" }}' },
 			/^Expires At is "soon", which is not a date/,
 		],
-		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
 		[
 			'a model with a comma',
 			{ otherModels: ['a,b'] },
 			/^Other Allowed Models contains "a,b", which is not a single model/,
 		],
 		[
-			'models from an expression with a comma',
-			{ allowedModels: '={{ ["gamma-image-2", "a, b"] }}' },
-			/^Allowed Models contains "a, b"/,
-		],
-		[
 			'models as the text of a list',
 			{ allowedModels: '={{ JSON.stringify(["gamma-image-2"]) }}' },
 			/^Allowed Models contains "\["gamma-image-2"\]", which is not a single model/,
-		],
-		['a name that is no text', { name: '={{ ({ a: 1 }) }}' }, /^Name is {"a":1}, which is not text/],
-		['a group that is no text', { options: { group: '={{ ["a"] }}' } }, /^Channel Group is \["a"\], which is not text/],
-		[
-			'a quota that is none of the choices',
-			{ quota: '={{ "Limited" }}' },
-			/^Quota is "Limited": it must be limited or unlimited/,
-		],
-		[
-			'a unit that is none of the choices',
-			{ unit: '={{ "USD" }}' },
-			/^Unit is "USD": it must be usd, credits or internalUnits/,
-		],
-		[
-			'an expiry that is none of the choices',
-			{ expiry: '={{ "Date" }}', expiresAt: '2099-01-01' },
-			/^Expiry is "Date": it must be date or never/,
-		],
-		[
-			'an expiry of a time before 1970',
-			{ expiry: 'date', expiresAt: '={{ -1 }}' },
-			/^Expires At is 1969-12-31T23:59:59.000Z, which is not in the future/,
-		],
-		[
-			'Unix seconds in the past',
-			{ expiry: 'date', expiresAt: '={{ 1000000000 }}' },
-			/^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/,
-		],
-		[
-			'a year after 9999',
-			{ expiry: 'date', expiresAt: '={{ DateTime.fromISO("+012000-01-01T00:00:00Z") }}' },
-			/^Expires At is "\+011999-12-31T19:00:00.000-05:00", which is not a date/,
-		],
-		[
-			'an expiry in microseconds',
-			{ expiry: 'date', expiresAt: '={{ 1893456000000000 }}' },
-			/^Expires At is 1893456000000000, which is not a date/,
-		],
-		[
-			'Additional Fields that an expression has lost',
-			{ options: { additionalFields: '={{ $json.none }}' } },
-			/^The expression in Additional Fields \(JSON\) gave nothing/,
 		],
 		[
 			'a group that an expression has lost: the service would choose one',
 			{ options: { group: '={{ $json.none }}' } },
 			/^The expression in Channel Group gave nothing/,
-		],
-		['models of an empty list', { allowedModels: '={{ [] }}' }, /^The expression in Allowed Models gave nothing/],
-		[
-			'an expiry that could not be calculated',
-			{ expiry: 'date', expiresAt: '={{ NaN }}' },
-			/^Expires At is NaN, which is not a date/,
-		],
-		[
-			'an expiry beyond all dates',
-			{ expiry: 'date', expiresAt: '={{ 1e300 }}' },
-			/^Expires At is 1e\+300, which is not a date/,
 		],
 		[
 			'a daily limit that was added and emptied',
@@ -177,41 +108,14 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			/^The expression in Daily Limit \(Credits\) gave nothing/,
 		],
 		[
-			'an expression that gives no monthly limit',
-			{ options: { monthlyCredits: '={{ null }}' } },
-			/^The expression in Monthly Limit \(Credits\) gave nothing/,
-		],
-		[
-			'an expression that gives no models',
-			{ allowedModels: '={{ $json.none }}' },
-			/^The expression in Allowed Models gave nothing/,
-		],
-		[
-			'an expression that gives an empty text for the models',
-			{ allowedModels: '={{ "" }}' },
-			/^The expression in Allowed Models gave nothing/,
-		],
-		[
-			'an expression in a row that gives no model',
-			{ otherModels: ['alpha-video-2-0', '={{ $json.none }}'] },
-			/^The expression in Other Allowed Models gave nothing/,
-		],
-		[
 			'an expression that gives no unit, where the default would be 200 times as much',
 			{ unit: '={{ $json.none }}' },
 			/^The expression in Unit gave nothing/,
 		],
-		['an expression that gives no quota', { quota: '={{ $json.none }}' }, /^The expression in Quota gave nothing/],
 		[
 			'an expression that gives no expiry, where the default would be never',
 			{ expiry: '={{ $json.none }}', expiresAt: '2099-01-01' },
 			/^The expression in Expiry gave nothing/,
-		],
-		['an expression that gives no amount', { amount: '={{ $json.none }}' }, /^The expression in Amount gave nothing/],
-		[
-			'negative USD, as they were entered',
-			{ amount: '-5', unit: 'usd' },
-			/^Amount is -5: it must be a number, 0 or more/,
 		],
 	])('bad input, %s, is named by its label, and nothing is sent', async (_title, parameters, message) => {
 		const { error } = await create(parameters);
@@ -231,18 +135,12 @@ test('without an amount, n8n does not start the node: no key that cannot spend i
 describe('Additional Fields are checked as they are sent, and named as the form names them', () => {
 	test.each<[object, RegExp]>([
 		[{ name: 'a'.repeat(51) }, /^Name has 51 characters/],
-		[{ name: '  ' }, /^Name is empty/],
-		[{ name: 5 }, /^Name is 5, which is not text/],
 		[{ expired_time: 1893456000.5 }, /^Expires At is 1893456000.5, which is not a time in Unix seconds/],
-		[{ expired_time: '1893456000' }, /^Expires At is "1893456000", which is not a time in Unix seconds/],
 		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
 		[{ remain_quota: 0.5 }, /^Amount is 0.5: internal units are whole numbers/],
-		[{ remain_credits: '100' }, /^Amount is "100": it must be a number, 0 or more/],
-		[{ remain_quota: '100' }, /^Amount is "100": it must be a number, 0 or more/],
 		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": it must be a number, 0 or more/],
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
 		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not text/],
-		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not text/],
 	])(
 		'Additional Fields with %j are refused as the form names them, and nothing is sent',
 		async (additionalFields, message) => {
@@ -252,19 +150,6 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 			expect(sandbox.requests).toHaveLength(0);
 		},
 	);
-
-	test.each([
-		['an expiry in the past', { expired_time: 1_000_000_000 }],
-		['an expiry of 0', { expired_time: 0 }],
-		['an expiry that is far away', { expired_time: 1_893_456_000_000 }],
-		['models with spaces', { model_limits_enabled: true, model_limits: 'gamma-image-2, beta-v3' }],
-		['models with an empty one', { model_limits_enabled: true, model_limits: 'gamma-image-2,,beta-v3' }],
-	])('the contract does not forbid %s, so it is sent, and the sandbox takes it', async (_title, additionalFields) => {
-		const { error, json } = await create({ options: { additionalFields } });
-		expect(error).toBeUndefined();
-		expect(sent()[0]).toMatchObject(additionalFields);
-		expect(json[0].api_key).toMatch(/^sk-/);
-	});
 
 	test('null in Additional Fields takes a field out, which is left to the service then; only a name is needed', async () => {
 		const { error } = await create({
@@ -288,30 +173,14 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 
 	test.each<[object, object]>([
 		[{ model_limits: 'beta-v3' }, { model_limits: 'beta-v3', model_limits_enabled: true }],
-		[{ model_limits: 'beta-v3', model_limits_enabled: null }, { model_limits_enabled: true }],
 		[{ model_limits: 'beta-v3', model_limits_enabled: true }, { model_limits_enabled: true }],
 		[{ model_limits: 'beta-v3', model_limits_enabled: false }, { model_limits_enabled: false }],
-		[{ model_limits: '' }, { model_limits: '' }],
 	])('a list of models limits the key, unless Additional Fields say that it does not: %j', async (given, body) => {
 		const { json } = await create({ options: { additionalFields: given } });
 		expect(sent()[0]).toMatchObject(body);
 		const { model_limits_enabled: isOn = false } = body as { model_limits_enabled?: boolean };
 		expect(sent()[0]?.model_limits_enabled ?? false).toBe(isOn);
 		expect(json[0]?.model_limits_enabled).toBe(isOn);
-	});
-
-	test('what is right in Additional Fields is sent as it is, and so is what the form does not know', async () => {
-		const additionalFields = {
-			expired_time: 253402300799,
-			daily_credits: 0.5,
-			unlimited_quota: true,
-			model_limits_enabled: false,
-			model_limits: '',
-			colour: null,
-		};
-		const { error } = await create({ options: { additionalFields: { ...additionalFields, colour: 'red' } } });
-		expect(error).toBeUndefined();
-		expect(sent()[0]).toMatchObject({ ...additionalFields, colour: 'red' });
 	});
 });
 
@@ -333,29 +202,10 @@ test.each([
 	},
 );
 
-test('a token with something to spend, or without a limit, gets no hint about its quota', async () => {
-	const limited = await create({});
-	const unlimited = await create({ quota: 'unlimited' });
-	expect(JSON.stringify([limited.task?.hints, unlimited.task?.hints])).not.toContain('0 to spend');
-});
-
-test.each([
-	['={{ 4070908800 }}'],
-	['={{ "4070908800" }}'],
-	['={{ " 4070908800 " }}'],
-	['={{ 4070908800.7 }}'],
-	['={{ 4070908800000 }}'],
-	['4070908800'],
-])('Expires At takes Unix seconds: %s', async (expiresAt) => {
+test.each([['={{ 4070908800 }}'], ['={{ 4070908800000 }}']])('Expires At takes Unix seconds: %s', async (expiresAt) => {
 	const { error } = await create({ expiry: 'date', expiresAt });
 	expect(error).toBeUndefined();
 	expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800]);
-});
-
-test('the message of the answer comes out, too, and the expiry in ISO 8601', async () => {
-	sandbox.faults.add({ on: 'token', do: { merge: { message: 'Limits start tomorrow', credits_per_usd: 250 } } });
-	const { json } = await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
-	expect(json[0]).toMatchObject({ message: 'Limits start tomorrow', expires_at: '2099-01-01T00:00:00.000Z' });
 });
 
 describe('what the service says', () => {
@@ -377,8 +227,8 @@ describe('what the service says', () => {
 	])('after %s the outcome is unknown, and a retry does not create the token again', async (_title, fault) => {
 		sandbox.faults.add({ on: 'token', do: fault });
 		const { error } = await create({}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
-		expect(`${error?.message} ${error?.description}`).toMatch(/may or may not have|could not create the API key/);
-		expect(error?.description).toMatch(/Submit Again|list of tokens/);
+		expect(error?.message).toBe('The service may or may not have accepted this API key in an earlier try');
+		expect(error?.description).toContain('Submit Again');
 		expect(sent()).toHaveLength(1);
 	});
 });
@@ -397,42 +247,6 @@ test('a second try hands out the keys of the first, and creates only what is mis
 			.map(({ name }) => name)
 			.sort(),
 	).toEqual(['first', 'second', 'second']);
-});
-
-test('when another item fails, the tokens that were created are named by their IDs', async () => {
-	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
-	const { error } = await create(
-		{ name: '={{ $json.name }}' },
-		{ items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] },
-	);
-	expect(error?.message).toBe('The service did not accept the request');
-	expect((error as unknown as { messages: string[] }).messages.join()).toMatch(/All other IDs of this run: \d+/);
-});
-
-test('two items of the same form are two tokens', async () => {
-	const { json } = await create({}, { items: [{ json: {} }, { json: {} }] });
-	expect(new Set(json.map(({ api_key }) => api_key)).size).toBe(2);
-});
-
-test('the key is in no error and in nothing that n8n keeps of a run that did not end well', async () => {
-	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
-	const { run } = await create(
-		{ name: '={{ $json.name }}' },
-		{ items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] },
-	);
-	const kept = JSON.stringify(run.data, (key, value: unknown) => (key === 'additionalData' ? undefined : value));
-	expect(kept).not.toMatch(/sk-|"key":/);
-	expect(kept).not.toContain(sandbox.apiKey);
-});
-
-test('a stop during the creation of a token ends the node at once', async () => {
-	sandbox.faults.add({ on: 'token', do: { delayMs: 30_000, when: 'before' } });
-	const { promise } = startGateway('token', sandbox, form);
-	while (sandbox.requests.length === 0) await pause(10);
-	const stoppedAt = Date.now();
-	promise.cancel();
-	await promise;
-	expect(Date.now() - stoppedAt).toBeLessThan(20_000);
 });
 
 describe('with Simplify off', () => {

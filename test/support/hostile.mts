@@ -56,6 +56,8 @@ export async function startHostile() {
 			Object.assign(answers, ORDINARY);
 			requests.length = 0;
 		},
+		/** Ends every connection. */
+		hangUp: () => server.closeAllConnections(),
 		async close() {
 			server.closeAllConnections();
 			await new Promise((resolve) => server.close(resolve));
@@ -194,12 +196,14 @@ export async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; gr
 
 /**
  * The longest piece of the work in which n8n could have answered nobody, in milliseconds of the processor: a busy machine
- * does not make it longer. Other work of the process may fall into it, so the shortest of three rounds counts.
+ * does not make it longer. Other work of the process may fall into it, so it is measured up to three times, until it is
+ * short enough.
  */
-export async function longestPieceOf(work: () => Promise<unknown>): Promise<number> {
-	const rounds: number[] = [];
-	for (let round = 0; round < 3; round++) rounds.push(await longestTurnDuring(work));
-	return Math.min(...rounds);
+export async function longestPieceOf(work: () => Promise<unknown>, shortEnoughMs: number): Promise<number> {
+	let shortest = Infinity;
+	for (let round = 0; round < 3 && shortest >= shortEnoughMs; round++)
+		shortest = Math.min(shortest, await longestTurnDuring(work));
+	return shortest;
 }
 
 /** The milliseconds in which this machine parses 20,000 small objects now: bounds of time are told as multiples of it. */

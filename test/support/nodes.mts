@@ -1,6 +1,6 @@
 /** The nodes of the package in n8n's own engine, against a sandbox that listens on two ports. */
-import { CredentialTestContext, ExecuteContext } from 'n8n-core';
-import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import { CredentialTestContext } from 'n8n-core';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
 import { Avatar } from '../../nodes/Avatar/Avatar.node';
 import { AvatarVerificationTrigger } from '../../nodes/AvatarVerificationTrigger/AvatarVerificationTrigger.node';
@@ -14,12 +14,17 @@ import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.nod
 import { startSandbox } from '../../sandbox/index.mts';
 import type { SandboxOptions } from '../../sandbox/options.mts';
 import { runNode, start, type Options } from './engine.mts';
+import { alwaysLeaves } from './keySecrecy.mts';
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** A sandbox with tasks that are quick, but real. */
 export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	return await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
+	const sandbox = await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
+	const service = new URL(sandbox.baseUrl).host;
+	const elsewhere = () => sandbox.fileRequests.filter(({ headers }) => headers.host !== service);
+	alwaysLeaves(sandbox.apiKey, 'a request to another host', elsewhere);
+	return sandbox;
 }
 
 /** n8n's test of the credential. */
@@ -118,16 +123,6 @@ export function hurry(times = 20): void {
 		.mockImplementation(
 			async (delayMs, signal, atMostMs = Infinity) => await sleep(Math.min(delayMs, atMostMs) / times, signal),
 		);
-}
-
-/** The warnings that nodes write into n8n's log, until `jest.restoreAllMocks()`. */
-export function warnings(): string[] {
-	const lines: string[] = [];
-	const keep = (line: string) => void lines.push(line);
-	jest
-		.spyOn(ExecuteContext.prototype, 'logger', 'get')
-		.mockReturnValue({ debug: () => {}, info: () => {}, warn: keep, error: keep } as never);
-	return lines;
 }
 
 /** The processor time of this process so far. */

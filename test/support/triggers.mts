@@ -13,13 +13,13 @@ interface TriggerOptions extends RunOptions {
 }
 
 function prepare(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: TriggerOptions) {
-	const { workflow, additionalData } = build({
+	const { workflow, additionalData, leave } = build({
 		...toOptions(kind, sandbox, parameters, options),
 		staticData: options.staticData,
 	});
 	const node = workflow.getNode('Node');
 	if (!node) throw new Error('no node');
-	return { workflow, additionalData, node, mode: options.mode ?? 'trigger' };
+	return { workflow, additionalData, node, leave, mode: options.mode ?? 'trigger' };
 }
 
 /** One look of a polling trigger: the items that start the workflow, or null. What it keeps is written to `staticData`. */
@@ -29,11 +29,13 @@ export async function poll(
 	parameters: IDataObject,
 	options: TriggerOptions = {},
 ): Promise<INodeExecutionData[] | null> {
-	const { workflow, additionalData, node, mode } = prepare(kind, sandbox, parameters, options);
+	const { workflow, additionalData, node, mode, leave } = prepare(kind, sandbox, parameters, options);
 	const nodeType = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
 	const context = new PollContext(workflow, node, additionalData, mode, 'init');
 	try {
-		return (await nodeType.poll?.call(context))?.[0] ?? null;
+		const items = (await nodeType.poll?.call(context))?.[0] ?? null;
+		leave('the items of a trigger', () => items);
+		return items;
 	} finally {
 		Object.assign(options.staticData ?? {}, JSON.parse(JSON.stringify(workflow.staticData)));
 	}
@@ -53,7 +55,7 @@ export async function callWebhook(
 	url: string,
 	options: TriggerOptions = {},
 ): Promise<Called> {
-	const { workflow, additionalData, node } = prepare(kind, sandbox, {}, options);
+	const { workflow, additionalData, node, leave } = prepare(kind, sandbox, {}, options);
 	const nodeType = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
 	const called: Called = { httpStatus: 200, headers: {}, html: '' };
 	const response = {
@@ -76,5 +78,7 @@ export async function callWebhook(
 	);
 	const result = await nodeType.webhook?.call(context);
 	Object.assign(options.staticData ?? {}, JSON.parse(JSON.stringify(workflow.staticData)));
-	return { ...called, items: result?.workflowData?.[0] };
+	const items = result?.workflowData?.[0];
+	leave('the answer of a trigger', () => [called, items]);
+	return { ...called, items };
 }

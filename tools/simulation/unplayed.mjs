@@ -238,7 +238,7 @@ export const unplayed = [
 		file: 'core/avatars/pollTargets.ts',
 		find: 'if (!mayBeUnfinished(error)) return undefined;',
 		becomes: 'if (error) return undefined;',
-		noticedBy: 'test/nodes/avatarAnswers.test.ts',
+		noticedBy: 'test/nodes/avatar.test.ts',
 		title: 'before the person has passed is waited out',
 	},
 	{
@@ -558,15 +558,15 @@ export const unplayed = [
 		file: 'core/clock.ts',
 		find: '		await sleep(1);\n',
 		becomes: '',
-		noticedBy: 'test/nodes/manyItems.test.ts',
-		title: 'timers go on while thousands of items are prepared',
+		noticedBy: 'test/nodes/eventLoop.test.ts',
+		title: 'the preparation of thousands of items holds n8n only for moments',
 	},
 	{
 		promise: 'a stop ends the preparation of many items',
 		file: 'nodes/run/runItems.ts',
 		find: '		if (signal?.aborted) break;\n',
 		becomes: '',
-		noticedBy: 'test/nodes/manyItems.test.ts',
+		noticedBy: 'test/nodes/stop.test.ts',
 		title: 'a stop ends the preparation of thousands of items',
 	},
 ];
