@@ -44,6 +44,7 @@ test.each<[string, string, HttpResponse, object, Use]>([
 	['uploadImage', 'uploadTooLarge', json(413, HTML), {}, upload],
 	['uploadImage', 'noUploadUrl', json(200, { ok: 1 }), {}, upload],
 	['uploadImage', 'requestRejected', json(200, { success: false, url: 'https://f.example/a.png' }), {}, upload],
+	['uploadImage', 'requestRejected', json(200, { error: 'Too dark' }), {}, upload],
 	['getUserBalance', 'balanceNotFound', json(404, {}), {}, userBalance],
 	['getUserBalance', 'notAnAccountBalance', json(200, { ok: 1 }), {}, userBalance],
 	['getUserBalance', 'requestRejected', json(200, { success: false, remain_credits: 5 }), {}, userBalance],
@@ -68,6 +69,21 @@ test.each<[string, string, HttpResponse, object, Use]>([
 ])('a refusal has the words of its request: %s can end with %s', async (_, name, answer, data, use) => {
 	expect((await call(use, answer)).error?.details.reason).toEqual({ name, data });
 });
+
+test('an upload that is refused says the words of the service', async () => {
+	expect((await call(upload, json(200, { error: 'Too dark' }))).error?.details.serviceMessage).toBe('Too dark');
+});
+
+test.each(['delete_url', 'viewer_url', 'url_viewer', 'status_url', 'cancel_url'])(
+	'of an uploaded image, %s is not its address',
+	async (name) => {
+		const data = { [name]: 'https://f.example/x.png', url: 'https://f.example/a.png' };
+		expect((await call(upload, json(200, { data }))).value).toBe(data.url);
+		expect((await call(upload, json(200, { data: { [name]: data.url } }))).error?.details.reason?.name).toBe(
+			'noUploadUrl',
+		);
+	},
+);
 
 test('a refused result of a verification stays refused: no wait asks again', async () => {
 	const { error, sent } = await call(getResult, no(400));

@@ -21,11 +21,23 @@ test.each([
 	['InsufficientBalance', 'balanceTooLow'],
 	['user_quota_is_not_enough', 'balanceTooLow'],
 	['credits-exhausted', 'balanceTooLow'],
+	['OUT_OF_CREDITS', 'balanceTooLow'],
+	['account_overdue', 'balanceTooLow'],
+	['billing_hard_limit_reached', 'balanceTooLow'],
+	['balance_too_low', 'balanceTooLow'],
 	['model_not_found', 'modelNotFound'],
 	['unknown_model', 'modelNotFound'],
+	['MODEL_UNSUPPORTED', 'modelNotFound'],
+	['invalid_model', 'modelNotFound'],
+	['invalid_model_parameter', undefined],
 	['model_unavailable', undefined],
 	['submodel_not_found', undefined],
 	['DataInspectionFailed', 'contentDeclined'],
+	['UnsafePrompt', 'contentDeclined'],
+	['outputFiltered2', 'contentDeclined'],
+	['guardrail_triggered', 'contentDeclined'],
+	['content_type_rejected', undefined],
+	['iam_policy', undefined],
 	['out_of_paint', undefined],
 ])('without a status, the code %s of the service means %s', (code, reason) => {
 	expect(reasonOf({ code })).toBe(reason);
@@ -39,6 +51,12 @@ test.each([
 	['Failed to get user quota', 'userUnknown'],
 	['Failed to get used quota', 'usedBalanceUnknown'],
 	['The authentication failed', undefined],
+	['DataInspectionFailed', 'contentDeclined'],
+	['您的提示词未通过审核', 'contentDeclined'],
+	['prompt violates our policy', 'contentDeclined'],
+	['safety check failed', 'contentDeclined'],
+	['Moderation queue is full', undefined],
+	['Error: moderation error 503', undefined],
 	[undefined, undefined],
 ])('the message "%s" of the service means %s, whatever the status', (message, reason) => {
 	expect([reasonOf({ message }), reasonOf({ message }, 418)]).toEqual([reason, reason]);
@@ -63,6 +81,11 @@ test.each<[string, Parameters<typeof reasonOf>, string]>([
 	['a code says more than the status', [{ code: 'content_policy' }, 403], 'contentDeclined'],
 	['a message says more than the status', [{ message: 'Failed to get user quota' }, 404], 'userUnknown'],
 	['a code that a service sends with every status says less', [{ code: 'internal_error' }, 404], 'notFound'],
+	[
+		'words of declined content say more than a code of a fault',
+		[{ code: 'server_error', message: 'Rejected as a result of our safety system.' }, undefined],
+		'contentDeclined',
+	],
 	['but more than a status without a meaning', [{ code: 'internal_error' }, 500], 'requestNotProcessed'],
 	['a quota that is exceeded with 429 is that of a minute', [{ code: 'quota_exceeded' }, 429], 'rateLimited'],
 ])('of what a refusal says, the clearest counts: %s', (_, refusal, reason) => {

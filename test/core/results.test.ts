@@ -263,6 +263,7 @@ describe('a relative result', () => {
 		['/v1/videos/task_1/content', 'https://gateway.example/v1/videos/task_1/content'],
 		['//files.example/r.mp4?x=1', 'https://files.example/r.mp4?x=1'],
 		['files/r.mp4', 'https://gateway.example/files/r.mp4'],
+		['videos/task_1/content', 'https://gateway.example/videos/task_1/content'],
 		[' /files/r.mp4\n', 'https://gateway.example/files/r.mp4'],
 		['done', undefined],
 		['video/mp4', undefined],
@@ -279,6 +280,13 @@ describe('a relative result', () => {
 		expect(locateResult(recordOf({ result: { data: [{ url: given }] } }), '', undefined, facts).urls).toEqual(urls);
 		expect(locateResult(recordOf({ deep: { link: given } }), 'deep.link', undefined, facts).urls).toEqual(urls);
 		expect(locateResult(recordOf({ url: given })).urls).toEqual([]);
+	});
+
+	test('at a Result Path, any path is meant as one, also without a slash before it and an extension behind it', () => {
+		const facts = { baseUrl };
+		expect(locateResult(recordOf({ odd: { place: 'files/y' } }), 'odd.place', undefined, facts).urls).toEqual([
+			`${baseUrl}/files/y`,
+		]);
 	});
 
 	test('the API is behind a path of the Base URL, and all else at its host', () => {

@@ -18,6 +18,16 @@ describe('what an answer means that is no success', () => {
 			json(404, { timestamp: 1, status: 404, error: 'Not Found', path: '/v1' }),
 			'refusedInBetween',
 		],
+		...[401, 403, 404].flatMap(
+			(status): Array<[string, ReturnType<typeof json>, string]> => [
+				[
+					`${status} of a gateway of AWS`,
+					json(status, { message: 'Missing Authentication Token' }),
+					'refusedInBetween',
+				],
+				[`${status} of a framework in words`, json(status, { message: 'Cannot GET /v1/images' }), 'refusedInBetween'],
+			],
+		),
 		['JSON of a problem', json(403, { title: 'Access denied', detail: 'bot' }), 'refusedInBetween'],
 		['a 401 of the service', json(401, { message: 'The token is not valid' }), 'keyRefused'],
 		['a 403 of the service', json(403, { error: { message: 'no' } }), 'keyNotAllowed'],

@@ -30,6 +30,25 @@ describe('an answer counts for the task that it names', () => {
 		['its own failure', { ...own, status: 'failed' }, 'failed'],
 		['its own failure by task_id', { id: 'row-9', task_id: 'task-1', status: 'failed' }, 'failed'],
 		['its own failure by the wrapper', { id: 'task-1', data: { status: 'failed', fail_reason: 'w' } }, 'failed'],
+		['its own failure by taskId', { taskId: 'task-1', status: 'failed' }, 'failed'],
+		['its own failure in a list', { data: [{ ...own, status: 'failed' }] }, 'failed'],
+		['its own failure below result', { result: { task_id: 'task-1', status: 'failed' } }, 'failed'],
+		[
+			'its own failure below output',
+			{ output: { task_id: 'task-1', task_status: 'FAILED', code: 'DataInspectionFailed' } },
+			'failed',
+		],
+		[
+			'its own result in two wrappers',
+			{ code: 200, data: { data: { ...own, status: 'completed', url: U } } },
+			'completed',
+		],
+		[
+			'its own result below task_result',
+			{ code: 0, data: { task_id: 'task-1', task_status: 'succeed', task_result: { videos: [{ url: U }] } } },
+			'completed',
+		],
+		['a wrapper of another task', { task_id: 'task-2', data: { status: 'completed', url: U } }, 'recordOfOtherTask'],
 		['its own failure by the record', { id: 'req-1', status: 'success', data: { ...own, status: 'failed' } }, 'failed'],
 		['a result without an ID', { status: 'completed', url: U }, 'completed'],
 		[
@@ -81,7 +100,17 @@ describe('a known word decides, and under an unknown or missing one the record',
 		[{ status: 'broken', error: '' }, 'in_progress'],
 		[{ status: 'broken', errors: [] }, 'in_progress'],
 		[{ status: 'broken', message: 'still at it' }, 'in_progress'],
+		[{ status: 'cooking', error: 'null' }, 'in_progress'],
+		[{ status: 'cooking', error: 'None' }, 'in_progress'],
+		[{ status: 'cooking', error: false, fail_reason: 'none' }, 'in_progress'],
+		[{ state: 'processing', url: U }, 'in_progress'],
 	])('%j is %s', (fields, verdict) => expect(judge({ ...own, ...fields })).toBe(verdict));
+
+	test('the kind of the task tells a result from what stands beside it', () => {
+		expect(judge({ ...own, status: 'READY', content: { video_url: U } }, { kind: 'video' })).toBe(
+			'completed by its record',
+		);
+	});
 
 	test('the images of the request are no result', () => {
 		const requestUrls = [IN];

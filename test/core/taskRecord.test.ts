@@ -206,6 +206,7 @@ test.each<[object, string | undefined]>([
 	[{ id: 'a', object: 'generation.task', status: 'queued', task_id: 'x' }, 'a'],
 	[{ id: 'a', object: 'generation.task', status: 'queued', data: { id: 'x', status: 'ok' } }, 'a'],
 	[{ id: 'a', status: 'queued', task_id: 'x', data: { url: null } }, 'a'],
+	[{ id: 'a', status: 'queued', data: { task_id: 'x' } }, 'a'],
 	[{ id: 'a', status: 'queued', result: { id: 'x' }, user: { task_id: 'x' } }, 'a'],
 	[{ id: 17, status: 'queued', task_id: 'a' }, 'a'],
 	[{ id: 'x', task_id: 'a' }, 'a'],

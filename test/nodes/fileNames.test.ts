@@ -41,6 +41,9 @@ describe('the type of a file', () => {
 		['', PNG, '/a.mp4', 'image/png'],
 		['binary/octet-stream', MP4, '/a', 'video/mp4'],
 		['text/plain', PNG, '/a.txt', 'image/png'],
+		['text/plain; charset=utf-8', bytes('\xff\xd8\xff\xe1'), '/a', 'image/jpeg'],
+		['image/*', PNG, '/a', 'image/png'],
+		['video/octet-stream', MP4, '/a', 'video/mp4'],
 		['image/webp', PNG, '/a.png', 'image/webp'],
 		// They tell no medium: a header that calls the file one is wrong.
 		['image/png', ZIP, '/a.png', 'application/zip'],
@@ -49,6 +52,8 @@ describe('the type of a file', () => {
 		['video/mp4', bytes('<!DOCTYPE html>'), '/a.mp4', 'text/html'],
 		['image/svg+xml', bytes('<?xml version="1.0"?>'), '/a.svg', 'image/svg+xml'],
 		['video/mp4', bytes('#EXTM3U'), '/a.mp4', 'application/vnd.apple.mpegurl'],
+		['text/plain', bytes('#EXTM3U'), '/a', 'application/vnd.apple.mpegurl'],
+		['text/plain', bytes('The file has'), '/v.mp4', 'text/plain'],
 	])('a file with the header %j that begins with %j at %s is %s', (type, start, path, expected) => {
 		expect(typeOf(type, start, path)).toBe(expected);
 	});
