@@ -1,4 +1,5 @@
-import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import type { IDataObject } from 'n8n-workflow';
+import { quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -7,11 +8,14 @@ beforeAll(async () => {
 afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
-const user = { operation: 'getUserBalance' };
+const account = { operation: 'getAccountBalance' };
+const apiKey = { operation: 'getApiKeyBalance' };
+const run = async (parameters: IDataObject, options: RunOptions = {}) =>
+	await runGateway('balance', sandbox, parameters, options);
 
 describe('Balance', () => {
 	test('Balance gives every field as it comes, and what is left in USD', async () => {
-		const { json } = await runGateway('balance', sandbox, user);
+		const { json } = await run(account);
 		expect(json[0]).toMatchObject({
 			remain_credits: 500,
 			used_credits: 0,
@@ -20,80 +24,99 @@ describe('Balance', () => {
 			remain_usd: 2.5,
 		});
 		expect(Object.keys(json[0]).slice(0, 2)).toEqual(['remain_credits', 'remain_usd']);
-		expect(json[0].balance_unit).toBe('USD, CNY or tokens, as the service is configured');
 	});
 
 	test('of an account without a limit -1 stays -1, USD is empty, and no guard stops it', async () => {
-		for (const account of sandbox.users) account.unlimited = true;
-		const { json } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits: 1e9 } });
+		for (const user of sandbox.users) user.unlimited = true;
+		const { json } = await run(account);
 		expect(json[0]).toMatchObject({ remain_balance: -1, unlimited_quota: true, remain_usd: null });
-		for (const account of sandbox.users) account.unlimited = false;
+		expect((await run({ ...account, stopIfBelow: '1000000' })).json).toEqual([{}]);
+		for (const user of sandbox.users) user.unlimited = false;
 	});
-
-	test.each([
-		[500, false],
-		[500.5, true],
-	])('Stop Below %d credits ends the run with 500 left: %s', async (stopBelowCredits, stops) => {
-		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
-		expect(json).toHaveLength(stops ? 0 : 1);
-		expect(error?.message).toBe(stops ? 'Only 500 credits are left, but Stop If Below (Credits) is 500.5' : undefined);
-	});
-
-	test('the balance is read once for all items, which can be passed through', async () => {
-		const items = [{ json: { prompt: 'a' } }, { json: { prompt: 'b' } }];
-		const { json, items: output } = await runGateway(
-			'balance',
-			sandbox,
-			{ ...user, options: { includeInputFields: true } },
-			{ items },
-		);
-		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b']);
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
-		expect(sandbox.requests).toHaveLength(1);
-	});
-
-	test.each(['getUserBalance', 'getTokenBalance'])(
-		'the files of the items pass through %s with their fields, also where it fails',
-		async (operation) => {
-			const binary = { data: { data: 'YQ==', mimeType: 'image/png', fileName: 'a.png' } };
-			const items = [{ json: { prompt: 'a' }, binary }, { json: { prompt: 'b' } }];
-			const passesOn = async (includeInputFields: boolean, more: object = {}) => {
-				const form = { operation, options: { includeInputFields } };
-				const { task } = await runGateway('balance', sandbox, form, { items, ...more });
-				return (task?.data?.main ?? []).flatMap((output) => output ?? []).map((item) => item.binary);
-			};
-			expect(await passesOn(true)).toEqual([binary, undefined]);
-			expect(await passesOn(false)).toEqual([undefined, undefined]);
-			const credential = { apiKey: 'sk-not-a-key-of-the-sandbox' };
-			for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const)
-				expect(await passesOn(true, { credential, settings: { onError } })).toEqual([binary, undefined]);
-		},
-	);
 
 	test('the balance of an API key begins with its credits, and with what they are in USD', async () => {
-		const { json } = await runGateway('balance', sandbox, { operation: 'getTokenBalance' });
+		const { json } = await run(apiKey);
 		expect(sandbox.requests[0].path).toBe('/v1/balance');
 		expect(Object.keys(json[0]).slice(0, 2)).toEqual(['remain_credits', 'remain_usd']);
 		expect(json[0].remain_usd).toBe(Number(json[0].remain_credits) / 200);
 	});
 
-	test.each([
-		['={{ null }}', 'The expression in Stop If Below (Credits) gave nothing for this item'],
-		['={{ "" }}', 'The expression in Stop If Below (Credits) gave nothing for this item'],
-		['={{ $json.nothing }}', 'The expression in Stop If Below (Credits) gave nothing for this item'],
-		['', 'Stop If Below (Credits) is empty'],
-	])('Stop Below %j does not let everything pass', async (stopBelowCredits, message) => {
-		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
-		expect(error?.message).toBe(message);
-		expect(sandbox.requests).toHaveLength(0);
+	test.each([account, apiKey])('the balance is read once for all items: %j', async (form) => {
+		const { items } = await run(form, { items: [{ json: {} }, { json: {} }] });
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		expect(sandbox.requests).toHaveLength(1);
+	});
+});
+
+describe('Stop If Below', () => {
+	test.each<[IDataObject, string | undefined]>([
+		[{ stopIfBelow: '2.5' }, undefined],
+		[{ stopIfBelow: '={{ 2.5 }}', unit: 'usd' }, undefined],
+		[{ stopIfBelow: '0' }, undefined],
+		[{ stopIfBelow: '500', unit: 'credits' }, undefined],
+		[{ stopIfBelow: '5' }, 'Only 2.5 USD are left, but Stop If Below is 5 USD'],
+		[{ stopIfBelow: '500.5', unit: 'credits' }, 'Only 500 credits are left, but Stop If Below is 500.5 credits'],
+	])('of 2.5 USD, a guard of %j lets the item through, or says: %s', async (guard, says) => {
+		const { json, error } = await run({ ...account, ...guard }, { items: [{ json: { prompt: 'a' } }] });
+		expect([json, error?.message]).toEqual(says === undefined ? [[{ prompt: 'a' }], undefined] : [[], says]);
 	});
 
-	test.each([['abc'], [-1]])('Stop If Below %j is named and nothing is sent', async (value) => {
-		const { error } = await runGateway('balance', sandbox, {
-			...user,
-			options: { stopBelowCredits: `={{ ${JSON.stringify(value)} }}` },
-		});
-		expect(error?.message).toMatch(/^Stop If Below \(Credits\) is/);
+	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'items and their files pass through as they are, or each fails with its own fields, with On Error %s',
+		async (onError) => {
+			const binary = { data: { data: 'YQ==', mimeType: 'image/png', fileName: 'a.png' } };
+			const items = [{ json: { prompt: 'a', error: 'of its own' }, binary }, { json: { prompt: 'b' } }];
+			const made = async (stopIfBelow: string) => {
+				const { task } = await run({ ...account, stopIfBelow }, { items, settings: { onError } });
+				return (task?.data?.main ?? []).flatMap((output) => output ?? []);
+			};
+			expect((await made('1')).map(({ json, binary: files }) => [json, files])).toEqual([
+				[items[0]?.json, binary],
+				[items[1]?.json, undefined],
+			]);
+			expect(sandbox.requests).toHaveLength(1);
+			const failed = await made('5');
+			if (onError === 'stopWorkflow') return expect(failed).toEqual([]);
+			const codeOf = ({ code, details }: IDataObject) => code ?? (details as IDataObject).code;
+			expect(failed.map(({ json, binary: files }) => [json.prompt, codeOf(json), files])).toEqual([
+				['a', 'credits_below_limit', binary],
+				['b', 'credits_below_limit', undefined],
+			]);
+		},
+	);
+
+	test.each(['Stop If Below', 'Unit'])(
+		'nothing is asked where there is no amount: a %s that is empty',
+		async (label) => {
+			const form = label === 'Unit' ? { stopIfBelow: '', unit: 'eur' } : { stopIfBelow: '' };
+			expect((await run({ ...account, ...form })).json[0]).toMatchObject({ remain_credits: 500 });
+		},
+	);
+});
+
+describe('bad input', () => {
+	const below = 'Stop If Below';
+	test.each<[IDataObject, string]>([
+		[{ stopIfBelow: '={{ -1 }}' }, `${below} is -1: it must be a number, 0 or more`],
+		[{ stopIfBelow: 'abc' }, `${below} is "abc": it must be a number, 0 or more`],
+		[{ stopIfBelow: ' ' }, `${below} is " ": it must be a number, 0 or more`],
+		[{ stopIfBelow: '1e999' }, `${below} is "1e999": it must be a number, 0 or more`],
+		[{ stopIfBelow: '={{ true }}' }, `${below} is true: it must be a number, 0 or more`],
+		[{ stopIfBelow: '={{ [1] }}' }, `${below} is [1]: it must be a number, 0 or more`],
+		[{ stopIfBelow: '{{ $json.least }}' }, `${below} contains {{ … }} as text, which n8n does not evaluate`],
+		...['{{ undefined }}', '{{ null }}', '{{ "" }}', '{{ $json.none }}'].map((expression): [IDataObject, string] => [
+			{ stopIfBelow: `=${expression}` },
+			`The expression in ${below} gave nothing for this item`,
+		]),
+		[{ stopIfBelow: '={{ $itemIndex ? undefined : 1 }}' }, `The expression in ${below} gave nothing for this item`],
+		[{ stopIfBelow: '1', unit: 'eur' }, 'Unit is "eur": it must be usd or credits'],
+		[{ stopIfBelow: '1', unit: '={{ 5 }}' }, 'Unit is 5: it must be usd or credits'],
+		[{ stopIfBelow: '1', unit: '={{ "" }}' }, 'Unit is "": it must be usd or credits'],
+		[{ stopIfBelow: '1', unit: '={{ undefined }}' }, 'The expression in Unit gave nothing for this item'],
+	])('a guard of %j does not let everything pass: %s', async (guard, message) => {
+		const { error } = await run({ ...account, ...guard }, { items: [{ json: {} }, { json: {} }] });
+		expect(error?.message).toBe(message);
+		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 });

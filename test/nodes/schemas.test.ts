@@ -45,7 +45,7 @@ const createGroup = async () =>
 const uploadAsset = async () => {
 	const { group_id: groupId } = await createGroup();
 	const sourceUrl = 'https://example.com/face.png';
-	return await run('avatar', { resource: 'asset', operation: 'upload', groupId, sourceUrl, options: quick });
+	return await run('avatar', { resource: 'asset', operation: 'upload', groupId, sourceUrl });
 };
 const createVerification = async () => {
 	const [callbackUrl, reference] = ['https://example.com/callback', 'customer-42'];
@@ -55,8 +55,8 @@ const createVerification = async () => {
 /** Each operation, as a person would run it first. */
 const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	Balance: {
-		'balance/getTokenBalance': async () => await run('balance', { operation: 'getTokenBalance' }),
-		'balance/getUserBalance': async () => await run('balance', { operation: 'getUserBalance' }),
+		'balance/getAccountBalance': async () => await run('balance', { operation: 'getAccountBalance' }),
+		'balance/getApiKeyBalance': async () => await run('balance', { operation: 'getApiKeyBalance' }),
 	},
 	Token: {
 		'token/create': async () =>
@@ -64,7 +64,6 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 				operation: 'create',
 				name: 'Intern',
 				amount: '5',
-				expiry: 'date',
 				expiresAt: '2099-01-01T00:00:00Z',
 			}),
 	},
@@ -98,13 +97,6 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 		'asset/get': async () =>
 			await run('avatar', { resource: 'asset', operation: 'get', assetId: (await uploadAsset()).asset_id }),
 		'asset/upload': uploadAsset,
-		'asset/wait': async () =>
-			await run('avatar', {
-				resource: 'asset',
-				operation: 'wait',
-				assetId: (await uploadAsset()).asset_id,
-				options: quick,
-			}),
 		'group/create': createGroup,
 		'verification/create': createVerification,
 		'verification/get': async () =>

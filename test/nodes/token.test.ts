@@ -15,8 +15,8 @@ const create = async (parameters: object, options = {}) =>
 
 describe('the request', () => {
 	test('a date with a zone of its own, and one from an expression, are sent as the same time', async () => {
-		await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
-		await create({ expiry: 'date', expiresAt: '={{ DateTime.fromISO("2099-01-01T00:00:00Z") }}' });
+		await create({ expiresAt: '2099-01-01T00:00:00Z' });
+		await create({ expiresAt: '={{ DateTime.fromISO("2099-01-01T00:00:00Z") }}' });
 		expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800, 4_070_908_800]);
 	});
 
@@ -28,7 +28,7 @@ describe('the request', () => {
 });
 
 test('the key comes out first, as it is used, then name, limit and expiry; the key authenticates', async () => {
-	const { json, run } = await create({ allowedModels: ['gamma-image-2'] });
+	const { json, run } = await create({ allowedModels: { model: [{ id: 'gamma-image-2' }] } });
 	expect(json[0]).toMatchObject({
 		name: 'Nightly',
 		remain_credits: 100,
@@ -55,7 +55,7 @@ test('the key comes out first, as it is used, then name, limit and expiry; the k
 });
 
 test('the message about too few credits is true of a token at its daily limit, too', async () => {
-	const { json } = await create({ quota: 'unlimited', options: { dailyCredits: 1 } });
+	const { json } = await create({ quota: 'unlimited', options: { dailyLimit: 1 } });
 	const { error } = await runGateway(
 		'image',
 		sandbox,
@@ -69,57 +69,105 @@ test('the message about too few credits is true of a token at its daily limit, t
 });
 
 describe('bad input is named by its label, and nothing is sent', () => {
+	const badAmounts = [
+		['={{ -5 }}', '^… is -5: it must be a number, 0 or more'],
+		['={{ "x" }}', '^… is "x": it must be a number, 0 or more'],
+		['={{ true }}', '^… is "?true"?: it must be a number, 0 or more'],
+		['={{ undefined }}', '^The expression in … gave nothing'],
+		['={{ "" }}', '^The expression in … gave nothing'],
+		['={{ null }}', '^The expression in … gave nothing'],
+	] as const;
+
 	test.each<[string, object, RegExp]>([
 		['a name of 51 characters', { name: 'a'.repeat(51) }, /^Name has 51 characters: at most 50 are allowed/],
 		['no name', { name: ' ' }, /^Name is empty/],
+		...['={{ undefined }}', '={{ "" }}', '={{ null }}'].flatMap(
+			(expiresAt): Array<[string, object, RegExp]> => [
+				[
+					`an expression that gives no expiry, where the default would be never: ${expiresAt}`,
+					{ expiresAt },
+					/^The expression in Expires At gave nothing/,
+				],
+			],
+		),
 		[
 			'an expiry in the past',
-			{ expiry: 'date', expiresAt: '2001-01-01T00:00:00' },
-			/^Expires At is 2001-01-01T05:00:00.000Z, which is not in the future/,
+			{ expiresAt: '2001-01-01T00:00:00' },
+			/^Expires At is 2001-.*, which is not in the future/,
 		],
+		['an expiry that would be never', { expiresAt: '={{ -1 }}' }, /^Expires At is 1969-.*, which is not in the future/],
+		['an expiry that is no date', { expiresAt: '={{ "soon" }}' }, /^Expires At is "soon", which is not a date/],
+		['an expiry that is a switch', { expiresAt: '={{ true }}' }, /^Expires At is true, which is not a date/],
+		...badAmounts.map(([amount, says]): [string, object, RegExp] => [
+			`the amount ${amount}`,
+			{ amount },
+			new RegExp(says.replace('…', 'Amount')),
+		]),
+		...badAmounts.map(([monthlyLimit, says]): [string, object, RegExp] => [
+			`the monthly limit ${monthlyLimit}`,
+			{ quota: 'unlimited', options: { monthlyLimit } },
+			new RegExp(says.replace('…', 'Monthly Limit')),
+		]),
+		['a daily limit that was added and emptied', { options: { dailyLimit: '' } }, /^Daily Limit is empty$/],
 		[
-			'an expiry that is no date',
-			{ expiry: 'date', expiresAt: '={{ "soon" }}' },
-			/^Expires At is "soon", which is not a date/,
-		],
-		[
-			'a model with a comma',
-			{ otherModels: ['a,b'] },
-			/^Other Allowed Models contains "a,b", which is not a single model/,
-		],
-		[
-			'models as the text of a list',
-			{ allowedModels: '={{ JSON.stringify(["gamma-image-2"]) }}' },
-			/^Allowed Models contains "\["gamma-image-2"\]", which is not a single model/,
-		],
-		[
-			'a group that an expression has lost: the service would choose one',
-			{ options: { group: '={{ $json.none }}' } },
-			/^The expression in Channel Group gave nothing/,
-		],
-		[
-			'a daily limit that was added and emptied',
-			{ options: { dailyCredits: '' } },
-			/^Daily Limit \(Credits\) is empty$/,
-		],
-		[
-			'an expression that gives no daily limit',
-			{ options: { dailyCredits: '={{ $json.none }}' } },
-			/^The expression in Daily Limit \(Credits\) gave nothing/,
+			'a unit that the form no longer has',
+			{ unit: 'internalUnits' },
+			/^Unit is "internalUnits": it must be usd or credits/,
 		],
 		[
 			'an expression that gives no unit, where the default would be 200 times as much',
 			{ unit: '={{ $json.none }}' },
 			/^The expression in Unit gave nothing/,
 		],
-		[
-			'an expression that gives no expiry, where the default would be never',
-			{ expiry: '={{ $json.none }}', expiresAt: '2099-01-01' },
-			/^The expression in Expiry gave nothing/,
-		],
+		['a quota that there is not', { quota: 'none' }, /^Quota is "none": it must be/],
 	])('bad input, %s, is named by its label, and nothing is sent', async (_title, parameters, message) => {
 		const { error } = await create(parameters);
 		expect(error?.message).toMatch(message);
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});
+
+describe('Allowed Models', () => {
+	const known = (id: unknown) => ({ model: [{ id }] });
+	const other = (customId: unknown) => ({ model: [{ id: 'custom', customId }] });
+
+	test.each<[string, unknown, string | undefined]>([
+		['no row', {}, undefined],
+		['an empty list of rows', { model: [] }, undefined],
+		[
+			'known and other models, one of them twice and one with an ID that it had before',
+			{ model: [{ id: 'beta-v3' }, { id: 'custom', customId: ' my-model ' }, { id: 'beta-v3', customId: 'before' }] },
+			'beta-v3,my-model',
+		],
+		['a list from an expression as Model ID', other('={{ ["a", "b"] }}'), 'a,b'],
+		['a list from an expression in place of the rows', '={{ ["beta-v3", "b"] }}', 'beta-v3,b'],
+		['one ID from an expression in place of the rows', '={{ "b" }}', 'b'],
+	])('%s limit the key to just these', async (_, allowedModels, limits) => {
+		expect((await create({ allowedModels })).error).toBeUndefined();
+		const { model_limits, model_limits_enabled } = sent()[0] ?? {};
+		expect([model_limits, model_limits_enabled]).toEqual([limits, limits === undefined ? undefined : true]);
+	});
+
+	const lost = 'The expression in Allowed Models gave nothing for this item';
+	test.each<[unknown, string]>([
+		[known('nope'), 'Allowed Models: Model 1 is "nope", which is not in the list'],
+		[known('={{ undefined }}'), 'The expression in Allowed Models: Model 1 gave nothing for this item'],
+		[known('={{ "" }}'), 'The expression in Allowed Models: Model 1 gave nothing for this item'],
+		[other(''), 'Allowed Models: Model ID 1 is empty'],
+		[other('={{ null }}'), 'The expression in Allowed Models: Model ID 1 gave nothing for this item'],
+		[other('={{ [] }}'), 'The expression in Allowed Models: Model ID 1 gave nothing for this item'],
+		[other('={{ ["x", ""] }}'), 'The expression in Allowed Models: Model ID 1 gave nothing for this item'],
+		[other('a,b'), 'Allowed Models: Model ID 1 contains "a,b", which is not a single model'],
+		[other('={{ 5 }}'), 'Allowed Models: Model ID 1 contains 5, which is not a single model'],
+		[other('{{ $json.id }}'), 'Allowed Models: Model ID 1 contains {{ … }} as text, which n8n does not evaluate'],
+		...['undefined', 'null', '""', '[]', '({})'].map((nothing): [string, string] => [`={{ ${nothing} }}`, lost]),
+		['={{ 5 }}', 'Allowed Models is 5, which is not a list of models'],
+		['={{ [{ foo: 1 }] }}', 'Allowed Models is {"foo":1}, which is not a list of models'],
+		['={{ JSON.stringify(["a"]) }}', 'Allowed Models: Model 1 contains "["a"]", which is not a single model'],
+	])('%j is no list of models: such a key could use all of them', async (allowedModels, message) => {
+		const { error } = await create({ allowedModels });
+		expect(error?.message).toBe(message);
 		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(sandbox.requests).toHaveLength(0);
 	});
@@ -137,8 +185,9 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		[{ name: 'a'.repeat(51) }, /^Name has 51 characters/],
 		[{ expired_time: 1893456000.5 }, /^Expires At is 1893456000.5, which is not a time in Unix seconds/],
 		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
-		[{ remain_quota: 0.5 }, /^Amount is 0.5: internal units are whole numbers/],
-		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": it must be a number, 0 or more/],
+		[{ remain_quota: 0.5 }, /^remain_quota is 0.5: internal units are whole numbers/],
+		[{ monthly_credits: '5' }, /^Monthly Limit is "5": it must be a number, 0 or more/],
+		[{ group: 5 }, /^group is 5, which is not text/],
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
 		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not text/],
 	])(
@@ -165,7 +214,7 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		async (additionalFields) => {
 			expect((await create({ options: { additionalFields } })).error).toBeUndefined();
 			expect(sent()[0]).toMatchObject(additionalFields);
-			const inForm = { amount: -1, options: { dailyCredits: -1, monthlyCredits: -1 } };
+			const inForm = { amount: -1, options: { dailyLimit: -1, monthlyLimit: -1 } };
 			expect((await create(inForm)).error?.message).toMatch(/^Amount is -1: it must be a number, 0 or more/);
 			expect(sent()).toHaveLength(1);
 		},
@@ -186,7 +235,11 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 
 test.each([
 	['nothing', { amount: 0 }, { remain_credits: 0 }],
-	['no internal units', { amount: 0, unit: 'internalUnits' }, { remain_quota: 0 }],
+	[
+		'no internal units',
+		{ options: { additionalFields: { remain_credits: null, remain_quota: 0 } } },
+		{ remain_quota: 0 },
+	],
 	[
 		'nothing, said in Additional Fields',
 		{ options: { additionalFields: { remain_credits: 0 } } },
@@ -203,7 +256,7 @@ test.each([
 );
 
 test.each([['={{ 4070908800 }}'], ['={{ 4070908800000 }}']])('Expires At takes Unix seconds: %s', async (expiresAt) => {
-	const { error } = await create({ expiry: 'date', expiresAt });
+	const { error } = await create({ expiresAt });
 	expect(error).toBeUndefined();
 	expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800]);
 });

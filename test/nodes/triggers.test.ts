@@ -1,3 +1,4 @@
+import type { IDataObject } from 'n8n-workflow';
 import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 
@@ -28,9 +29,9 @@ describe('Balance Trigger', () => {
 	test('Balance Trigger fires once per crossing, on the first look when the balance is already below, and again after it rose', async () => {
 		const staticData: StaticData = {};
 		const fired = [];
-		for (const credits of [999, 500, 100, 1000, 999, 2000, 1500, 999.5])
+		for (const credits of [999, 500, 100, 1050, 999, 1049.9, 999, 2000, 1500, 999.5])
 			fired.push((await look(credits, staticData)) !== null);
-		expect(fired).toEqual([true, false, false, false, true, false, false, true]);
+		expect(fired).toEqual([true, false, false, false, true, false, false, false, false, true]);
 	});
 
 	/** n8n saves static data with an event, not after a check without one. */
@@ -50,14 +51,22 @@ describe('Balance Trigger', () => {
 	});
 
 	test.each([
-		['only spent', {}, 500, 400],
-		['risen by less than the margin', { options: { margin: 200 } }, 1000, 199],
-	])('after a restart, Balance Trigger does not fire again where the balance has %s', async (_, more, used, left) => {
-		const saved = await savedWith(900, more);
+		['only spent', 500, 400],
+		['risen by less than the margin', 1000, 49],
+	])('after a restart, Balance Trigger does not fire again where the balance has %s', async (_, used, left) => {
+		const saved = await savedWith(900);
 		sandbox.users[0].usedCredits += used;
-		expect(await look(left, saved, more)).toBeNull();
+		expect(await look(left, saved)).toBeNull();
 		sandbox.users[0].usedCredits += 1;
-		expect(await look(left, saved, more)).toBeNull();
+		expect(await look(left, saved)).toBeNull();
+	});
+
+	test('a threshold is the same in both units, and is put out in both', async () => {
+		const staticData: StaticData = {};
+		const inUsd = await look(500, staticData, { threshold: 5, unit: 'usd' });
+		expect(inUsd?.[0]?.json).toMatchObject({ threshold_credits: 1000, threshold_usd: 5 });
+		expect(await look(500, staticData, { threshold: 5, unit: 'usd' })).toBeNull();
+		expect(await look(500, staticData, { threshold: 1000, unit: 'credits' })).toBeNull();
 	});
 
 	test('an account without a limit never fires Balance Trigger', async () => {
@@ -71,10 +80,15 @@ describe('Balance Trigger', () => {
 		expect(await look(500, staticData)).toHaveLength(1);
 	});
 
-	test.each([['abc'], [-1]])('a threshold of %j is named and nothing is sent', async (threshold) => {
-		await expect(poll('balanceTrigger', sandbox, { threshold: `={{ ${JSON.stringify(threshold)} }}` })).rejects.toThrow(
-			/^Threshold is/,
-		);
+	test.each<[IDataObject, RegExp]>([
+		[{ threshold: '={{ -1 }}' }, /^Threshold is -1: it must be a number, 0 or more/],
+		[{ threshold: '={{ "x" }}' }, /^Threshold is "x": it must be a number, 0 or more/],
+		[{ threshold: '={{ undefined }}' }, /^The expression in Threshold gave nothing/],
+		[{ threshold: '={{ "" }}' }, /^The expression in Threshold gave nothing/],
+		[{ unit: 'eur' }, /^Unit is "eur": it must be usd or credits/],
+		[{ unit: '={{ undefined }}' }, /^The expression in Unit gave nothing/],
+	])('a threshold of %j is named and nothing is sent', async (parameters, message) => {
+		await expect(poll('balanceTrigger', sandbox, parameters)).rejects.toThrow(message);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 });
