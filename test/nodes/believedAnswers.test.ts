@@ -221,4 +221,19 @@ describe('content that the service declines', () => {
 			expect(sandbox.tasks).toHaveLength(2);
 		},
 	);
+
+	test.each<IDataObject>([
+		{ error: { code: 'internal_error', type: 'content_filter' } },
+		{ error: { error: { code: 'moderation_blocked' } } },
+		{ metadata: { error: { code: 'moderation_blocked' } } },
+		{ result: { error: 'NSFW content detected' } },
+		{ error: '{"code":"content_policy_violation"}' },
+		{ task_status_msg: 'Failure to pass the risk control system' },
+		{ fail_reason: 'sensitive_words_detected' },
+	])('wherever the record says so, Retry On Fail buys nothing again: %j', async (words) => {
+		const merge = { status: 'failed', error: undefined, ...words };
+		sandbox.faults.add({ on: 'status', times: -1, do: { merge } });
+		const { json, error } = await run('duration=0s', { settings: { ...retrying(4), ...continuing } });
+		expect([error, json[0].code, posts()]).toEqual([undefined, 'content_declined', 1]);
+	});
 });

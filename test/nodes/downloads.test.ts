@@ -45,11 +45,14 @@ describe('files that take their time', () => {
 });
 
 describe('an answer that is no file', () => {
-	test('an answer that is no file is asked for again, and then reported', async () => {
-		const { error, items } = await download('type=application/json');
+	test.each([
+		['type=application/json', 'JSON'],
+		['type=text/plain file_as=unknown', 'text'],
+	])('an answer that is no file is asked for again, and then reported: %s', async (directive, what) => {
+		const { error, items } = await download(directive);
 		expect(items).toEqual([]);
 		expect(error?.message).toBe(`The result of task ${sandbox.tasks[0]?.id} could not be downloaded`);
-		expect(error?.description).toContain('The file host sent JSON');
+		expect(error?.description).toContain(`The file host sent ${what}`);
 		expect(sandbox.fileRequests).toHaveLength(4);
 	});
 });
@@ -122,6 +125,7 @@ describe('a file at the service’s own address, which wants the key', () => {
 
 describe('what a file is', () => {
 	const OCTETS = 'type=application/octet-stream extension=none disposition=none';
+	const TEXT = 'type=text/plain;charset=utf-8 extension=none disposition=none';
 	const fileOf = async (directive: string, kind: 'image' | 'video') => {
 		const { items, error, task } = await download(directive, kind);
 		const { mimeType, fileName } = items[0]?.binary?.data ?? {};
@@ -132,6 +136,7 @@ describe('what a file is', () => {
 	test.each<['image' | 'video', string, string, string]>([
 		// The first bytes decide where the header does not tell.
 		['image', `file_as=jpeg ${OCTETS}`, 'image/jpeg', 'task_1.jpg'],
+		['image', `file_as=jpeg ${TEXT}`, 'image/jpeg', 'task_1.jpg'],
 		['video', `file_as=mp4 ${OCTETS}`, 'video/mp4', 'task_1.mp4'],
 		['video', `file_as=webm ${OCTETS}`, 'video/webm', 'task_1.webm'],
 		['image', 'file_as=webp type=application/octet-stream file_name=portrait.png', 'image/webp', 'portrait.webp'],
@@ -168,6 +173,7 @@ describe('what a file is', () => {
 
 	test.each([
 		'file_as=m3u8 type=application/vnd.apple.mpegurl',
+		'file_as=m3u8 type=text/plain',
 		'file_as=unknown type=application/octet-stream extension=m3u8 disposition=none',
 	])('a playlist is no video: the error says so, and nothing is asked for again: %s', async (directive) => {
 		const { error, items } = await download(directive);
