@@ -49,7 +49,7 @@ describe('tokens (contract 4.3)', () => {
 		.filter((text) => text.trim() !== '' && [...text].length <= 50);
 	const create = async (form: IDataObject, additionalFields: object) => {
 		const options = { ...(form.options as object), additionalFields: JSON.stringify(additionalFields) };
-		return await sent('token', { operation: 'create', quota: 'limited', expiry: 'never', ...form, options });
+		return await sent('token', { operation: 'create', quota: 'limited', ...form, options });
 	};
 
 	test('whatever the contract allows, except negative amounts, can be sent in Additional Fields, and the sandbox takes it', async () => {
@@ -70,16 +70,15 @@ describe('tokens (contract 4.3)', () => {
 		const amount = mostly<unknown>(fc.integer({ min: 0, max: 1_000 }), odd);
 		const anyForm = fc.record({
 			name: mostly(named, fc.constantFrom('', ' ', 'x'.repeat(51))),
-			expiry: fc.constantFrom('date', 'never'),
 			expiresAt: mostly<unknown>(
 				fc.integer({ min: 2e12, max: 9e12 }).map((atMs) => new Date(atMs).toISOString()),
 				odd,
 			),
 			quota: fc.constantFrom('limited', 'unlimited'),
-			unit: fc.constantFrom('credits', 'usd', 'internalUnits'),
+			unit: mostly(fc.constantFrom('credits', 'usd'), fc.constant('internalUnits')),
 			amount,
-			otherModels: fc.array(mostly(fc.constant('gamma-image-2'), models), { maxLength: 2 }),
-			options: fc.record({ dailyCredits: amount, group: fc.string() }, { requiredKeys: [] }),
+			allowedModels: fc.array(mostly(fc.constant('gamma-image-2'), models), { minLength: 1, maxLength: 2 }),
+			options: fc.record({ dailyLimit: amount, monthlyLimit: amount }, { requiredKeys: [] }),
 		});
 		/** As expressions, which give any value. */
 		const given = (form: object) =>

@@ -15,7 +15,9 @@ beforeEach(() => sandbox.reset());
 interface Bounded {
 	kind: Kind;
 	label: string;
-	option: string;
+	/** The name of an option, or of a field of the form itself. */
+	option?: string;
+	field?: string;
 	max: number;
 	parameters?: IDataObject;
 }
@@ -31,24 +33,24 @@ const BOUNDED: Bounded[] = [
 		label: 'Timeout (Minutes)',
 		option: 'timeoutMinutes',
 		max: 43_200,
-		parameters: { resource: 'asset', operation: 'wait', assetId: 'a' },
+		parameters: { resource: 'asset', operation: 'upload', groupId: 'g', sourceUrl: 'https://files.example/a.png' },
 	},
 	{
 		kind: 'balance',
-		label: 'Stop If Below (Credits)',
-		option: 'stopBelowCredits',
+		label: 'Stop If Below',
+		field: 'stopIfBelow',
 		max: Number.MAX_SAFE_INTEGER,
-		parameters: { operation: 'getUserBalance' },
+		parameters: { operation: 'getAccountBalance' },
 	},
 ];
 
-const run = async ({ kind, option, parameters }: Bounded, value: unknown) =>
+const run = async ({ kind, option, field, parameters }: Bounded, value: unknown) =>
 	await runGateway(kind, sandbox, {
 		operation: 'generate',
 		prompt: 'a',
 		whenDone: 'return',
 		...parameters,
-		options: { [option]: value as number },
+		...(field === undefined ? { options: { [String(option)]: value as number } } : { [field]: value as number }),
 	});
 
 describe('a number above its bound is refused before anything is sent, in no time and memory', () => {
@@ -86,7 +88,7 @@ describe('a number above its bound is refused before anything is sent, in no tim
 });
 
 test.each<[label: string, parameters: IDataObject]>([
-	['Asset ID', { resource: 'asset', operation: 'get', assetId: 'a' }],
+	['Asset ID', { resource: 'asset', operation: 'get', assetId: 'a', waitForActive: false }],
 	['Group ID', { resource: 'asset', operation: 'upload', sourceUrl: 'https://files.example/a.png', groupId: 'a' }],
 	['Task ID', { resource: 'verification', operation: 'get', verificationId: 'a' }],
 	['Task ID', { resource: 'verification', operation: 'getResult', verificationId: 'a', vendorToken: 'v' }],

@@ -107,7 +107,7 @@ describe('an answer that is too large to read', () => {
 
 	test('an answer that is too large to read ends the balance and the test of the credential', async () => {
 		hostile.answers.balance = flood('{"a":');
-		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toBe(TOO_LARGE);
+		expect((await run({ operation: 'getAccountBalance' }, 'balance')).error?.message).toBe(TOO_LARGE);
 		expect(await testCredential(hostile)).toMatchObject({
 			status: 'Error',
 			message: expect.stringContaining(TOO_LARGE) as string,
@@ -324,7 +324,7 @@ describe('an answer that is hard to read', () => {
 		['half of a character', Buffer.from([...Buffer.from('{"id":"task_1","status":"'), 0xe4, 0xbb])],
 	])('%s is no answer of this service, and an ID before it is not lost', async (_, body) => {
 		hostile.answers.balance = text(body);
-		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toMatch(
+		expect((await run({ operation: 'getAccountBalance' }, 'balance')).error?.message).toMatch(
 			/^The answer (does not come from|is not)/,
 		);
 		hostile.answers.create = text(body);

@@ -116,7 +116,13 @@ describe('in what is answered', () => {
 			{ group_id: LONG },
 		]);
 		answer('poll', `{"asset_id":${LONG},"status":"active","group_id":1${LONG}}`);
-		const asset = { resource: 'asset', operation: 'get', assetId: LONG, options: { simplify: false } };
+		const asset = {
+			resource: 'asset',
+			operation: 'get',
+			assetId: LONG,
+			waitForActive: false,
+			options: { simplify: false },
+		};
 		expect(await run('avatar', asset)).toMatchObject([
 			{ asset_id: LONG, group_id: `1${LONG}`, record: { asset_id: LONG, group_id: `1${LONG}` } },
 		]);

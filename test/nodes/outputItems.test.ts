@@ -27,7 +27,7 @@ const ofWait = { reason: 'r', progress: 5, timed_out: true, waited_seconds: 1, s
 const session = { h5_link: 'h', vendor_token: 'v', expires_at: 'e', link_expired: true };
 const own = { a: 1, reason: 'mine', status: 'mine', name: 'n' };
 const account = { remain_credits: 1, remain_usd: 1, used_credits: 1, credits_per_usd: 1, unlimited_quota: true };
-const shown = { remain_balance: 1, used_balance: 1, balance_unit: 'USD' };
+const shown = { remain_balance: 1, used_balance: 1 };
 const key = { api_key: 'k', remain_credits: 1, unlimited_quota: true, daily_credits: 1, monthly_credits: 1 };
 
 test.each<[string, IDataObject, Described | undefined, IDataObject]>([

@@ -25,7 +25,7 @@ describe.each([301, 302, 303, 307, 308])('a redirect with %i', (status) => {
 		['a creation', 'image', { operation: 'generate', prompt: 'a', options: quick }],
 		['an upload', 'image', { operation: 'generate', prompt: 'a', images: upload, options: quick }],
 		['a read of a task', 'image', { operation: 'getTask', taskId: TASK_ID }],
-		['a read of the balance', 'balance', { operation: 'getUserBalance' }],
+		['a read of the balance', 'balance', { operation: 'getAccountBalance' }],
 	])('a redirect of %s is not followed: it is an error', async (_, kind, parameters) => {
 		const items = [{ json: {}, binary: { data: pngField() } }];
 		const { error } = await runGateway(kind, service as unknown as Sandbox, parameters, { items });

@@ -142,7 +142,7 @@ describe('other runs of this process with the account', () => {
 		const [{ json }] = await Promise.all([
 			run(prompts(slow)),
 			run(prompts('b'), {}, other),
-			runGateway('balance', sandbox, { operation: 'getUserBalance' }),
+			runGateway('balance', sandbox, { operation: 'getAccountBalance' }),
 		]);
 		expect('run_credits_shared' in json[0]).toBe(false);
 	});

@@ -134,7 +134,7 @@ const MOMENTS: Record<string, Moment> = {
 	},
 	'it reads a balance': {
 		kind: 'balance',
-		parameters: { operation: 'getUserBalance' },
+		parameters: { operation: 'getAccountBalance' },
 		prepare: held('balance'),
 		isReached: () => sentTo('/balance', 'GET'),
 	},

@@ -19,7 +19,7 @@ test('Token is no tool: an agent must not mint keys', () => {
 });
 
 test('an agent gets the balance in credits and USD', async () => {
-	const { answers } = await runTool('balance', sandbox, { operation: 'getUserBalance' }, [{}]);
+	const { answers } = await runTool('balance', sandbox, { operation: 'getAccountBalance' }, [{}]);
 	expect(parse(answers[0].text)[0]).toMatchObject({ remain_credits: 100_000, remain_usd: 500 });
 });
 
@@ -51,7 +51,7 @@ test('the tool for avatars makes a group, then an asset in it', async () => {
 		[{ Name: 'Anna' }],
 	);
 	const [{ group_id: groupId }] = parse(group.answers[0].text);
-	const asset = { resource: 'asset', operation: 'upload', groupId: fromAI('Group'), sourceUrl: fromAI('URL'), options };
+	const asset = { resource: 'asset', operation: 'upload', groupId: fromAI('Group'), sourceUrl: fromAI('URL') };
 	const { answers } = await runTool('avatar', sandbox, asset, [
 		{ Group: groupId as string, URL: 'https://example.com/a.png' },
 	]);

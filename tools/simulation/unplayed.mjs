@@ -111,12 +111,20 @@ export const unplayed = [
 		title: 'that gives nothing is named as such',
 	},
 	{
-		promise: 'a guard without a number does not let everything pass',
+		promise: 'a guard whose expression gives nothing does not let everything pass',
+		file: 'nodes/form/fieldReader.ts',
+		find: "		if (this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });\n		return undefined;",
+		becomes: '		return undefined;',
+		noticedBy: 'test/nodes/balance.test.ts',
+		title: 'does not let everything pass',
+	},
+	{
+		promise: 'a threshold without a number is not one of 0',
 		file: 'nodes/form/fieldReader.ts',
 		find: '		this.assertNumberGiven(field);\n		const',
 		becomes: "		if ((this.value(field) ?? '') === '') return 0;\n		const",
-		noticedBy: 'test/nodes/balance.test.ts',
-		title: 'does not let everything pass',
+		noticedBy: 'test/nodes/triggers.test.ts',
+		title: 'is named and nothing is sent',
 	},
 	{
 		promise: 'a date in the past is no expiry: -1 would mean never',
