@@ -387,22 +387,6 @@ describe('bad input', () => {
 		expect(json[2].details).toContain(`for the group ${first} because of another item`);
 	});
 
-	test('an asset that fails is named by asset_id, and the task of the input item stays', async () => {
-		const items = [{ json: { task_id: 'mine' }, binary: { data: { data: 'YQ==', mimeType: 'image/png' } } }];
-		const options = { ...quick, includeInputFields: true };
-		const { json, items: made } = await run(
-			'asset',
-			'wait',
-			{ avatarKind: 'private', assetId: 'a_1', options },
-			{
-				items,
-				settings: { onError: 'continueRegularOutput' },
-			},
-		);
-		expect(json[0]).toMatchObject({ task_id: 'mine', asset_id: 'a_1', code: 'asset_unknown' });
-		expect(made[0].binary?.data?.mimeType).toBe('image/png');
-	});
-
 	test('IDs that the service does not know are named', async () => {
 		const gone = await run('asset', 'get', { avatarKind: 'private', assetId: 'pa_gone' });
 		expect(gone.error?.message).toBe('This account has no private avatar asset pa_gone');
@@ -448,21 +432,6 @@ describe('what the service answers is shown', () => {
 		});
 		const sent = await run('group', 'create', { groupName: 'Anna', options: { additionalFields: { name: 'Berta' } } });
 		expect(sent.json[0]).toEqual({ group_id: expect.any(String), name: 'Berta' });
-	});
-
-	test('an upload that waits gives everything of both answers; Get and Wait for Asset give theirs', async () => {
-		answer({ asset_id: 'pa_1', uploaded_by: 'me' });
-		answer({ data: { asset_id: 'pa_1', status: 'Active', frames: 9 } });
-		const uploaded = await run('asset', 'upload', { ...asset, groupId: 'pg_1', options: raw });
-		expect(uploaded.json[0]).toMatchObject({ status: 'Active', record: { uploaded_by: 'me', data: { frames: 9 } } });
-		for (const operation of ['get', 'wait']) {
-			answer({ asset_id: 'pa_1', status: 'active', frames: 9 });
-			const { json } = await run('asset', operation, {
-				assetId: 'pa_1',
-				options: operation === 'wait' ? { ...quick, ...raw } : raw,
-			});
-			expect(json[0].record).toEqual({ asset_id: 'pa_1', status: 'active', frames: 9 });
-		}
 	});
 
 	test('a new session without a link is told with its verification', async () => {
