@@ -25,7 +25,7 @@ const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 4, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 4, onSchedule: /sigterm-/, switches: /^write$/ },
+	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, onSchedule: /sigterm/, switches: /^write$/ },
 	// It lasts as long as it is told to: no limit for a file.
 	soak: { needs: [() => installN8n(), installDatabases], inOneProcess: true, switches: /^\d+$/ },
 	versions: { needs: [installVersions], atOnce: 4 },
