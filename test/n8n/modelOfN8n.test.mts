@@ -4,26 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { installN8n } from '../../tools/install/n8n.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
-import { seeded } from '../support/simulation';
-import { ProcessedData } from '../support/processedData.mts';
-import { ProcessedData as Simulated } from '../simulation/support/processedData.mts';
-import { Story } from '../simulation/support/story.mts';
-import { Time, WORLD } from '../simulation/support/time.mts';
+import { projectDir } from '../../tools/paths.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { listExecutions } from './support/production.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, type TestNode } from './support/workflow.mts';
 
-interface Call {
-	does: 'record' | 'remove';
-	names: string[];
-}
-
-const maxEntries = 4;
-const WHERE = { workflow: { id: '1' }, node: { id: '1' } };
+/** Calls of the table and the names that n8n found in it: test/simulation/processedData.test.ts compares both models with it. */
+const answers = join(projectDir, 'test', 'support', 'processedData.json');
 
 /** n8n's own code, with one row in the place of its database. */
 const N8N = `
@@ -36,53 +29,26 @@ const N8N = `
 	const write = async (data) => void (row = JSON.stringify(data));
 	const update = async (_, data) => await write(data);
 	Container.set(ProcessedDataRepository, { findOne: async () => row && JSON.parse(row), insert: write, update });
-	const { calls, where, options } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+	const where = { workflow: { id: '1' }, node: { id: '1' } };
 	const helper = new DeduplicationHelper();
 	(async () => {
-		const found = [];
-		for (const { does, names } of calls)
+		const { maxEntries, calls } = JSON.parse(require('node:fs').readFileSync(process.argv[1], 'utf8'));
+		const options = { mode: 'entries', maxEntries };
+		for (const each of calls) {
+			const [does, ...names] = each.call.split(' ');
 			if (does === 'remove') await helper.removeProcessed(names, 'node', where, options);
-			else found.push((await helper.checkProcessedAndRecord(names, 'node', where, options)).processed);
-		console.log(JSON.stringify(found));
+			else each.found = (await helper.checkProcessedAndRecord(names, 'node', where, options)).processed.join(' ');
+		}
+		console.log(JSON.stringify({ maxEntries, calls }));
 		process.exit();
 	})();
 `;
 
-test('both models of the table of processed data find and forget what n8n finds and forgets', async () => {
-	const random = seeded(1);
-	const upTo = (most: number) => Math.floor(random() * most);
-	const names = () => [...new Set(Array.from({ length: 1 + upTo(3) }, () => `name ${upTo(9)}`))];
-	const calls = Array.from(
-		{ length: 300 },
-		(): Call => ({ does: upTo(4) === 0 ? 'remove' : 'record', names: names() }),
-	);
-
-	const options = { mode: 'entries' as const, maxEntries };
+test('the table of processed data finds and forgets names as the models of the tests do', async () => {
 	const { node, modules } = await installN8n();
-	const input = JSON.stringify({ calls, where: WHERE, options });
-	const { stdout, stderr } = spawnSync(node, ['-e', N8N], { cwd: modules, input, encoding: 'utf8' });
-	assert.match(stdout, /^\[/m, stderr);
-	const found = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as string[][];
-	assert.ok(found.some((each) => each.length > 0) && found.some((each) => each.length === 0));
-
-	const inEngine = new ProcessedData();
-	const foundInEngine: unknown[] = [];
-	for (const { does, names: of } of calls)
-		if (does === 'remove') await inEngine.removeProcessed(of, 'node', WHERE as never);
-		else foundInEngine.push((await inEngine.checkProcessedAndRecord(of, 'node', WHERE as never, options)).processed);
-	assert.deepEqual(foundInEngine, found);
-
-	const time = new Time(() => 0);
-	const simulated = new Simulated(time, [], new Story()).helpersFor('');
-	const foundInPlay: string[][] = [];
-	const play = async () => {
-		for (const { does, names: of } of calls)
-			if (does === 'remove') await simulated.removeProcessed(of);
-			else foundInPlay.push((await simulated.checkProcessedAndRecord(of, 'node', options)).processed);
-	};
-	time.after(0, () => void play(), WORLD);
-	await time.run(Infinity, 10_000);
-	assert.deepEqual(foundInPlay, found);
+	const { stdout, stderr } = spawnSync(node, ['-e', N8N, answers], { cwd: modules, encoding: 'utf8' });
+	assert.match(stdout, /^\{/m, stderr);
+	assert.deepEqual(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''), JSON.parse(readFileSync(answers, 'utf8')));
 });
 
 let instance: Instance;

@@ -15,7 +15,7 @@ import { paceOf, RunLog } from './runLog.mts';
 import type { Service } from './service.mts';
 import { FakeAbortController } from './signals.mts';
 import { itemNames, type Story } from './story.mts';
-import { SubExecutions, type SubExecution } from './subExecutions.mts';
+import { SubExecutions } from './subExecutions.mts';
 import { WORLD, type Owner, type Time } from './time.mts';
 
 type NodeEnd = { items: INodeExecutionData[] } | { error: string };
