@@ -32,22 +32,6 @@ describe('a task', () => {
 		expect(files[0]?.bytes.equals(files[1]?.bytes ?? Buffer.alloc(0))).toBe(false);
 	});
 
-	test('what is held is released: tasks without an end, slow status reads and files, and such tasks to come', async () => {
-		await bench.image('duration=never poll=slow:1m*all bytes=1 bytes_per_second=1000');
-		bench.clockMs += 3_600_000;
-		expect((await bench.lastStatus()).json).toMatchObject({ status: 'in_progress', progress: 0 });
-		bench.sandbox.release();
-		const releasedAtMs = bench.clockMs;
-		const { json } = await bench.lastStatus();
-		expect(json).toMatchObject({ status: 'completed', completed_at: Math.floor(releasedAtMs / 1_000) });
-		expect((await bench.file(String(urlsIn(json)[0]))).bytes).toHaveLength(1_000_000);
-		await bench.image('duration=never');
-		expect((await bench.lastStatus()).json).toMatchObject({ status: 'completed' });
-		await bench.image('duration=5s');
-		expect((await bench.lastStatus()).json).toMatchObject({ status: 'queued' });
-		expect(bench.clockMs).toBe(releasedAtMs);
-	});
-
 	test.each([
 		['fail=x', { status: 'failed', error: { code: 'x' } }],
 		['fail=x message="so it is" fail_as=fail_reason', { status: 'failed', fail_reason: 'so it is' }],
