@@ -99,6 +99,6 @@ function signatureOf({
 	];
 	return said
 		.join(' ')
-		.replace(/[\da-f-]{8,}|\d+/gi, '#')
+		.replace(/[\w-]*\d[\w-]*|[\w-]{20,}/g, '#')
 		.slice(0, MAX_SIGNATURE_LENGTH);
 }

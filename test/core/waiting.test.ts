@@ -285,8 +285,9 @@ describe('answers that end a wait when they last', () => {
 	});
 
 	test('an answer whose words differ in numbers and IDs only is the same', async () => {
+		const idOf = (number: number) => `req_2026${'gkzqwx'.charAt(number % 6)}Yh${number}Tp`;
 		const error = (number: number) =>
-			trouble('rejected', { httpStatus: 200, serviceMessage: `Request ${number}0ab12cd34ef failed at ${number} s` });
+			trouble('rejected', { httpStatus: 200, serviceMessage: `Busy at ${number} s (request id: ${idOf(number)})` });
 		const waiting = wait(Array.from({ length: 60 }, (_, index) => error(index)));
 		expect((await waiting.outcome).error?.kind).toBe('rejected');
 		expect(waiting.looksS.at(-1)).toBe(10 + 180);

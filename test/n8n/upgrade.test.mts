@@ -1,92 +1,135 @@
-/** Executions that an earlier version of the package has left asleep in n8n's database (test/stored/data) are taken up. */
+/** The package is exchanged while tasks sleep in n8n's database, for one that stores orders in another form. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { itemsOf, readExecution, untilFinished } from '../../tools/n8n/executions.mjs';
-import { sandboxKey, startInstance, type Instance } from './support/instance.mts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { manifest } from '../../tools/paths.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
 import { activate, executionsOf } from './support/production.mts';
-import { insertExecutions, readStored, storedExecutions } from './support/storedExecutions.mts';
 import { until } from './support/until.mts';
-import { createWorkflow } from './support/workflow.mts';
+import { createWorkflow, packageType, waitForTasks, type TestNode } from './support/workflow.mts';
+
+/** n8n keeps a sleep of more than 66 s in its database: so long that enough is left of it on a slow machine. */
+const ASLEEP_SECONDS = 90;
 
 let instance: Instance;
-/** The workflow that gets results in the background. */
+/** The workflow that would get results in the background. */
 let receiverId: string;
-/** With the tasks of this service in the place of those that the file names. */
-const stored = new Map<string, { executionId: string; taskIds: string[] }>();
 
-async function prepareStored(name: string) {
-	const { workflowId, receiverId: receiver, credentialId, taskIds, executions: all } = readStored(name);
-	const accept = async (before: string) => {
-		const answer = await fetch(`${instance.sandbox.baseUrl}/v1/images/generations`, {
-			method: 'POST',
-			headers: { authorization: `Bearer ${sandboxKey}`, 'content-type': 'application/json' },
-			// It has ended before n8n looks: if not, n8n would sleep for another minute.
-			body: JSON.stringify({ model: 'gamma-image-2', prompt: `stored as ${before} [[sandbox duration=0s]]` }),
-		});
-		return ((await answer.json()) as { id: string }).id;
-	};
-	const now = await Promise.all(taskIds.map(accept));
-	stored.set(name, { executionId: String(all[0]?.id), taskIds: now });
-	return {
-		...Object.fromEntries(taskIds.map((before, index) => [before, String(now[index])])),
-		[workflowId]: await createWorkflow(instance, [], []),
-		[receiver]: receiverId,
-		[credentialId]: instance.credential.id,
-	};
+interface Batch {
+	workflowId: string;
+	executionId: string;
+	prompts: string[];
 }
 
-/** The items that the other workflow has got. */
-async function received() {
-	const ids = await executionsOf(instance, receiverId);
-	const all = await Promise.all(ids.map((id) => readExecution(instance.rest, id)));
-	return all.filter(({ status }) => status === 'success').flatMap((execution) => itemsOf(execution, 'Got'));
+let waiting: Batch;
+let inBackground: Batch;
+
+async function start(prompts: string[], options: object, more: TestNode['parameters'] = {}): Promise<Batch> {
+	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options, ...more };
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	const workflowId = await createWorkflow(
+		instance,
+		prompts.map((prompt) => ({ prompt })),
+		[node],
+	);
+	return { workflowId, executionId: await startExecution(instance.rest, workflowId, 'Start'), prompts };
+}
+
+const executions = async ({ workflowId }: Batch) =>
+	await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
+const tasksOf = ({ prompts }: Batch) =>
+	instance.sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
+const idsOf = (batch: Batch) =>
+	batch.prompts.flatMap((prompt) => tasksOf(batch).find(({ body }) => body.prompt === prompt)?.id ?? []);
+
+/** One that polls has looked, and sleeps until it is to look again. */
+async function untilAsleep(batch: Batch) {
+	await until(`${batch.prompts[0]} sleeps`, async () =>
+		(await executions(batch)).some(
+			({ status, record }) =>
+				status === 'waiting' && record.data.executionData?.contextData?.['node:Poll Tasks']?.hasSlept === true,
+		),
+	);
+}
+
+/** Makes the package that n8n has one whose orders have another form. */
+function changeVersion() {
+	const folder = join(instance.n8n.userFolder, '.n8n', 'nodes', 'node_modules', manifest.name);
+	const file = join(folder, 'dist/core/orders/order.js');
+	const before = readFileSync(file, 'utf8');
+	const changed = before.replace(/exports\.ORDER_VERSION = \d+;/, 'exports.ORDER_VERSION = 99;');
+	assert.notEqual(changed, before);
+	writeFileSync(file, changed);
 }
 
 before(async () => {
 	instance = await startInstance();
-	receiverId = await createWorkflow(
-		instance,
-		[],
-		[
-			{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' },
-			{ name: 'Got', type: 'n8n-nodes-base.noOp' },
-		],
-	);
+	receiverId = await createWorkflow(instance, [], [{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' }]);
 	await activate(instance, receiverId);
-	const names = storedExecutions();
-	const ids = await Promise.all(names.map(prepareStored));
+	const options = { pollIntervalSeconds: ASLEEP_SECONDS, concurrentTasks: 2 };
+	// The third one waits for the end of the others.
+	waiting = await start(['one [[sandbox duration=never]]', 'two [[sandbox duration=never]]', 'three'], {
+		...options,
+		surviveRestarts: true,
+	});
+	inBackground = await start(['four [[sandbox duration=never]]'], options, {
+		whenDone: 'startWorkflow',
+		workflowId: { __rl: true, mode: 'id', value: receiverId },
+	});
+	await untilAsleep(waiting);
+	await untilAsleep(inBackground);
 	await instance.end('SIGTERM');
-	for (const [index, name] of names.entries()) await insertExecutions(instance, name, ids[index] ?? {});
+	changeVersion();
+	instance.sandbox.release();
 	await instance.restart();
 });
 after(() => instance?.close());
 
-describe('what an earlier version has stored', { concurrency: true }, () => {
-	for (const name of storedExecutions())
-		test(`${name}: the results come, and what was left is submitted`, async () => {
-			const { executionId, taskIds } = stored.get(name) ?? { executionId: '', taskIds: [] };
-			const arrived = async () => {
-				if (name.includes('background')) return (await received()).filter(({ json }) => taskIds.includes(json.task_id));
-				const execution = await untilFinished(instance.rest, executionId);
-				assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-				return itemsOf(execution, 'Generate');
-			};
-			await until('it is there', async () => (await arrived()).length > 0, { everyMs: 1_000 });
-			const items = await arrived();
-			assert.deepEqual(
-				items.map(({ json }) => json.status),
-				items.map(() => 'completed'),
-			);
-			assert.deepEqual(
-				items.slice(0, taskIds.length).map(({ json }) => json.task_id),
-				taskIds,
-			);
-			const isOf = ({ id }: { id: string }) => items.some(({ json }) => json.task_id === id);
-			assert.deepEqual(
-				instance.sandbox.tasks
-					.filter(isOf)
-					.flatMap(({ body }) => (String(body.prompt).startsWith('stored') ? [] : body.prompt)),
-				name.includes('background') ? [] : ['three'],
-			);
-		});
+test('orders of another version end with the ID of each task, nothing is bought for them, and nothing is lost', async () => {
+	const ids = idsOf(waiting);
+	assert.equal(ids.length, 2);
+	const { status, error } = await untilFinished(instance.rest, waiting.executionId);
+	assert.equal(status, 'error');
+	assert.equal(
+		error?.message,
+		`Another version of this package has stored task ${ids[0]}, and this version cannot read it`,
+	);
+	assert.match(String(error?.description), /Install that version again/);
+	for (const id of ids) assert.ok(JSON.stringify(error).includes(id), JSON.stringify(error));
+	assert.equal(tasksOf(waiting).length, 2);
+
+	const again = await createWorkflow(
+		instance,
+		ids.map((id) => ({ task_id: id })),
+		[waitForTasks],
+	);
+	const delivered = await untilFinished(instance.rest, await startExecution(instance.rest, again, 'Start'));
+	assert.deepEqual(
+		itemsOf(delivered, 'Wait').map(({ json }) => [json.task_id, json.status]),
+		ids.map((id) => [id, 'completed']),
+	);
+});
+
+test('in the background, the other workflow gets an error that names the task', async () => {
+	const [id] = idsOf(inBackground);
+	const received = async () => {
+		const ids = await executionsOf(instance, receiverId);
+		const all = await Promise.all(ids.map((each) => readExecution(instance.rest, each)));
+		return all.flatMap((execution) => itemsOf(execution, 'Called')).map(({ json }) => json);
+	};
+	await until('it has it', async () => (await received()).length > 0, { everyMs: 1_000 });
+	assert.deepEqual(
+		(await received()).map(({ error, code, task_id, url }) => ({ error, code, task_id, url })),
+		[
+			{
+				error: `Another version of this package has stored task ${id}, and this version cannot read it`,
+				code: 'stored_by_other_version',
+				task_id: id,
+				url: undefined,
+			},
+		],
+	);
+	assert.equal(tasksOf(inBackground).length, 1);
 });

@@ -507,13 +507,6 @@ describe('bad input', () => {
 		expect(json[2].details).toContain(`for the group ${first} because of another item`);
 	});
 
-	test('an asset that fails is named by asset_id', async () => {
-		const form = { avatarKind: 'private', assetId: 'a_1', waitForActive: false };
-		const { json } = await run('asset', 'get', form, { settings: { onError: 'continueRegularOutput' } });
-		expect(json[0]).toMatchObject({ asset_id: 'a_1', code: 'asset_unknown' });
-		expect(json[0]).not.toHaveProperty('task_id');
-	});
-
 	test('IDs that the service does not know are named', async () => {
 		const gone = await run('asset', 'get', { avatarKind: 'private', assetId: 'pa_gone', waitForActive: false });
 		expect(gone.error?.message).toBe('This account has no private avatar asset pa_gone');
@@ -559,18 +552,6 @@ describe('what the service answers is shown', () => {
 		});
 		const sent = await run('group', 'create', { groupName: 'Anna', options: { additionalFields: { name: 'Berta' } } });
 		expect(sent.json[0]).toEqual({ group_id: expect.any(String), name: 'Berta' });
-	});
-
-	test('an upload that waits gives everything of both answers; Get gives its own', async () => {
-		answer({ asset_id: 'pa_1', uploaded_by: 'me' });
-		answer({ data: { asset_id: 'pa_1', status: 'Active', frames: 9 } });
-		const uploaded = await run('asset', 'upload', { ...asset, groupId: 'pg_1', options: raw });
-		expect(uploaded.json[0]).toMatchObject({ status: 'Active', record: { uploaded_by: 'me', data: { frames: 9 } } });
-		for (const waitForActive of [true, false]) {
-			answer({ asset_id: 'pa_1', status: 'active', frames: 9 });
-			const { json } = await run('asset', 'get', { assetId: 'pa_1', waitForActive, options: raw });
-			expect(json[0].record).toEqual({ asset_id: 'pa_1', status: 'active', frames: 9 });
-		}
 	});
 
 	test('a new session without a link is told with its verification', async () => {

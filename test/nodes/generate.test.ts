@@ -254,18 +254,6 @@ describe('Generate', () => {
 		},
 	);
 
-	test('Other Model (by ID) takes its ID as text and its body as JSON', async () => {
-		sandbox.addAsset({ id: 'pa_1' });
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			model: 'custom',
-			customModelId: 'alpha-video-2-0',
-			options: quick,
-			customBody: '{"prompt": "wave", "image_with_roles": [{"url": "asset://pa_1", "role": "first_frame"}]}',
-		});
-		expect(json[0]).toMatchObject({ model: 'alpha-video-2-0', status: 'completed' });
-	});
-
 	const last = { url: 'https://example.com/last.png', role: 'last_frame' };
 
 	const [one, two] = ['https://example.com/1.png', 'https://example.com/2.png'];

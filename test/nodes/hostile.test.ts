@@ -333,4 +333,10 @@ describe('an answer that is hard to read', () => {
 		expect(error?.message ?? json[0].task_id).toBe(body.includes(TASK_ID) ? TASK_ID : NOT_KNOWN);
 		expect(hostile.posts()).toBe(1);
 	});
+
+	test('of a creating request whose answer lacks the compression that it names, the outcome is not known', async () => {
+		hostile.answers.create = text('{"id":"task_1"}', { 'content-encoding': 'gzip' });
+		expect((await generate()).error?.message).toBe(NOT_KNOWN);
+		expect(hostile.posts()).toBe(1);
+	});
 });

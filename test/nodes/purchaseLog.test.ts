@@ -253,9 +253,6 @@ describe('a Purchase Key', () => {
 	});
 
 	const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.key }}', concurrentTasks: 1 } };
-	const withKeys = (...keys: string[]) =>
-		prompts('a', 'b').map(({ json }, item) => ({ json: { ...json, key: keys[item] } }));
-
 	const withExpression = async (purchaseKey: string) =>
 		await run(
 			'image',
@@ -292,24 +289,6 @@ describe('a Purchase Key', () => {
 			...['completed', 'completed'],
 		]);
 		expect(sandbox.tasks).toHaveLength(2);
-	});
-
-	test('a Purchase Key that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
-		await run('image', keyed, { items: [{ json: { prompt: 'other', key: 'taken' } }], ...inItems });
-		await rows();
-		const first = begin('image', keyed, {
-			items: withKeys('free', 'taken'),
-			kept: { executionId: '2', establishedAt: 2 },
-		});
-		const { error } = await outcomeOf(first);
-		expect(error?.description).toContain(
-			'use another Purchase Key. Then save, and in the Executions list choose Retry with currently saved workflow: the other task continues and costs nothing, and 1 item is submitted. ',
-		);
-		const { contextData } = (await first.promise).data.executionData ?? {};
-		const retried = { mode: 'retry' as const, kept: { executionId: '3', establishedAt: 2, contextData } };
-		const { json } = await run('image', keyed, { items: withKeys('free', 'new'), ...retried });
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(3);
 	});
 
 	test.each([

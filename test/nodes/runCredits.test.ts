@@ -147,12 +147,6 @@ describe('other runs of this process with the account', () => {
 		expect('run_credits_shared' in json[0]).toBe(false);
 	});
 
-	test('what the input item says of the credits of an earlier run does not stay', async () => {
-		const items = [{ json: { prompt: 'a', run_credits: 99, run_credits_shared: true } }];
-		const { json } = await run(items, { options: { ...report, includeInputFields: true } });
-		expect([json[0].run_credits, json[0].run_credits_shared]).toEqual([IMAGE_CREDITS, undefined]);
-	});
-
 	test.each([
 		['before', { skip: 0, do: '500' }],
 		['after', { skip: 1, do: '500' }],

@@ -50,6 +50,17 @@ describe('Avatar Trigger', () => {
 		},
 	);
 
+	test('a verification of a manual execution is remembered for no trigger', async () => {
+		const create = {
+			resource: 'verification',
+			operation: 'create',
+			callbackUrl: 'https://n8n.example.com/webhook/1/a',
+		};
+		const { json, workflow } = await runGateway('avatar', sandbox, create);
+		expect(json[0].vendor_token).toEqual(expect.any(String));
+		expect(JSON.stringify(workflow.staticData)).not.toContain(String(json[0].vendor_token));
+	});
+
 	test('a result that comes a moment after the browser is waited for', async () => {
 		const callback = await verified();
 		sandbox.faults.add({ on: 'avatar', times: 2, do: { status: 200, body: { verify_status: 'pending' } } });

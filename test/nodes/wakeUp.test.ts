@@ -1,7 +1,8 @@
 /** Survive Restarts calls n8n itself, to wake what has just fallen asleep: where it calls, and what follows when n8n cannot be reached. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import { runHandingOver } from '../support/handingOver.mts';
-import { hurry, pause, prompts, quick, quickSandbox, warnings, type Sandbox } from '../support/nodes.mts';
+import { logLines } from '../support/keySecrecy.mts';
+import { hurry, pause, prompts, quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
 
 const SIGNATURE = 'a-secret-signature';
 const ANSWER = { status: 200, headers: { 'content-type': 'application/json' } };
@@ -25,7 +26,7 @@ async function wake(noted: string, ...answers: Array<() => Response>) {
 	};
 	const { handed } = await runHandingOver(sandbox, surviving, prompts(`picture ${++runs}`));
 	hurry(100);
-	const logged = warnings();
+	const before = logLines().length;
 	const calls: Array<[url: string, init?: RequestInit]> = [];
 	jest.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
 		calls.push([String(url), init]);
@@ -34,7 +35,8 @@ async function wake(noted: string, ...answers: Array<() => Response>) {
 	const asleep = [[{ json: { details: { resume_url: noted } } }]];
 	await runHandingOver(sandbox, { operation: 'durableKeepWaiting' }, handed[0] as INodeExecutionData[], { asleep });
 	for (let seen = -1; seen !== calls.length; await pause(200)) seen = calls.length;
-	return { calls, urls: calls.map(([url]) => url), logged: logged.join('\n') };
+	const logged = logLines().slice(before).join('\n');
+	return { calls, urls: calls.map(([url]) => url), logged };
 }
 
 const HOME = 'http://localhost/webhook-waiting';

@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { Bench, IMAGES, inner } from './helpers';
+import { Bench, inner } from './helpers';
 
 const bench = new Bench();
 afterEach(() => bench.sandbox.reset());

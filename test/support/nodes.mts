@@ -125,11 +125,5 @@ export function hurry(times = 20): void {
 		);
 }
 
-/** The processor time of this process so far. */
-export function processorMs(): number {
-	const { user, system } = process.cpuUsage();
-	return (user + system) / 1000;
-}
-
 /** Polling every second keeps the tests short. */
 export const quick = { pollIntervalSeconds: 1 };

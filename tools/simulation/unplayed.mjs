@@ -560,6 +560,15 @@ export const unplayed = [
 		noticedBy: 'test/nodes/badInput.test.ts',
 		title: 'which no node can run with, does not pass its test either',
 	},
+	// Stop.
+	{
+		promise: 'a stop does not wait for the end of a pause',
+		file: 'nodes/connection/transport.ts',
+		find: 'forget = onAbort(signal, () => {',
+		becomes: 'forget = onAbort(undefined, () => {',
+		noticedBy: 'test/nodes/stop.test.ts',
+		title: 'ends the node within a second',
+	},
 	// The event loop.
 	{
 		promise: 'n8n answers others while many items are prepared',

@@ -1,0 +1,29 @@
+/** When Done: Start a Workflow. What is to be passed along to the workflow that is started arrives, or nothing is bought. */
+import type { IDataObject } from 'n8n-workflow';
+import { runHandingOver } from '../support/handingOver.mts';
+import { quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
+import { orderOf } from '../support/orders.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const run = async (passAlong: unknown) => {
+	const form = { operation: 'generate', prompt: 'a', passAlong, options: quick } as IDataObject;
+	const chosen = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'other' } };
+	return await runHandingOver(sandbox, { ...form, ...chosen }, [{ json: {} }]);
+};
+
+test.each([[{ chat: 5 }], ['{ "chat": 5 }']])('the JSON %j is passed along with each task', async (given) => {
+	const { handed } = await run(given);
+	expect(handed[0]?.map((row) => orderOf(row).input)).toEqual([{ pass_along: { chat: 5 } }]);
+});
+
+test('an expression for Pass Along that gives nothing is a mistake: the started workflow would miss it', async () => {
+	const { error, handed } = await run('={{ $json.chta }}');
+	expect(error?.message).toBe('The expression in Pass Along (JSON) gave nothing for this item');
+	expect([handed, sandbox.tasks]).toEqual([[], []]);
+});
