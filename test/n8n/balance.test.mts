@@ -46,7 +46,7 @@ test('low-balance-alert.json fires once when the balance is below, again after i
 	assert.equal(first?.status, 'success', JSON.stringify(first?.error));
 	assert.equal(
 		itemsOf(first, 'Send Alert')[0]?.json.message,
-		'The account has 900 credits left (4.5 USD), fewer than 1000.',
+		'The account has 4.5 USD left (900 credits), less than 5 USD.',
 		'at activation',
 	);
 

@@ -82,11 +82,10 @@ test('an asset that is not active yet gets a hint', async () => {
 		operation: 'upload',
 		groupId,
 		sourceUrl: 'https://example.com/a.png',
-		options: quick,
 	};
 	const { hints } = await hintsOf('avatar', { ...upload, waitForActive: false });
 	expect(hints).toEqual([
-		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
+		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
 	]);
 	expect((await hintsOf('avatar', upload)).hints).toEqual([]);
 });

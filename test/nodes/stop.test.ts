@@ -152,7 +152,7 @@ const MOMENTS: Record<string, Moment> = {
 	},
 	'it waits for an asset': {
 		kind: 'avatar',
-		parameters: { ...asset, operation: 'wait', assetId: 'a' },
+		parameters: { ...asset, operation: 'get', assetId: 'a' },
 		prepare: () => sandbox.faults.add({ on: 'avatar', times: -1, do: pending }),
 		isReached: () => sentTo('/assets/', 'GET'),
 	},
@@ -164,10 +164,7 @@ const MOMENTS: Record<string, Moment> = {
 	},
 	'it waits for a person': {
 		kind: 'avatar',
-		parameters: {
-			...{ resource: 'verification', operation: 'getResult', ...session, waitUntilVerified: true },
-			...polled(1),
-		},
+		parameters: { resource: 'verification', operation: 'getResult', ...session, waitUntilVerified: true },
 		prepare: () => sandbox.faults.add({ on: 'avatar', times: -1, do: pending }),
 		isReached: () => sentTo('/verify-results', 'GET'),
 	},

@@ -97,8 +97,7 @@ describe('Balance Trigger', () => {
 
 	test.each([
 		['Threshold', { threshold: '={{ $vars.none }}' }],
-		['Threshold Unit', { unit: '={{ $vars.none }}' }],
-		['Recovery Margin', { options: { margin: '={{ $vars.none }}' } }],
+		['Unit', { unit: '={{ $vars.none }}' }],
 	])('an expression in %s that gives nothing is named, and nothing is sent', async (label, parameters) => {
 		await expect(poll('balanceTrigger', sandbox, { ...form, ...parameters })).rejects.toThrow(
 			`The expression in ${label} gave nothing for this item`,
