@@ -1,7 +1,5 @@
 /** The names that a try writes before it submits, when it removes them, and the decision of a later try. */
-import fc from 'fast-check';
-import { readPropertySettings } from '../support/propertySettings.mts';
-import { gatewayError, GatewayError } from '../../core/errors';
+import type { GatewayError } from '../../core/errors';
 import {
 	INTERRUPTED,
 	WriteAheadLog,
@@ -10,8 +8,6 @@ import {
 } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import { storeOfNames } from './support';
-
-const { seed, runs = 400, path } = readPropertySettings('crashes');
 
 /** The names that survive a crash. */
 class Names {
@@ -120,154 +116,6 @@ describe('a later try that meets the names of an earlier one', () => {
 			data: { what: 'n8n could not read its record of what an earlier try of this execution submitted.' },
 		});
 	});
-});
-
-describe('at the end', () => {
-	test('a stop does not wait for the record', async () => {
-		const one = start({ record: { record: async () => await new Promise(() => {}), remove: async () => {} } });
-		void buy(one);
-		const stop = new AbortController();
-		const ending = one.writeAhead.end(stop.signal);
-		stop.abort();
-		await ending;
-		expect(one.ledger.knownTries).toBe(0);
-	});
-});
-
-/** The service's answer to the request of one item. */
-type Answer = 'accepted' | 'refused' | 'lost';
-
-interface Try {
-	answers: Answer[];
-	/** `middle`: n8n dies with the last of these answers on its way; `after`: before it has saved what the node did. */
-	dies?: 'middle' | 'after';
-}
-
-interface Step {
-	/** The state of the execution that it starts from; beyond them: a new execution. */
-	from: number;
-	/** Executions that begin in the same millisecond have one name. */
-	millisecond: number;
-	/** n8n 1.x: not as a retry, but under its own ID. */
-	byAnotherWorker: boolean;
-	/** Retry On Fail. */
-	tries: Try[];
-}
-
-/** Something that n8n can start from. */
-interface State {
-	/** The first of its retries. */
-	origin: number;
-	executionId: string;
-	millisecond: number;
-	store: Record<string, unknown>;
-	/** No execution has gone on from here, and nothing of this name has died. */
-	isLatest: boolean;
-	/** Its worker has died, and no execution has gone on from here. */
-	isStalled: boolean;
-}
-
-class World {
-	readonly names = new Set<string>();
-
-	/** "origin item" of everything that was bought. */
-	readonly bought: string[] = [];
-
-	readonly states: State[] = [];
-
-	readonly problems: string[] = [];
-
-	private executions = 0;
-
-	private readonly record = storeOfNames(this.names);
-
-	async play({ from, millisecond, byAnotherWorker, tries }: Step): Promise<void> {
-		const known = this.states[from];
-		const ownId = byAnotherWorker && known?.isStalled === true;
-		if (known !== undefined) known.isStalled = false;
-		const executionId = ownId ? known.executionId : String(++this.executions);
-		const start: State = known ?? {
-			origin: this.executions,
-			executionId,
-			millisecond,
-			store: {},
-			isLatest: false,
-			isStalled: false,
-		};
-		const at: State = { ...start, executionId, store: structuredClone(start.store), isLatest: known?.isLatest ?? true };
-		const mayBeHeldUp = !at.isLatest;
-		const ofName = () => this.states.filter((state) => state.millisecond === at.millisecond);
-		for (const each of ofName()) if (each.origin === at.origin) each.isLatest = false;
-		const begun = known ?? { ...start, store: {} };
-		if (known === undefined) this.states.push(begun);
-		for (const one of tries) {
-			const heldUp = await this.runOnce(at, known !== undefined && !ownId, one);
-			if (heldUp && !mayBeHeldUp) this.problems.push(`execution ${executionId} is held up`);
-			if (one.dies !== undefined) {
-				for (const each of ofName()) each.isLatest = false;
-				begun.isStalled = begun.executionId === executionId;
-				return;
-			}
-		}
-		this.states.push(at);
-		// A retry may take the try of another execution with its name for its own: too careful, but never too late.
-		const isShared = ofName().some(({ origin }) => origin !== at.origin);
-		if (isShared) for (const each of ofName()) each.isLatest = false;
-	}
-
-	private async runOnce(
-		{ origin, executionId, millisecond, store }: State,
-		isRetry: boolean,
-		{ answers, dies }: Try,
-	): Promise<boolean> {
-		const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
-		const writeAhead = new WriteAheadLog(
-			{ execution: `established ${millisecond}`, isLasting: true, executionId, runIndex: 0, isRetry },
-			ledger,
-			this.record,
-		);
-		let heldUp = false;
-		for (const [item, answer] of answers.entries()) {
-			if (ledger.find(item, 'hash') !== undefined) continue;
-			const isOnItsWay = dies === 'middle' && item === answers.length - 1;
-			const send = async () => {
-				if (answer === 'refused') throw gatewayError('requestRejected', {});
-				this.bought.push(`${origin} ${item}`);
-				if (isOnItsWay) return;
-				if (answer === 'accepted') return ledger.accepted(item, { hash: 'hash', taskId: 'id', acceptedAtMs: 0 });
-				ledger.outcomeUnknown(item, 'hash', 0);
-				throw gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' });
-			};
-			await writeAhead.guard({ thing: 'task', request: { submitAgain: false } }, send).catch(({ details }) => {
-				heldUp ||= details.reason.name === 'outcomeStillUnknown';
-			});
-		}
-		if (dies !== 'middle') await writeAhead.end();
-		return heldUp;
-	}
-}
-
-const oneTry: fc.Arbitrary<Try> = fc.record({
-	answers: fc.array(fc.constantFrom<Answer[]>('accepted', 'refused', 'lost'), { minLength: 1, maxLength: 3 }),
-	dies: fc.constantFrom(undefined, undefined, 'middle', 'after'),
-});
-const step: fc.Arbitrary<Step> = fc.record({
-	from: fc.nat(8),
-	millisecond: fc.nat(1),
-	byAnotherWorker: fc.boolean(),
-	tries: fc.array(oneTry, { minLength: 1, maxLength: 3 }),
-});
-
-test('whatever dies and whatever is retried, each item is bought once, and nothing else is held up', async () => {
-	await fc.assert(
-		fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
-			const world = new World();
-			for (const each of steps) await world.play(each);
-			expect(world.bought).toEqual([...new Set(world.bought)]);
-			expect(world.problems).toEqual([]);
-		}),
-		{ seed, path, numRuns: runs },
-	);
 });
 
 test('orders that go on elsewhere keep the name, although nothing was submitted here: a second retry submits nothing', async () => {
