@@ -1,7 +1,7 @@
 /** An order is plain data, and a retry goes by its end. */
 import { codeOf, gatewayError, GatewayError } from '../../core/errors';
 import { REASONS } from '../../core/errors/catalogue';
-import { ENDS as ENDINGS, type Order, type OrderDraft, type OrderEnd } from '../../core/orders/order';
+import type { Order, OrderDraft, OrderEnd } from '../../core/orders/order';
 import {
 	accept,
 	beginSubmitting,
