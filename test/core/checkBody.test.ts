@@ -24,7 +24,6 @@ const refused = (value: string, allowed: string): Reason => ['valueNotAllowed', 
 describe('one field of a request body', () => {
 	const text: Partial<FieldSpec> = {};
 	const bounded: Partial<FieldSpec> = { type: 'number', min: 1, max: 5 };
-	const whole: Partial<FieldSpec> = { ...bounded, integer: true };
 	const options: Partial<FieldSpec> = choice('x', ['a', 'b', '', 'none'], { notSent: 'none' });
 	const words: Partial<FieldSpec> = { ...options, bodyValues: { a: 1, b: 2, none: 'none', empty: '' } };
 	const urls: Partial<FieldSpec> = { shape: 'urls' };
