@@ -2,9 +2,7 @@
 import { toAccountBalance } from '../../core/account/balance';
 import { toCredits } from '../../core/account/balance';
 import { parseWatchState, watchBalance } from '../../core/account/balanceWatch';
-import { beginSpending, creditsBetween, endSpending, modelsOf } from '../../core/account/runCredits';
-import type { CreditsNote } from '../../core/account/spendingRun';
-import { spendingRuns } from '../../core/processMemory';
+import { creditsBetween, modelsOf } from '../../core/account/runCredits';
 
 test.each([
 	[{ remain_credits: 500, credits_per_usd: 100 }, 2.5],
@@ -23,8 +21,6 @@ describe('the watch over a balance', () => {
 
 	test.each<[string, object, object, boolean, object]>([
 		['is quiet at it', { remain_credits: 100 }, {}, false, {}],
-		['tells of it below', { remain_credits: 99 }, {}, true, FIRED],
-		['tells of it once', { remain_credits: 50 }, FIRED, false, FIRED],
 		['waits for more than the threshold', { remain_credits: 109 }, FIRED, false, FIRED],
 		['begins again with the margin', { remain_credits: 110 }, FIRED, false, {}],
 		['begins again with another threshold', { remain_credits: 99 }, { firedBelowCredits: 90 }, true, FIRED],
@@ -57,13 +53,6 @@ describe('the watch over a balance', () => {
 			{ ...FIRED, usedCredits: 100.2, grantedCredits: 200.1 },
 		],
 		[
-			'is quiet where what was used since shows no recovery',
-			{ remain_credits: 50, used_credits: 199 },
-			{ ...FIRED, usedCredits: 140 },
-			false,
-			{ ...FIRED, usedCredits: 199, grantedCredits: 249 },
-		],
-		[
 			'takes used credits that have shrunk for none, and begins anew with what the account was given',
 			{ remain_credits: 50, used_credits: 0 },
 			{ ...FIRED, usedCredits: 5, grantedCredits: 500 },
@@ -76,13 +65,6 @@ describe('the watch over a balance', () => {
 			{ ...FIRED, usedCredits: 140, grantedCredits: 500 },
 			false,
 			FIRED,
-		],
-		[
-			'is quiet without a limit',
-			{ remain_credits: 1, unlimited_quota: true },
-			{ ...FIRED, usedCredits: 1, grantedCredits: 2 },
-			false,
-			{},
 		],
 	])('Balance Trigger: %s', (_, balance, state, fires, next) => {
 		expect(watchBalance(balance as never, threshold, state)).toEqual({ fires, state: next });
@@ -99,7 +81,6 @@ describe('the watch over a balance', () => {
 
 	test.each<[object | undefined, object]>([
 		[FIRED, FIRED],
-		[{}, {}],
 		[
 			{ ...FIRED, usedCredits: 5 },
 			{ ...FIRED, usedCredits: 5 },
@@ -116,12 +97,6 @@ describe('the watch over a balance', () => {
 	])('a stored state %j of the watch is taken up as %j', (stored, state) => {
 		expect(parseWatchState(stored && { ...stored, account: 'a' }, 'a')).toStrictEqual(state);
 	});
-
-	test('a stored state of the watch is that of its account', () => {
-		expect(parseWatchState({ ...FIRED, account: 'a' }, 'a')).toStrictEqual(FIRED);
-		expect(parseWatchState({ ...FIRED, account: 'b' }, 'a')).toStrictEqual({});
-		expect(parseWatchState(FIRED, 'a')).toStrictEqual({});
-	});
 });
 
 test.each<[number, object, object | undefined]>([
@@ -132,24 +107,6 @@ test.each<[number, object, object | undefined]>([
 	[10, {}, undefined],
 ])('between balances of %d and %j, a run has used %j', (before, balance, used) => {
 	expect(creditsBetween(before, balance as never)).toEqual(used);
-});
-
-test('the credits of runs that use an account at the same time are said to be shared, also while one sleeps', () => {
-	const [one, two, other, later]: CreditsNote[] = [{}, {}, {}, {}];
-	beginSpending('a', 1, one as CreditsNote, 0);
-	beginSpending('b', 3, other as CreditsNote, 0);
-	endSpending('a', 1, 1_000);
-	beginSpending('a', 2, two as CreditsNote, 999);
-	expect([one, two, other]).toEqual([{ shared: true }, { shared: true }, {}]);
-	endSpending('a', 2);
-	beginSpending('a', 4, later as CreditsNote, 1_000);
-	expect(later).toEqual({});
-	for (const [account, run] of [
-		['a', 4],
-		['b', 3],
-	] as const)
-		endSpending(account, run);
-	expect(spendingRuns.size).toBe(0);
 });
 
 test('the models of a run are named once each, and cut where they are too many for a row', () => {

@@ -4,7 +4,7 @@ import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
 import { requestsUnderWay } from '../../core/purchases/otherRetries';
-import { parseRow, parseRows, purchaseRow, type PurchaseState } from '../../core/purchases/purchaseRow';
+import { parseRow, parseRows, type PurchaseState } from '../../core/purchases/purchaseRow';
 
 const TIME = '2026-11-23T12:00:00.000Z';
 

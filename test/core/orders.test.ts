@@ -1,9 +1,7 @@
-/** An order is plain data: it is read back as it was written, a state follows only where it may, a retry goes by its end. */
-import fc from 'fast-check';
+/** An order is plain data, and a retry goes by its end. */
 import { codeOf, gatewayError, GatewayError } from '../../core/errors';
 import { REASONS } from '../../core/errors/catalogue';
-import { describe as describeError } from '../../core/errors/describe';
-import { ENDS as ENDINGS, type Order, type OrderDraft, type OrderEnd } from '../../core/orders/order';
+import type { Order, OrderDraft, OrderEnd } from '../../core/orders/order';
 import {
 	accept,
 	beginSubmitting,
@@ -15,10 +13,7 @@ import {
 	retryOf,
 	staysFailed,
 } from '../../core/orders/states';
-import { readPropertySettings } from '../support/propertySettings.mts';
 import { parseOrder } from './support';
-
-const { seed, runs = 200, path } = readPropertySettings('orders');
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
@@ -39,14 +34,6 @@ describe('the states of an order', () => {
 		const order = accepted();
 		expect(order).toMatchObject({ state: 'accepted', task, acceptedAtMs: 5 });
 		expect(JSON.stringify(order)).not.toContain('a cat');
-	});
-
-	test('an order that is being sent, or is accepted, is not sent a second time', () => {
-		const order = planned();
-		beginSubmitting(order);
-		expect(() => beginSubmitting(order)).toThrow(/submitting cannot become submitting/);
-		expect(() => beginSubmitting(accepted())).toThrow(/accepted cannot become/);
-		expect(() => accept(accepted(), task, 5)).toThrow(/accepted cannot become/);
 	});
 
 	test.each<{ as: OrderEnd['as']; error: GatewayError; isAccepted: boolean }>([
@@ -95,10 +82,6 @@ describe('a retry', () => {
 		['a stop', ended('stopped'), 'continues', 'continues'],
 	])('a retry after %s does what this end asks for, without and with Submit Again', (_, end, without, withIt) => {
 		expect([retryOf(end, { submitAgain: false }), retryOf(end, { submitAgain: true })]).toEqual([without, withIt]);
-	});
-
-	test('every end that is stored has its row in the table of retries', () => {
-		for (const as of ENDINGS) expect(retryOf({ as }, { submitAgain: false })).toMatch(/^(continues|submits|refuses)$/);
 	});
 
 	test('every reason whose advice is a retry without a change has an end that a retry does not submit again', () => {
@@ -200,150 +183,10 @@ describe('the error of an order in the database', () => {
 		expect(read.details).toMatchObject({ task, httpStatus: 503, reason: { name: 'timedOut' } });
 		expect(read.details.others?.[0]).toBeInstanceOf(GatewayError);
 	});
-
-	test.each(['fromAnotherVersion', 'toString', ...Object.keys(REASONS)])(
-		'an error with the reason %s, but without its data, is told as well as it can be',
-		(name) => {
-			const order = accepted();
-			endBadly(order, new GatewayError('notFound', 'x', { reason: { name, data: {} } as never, httpStatus: 404 }));
-			const read = errorOf(throughTheDatabase(order) as Order) as GatewayError;
-			expect(describeError(read)).toContain('The server answered 404.');
-		},
-	);
 });
 
-describe('an order in the database', () => {
-	/** Absent, or one of these. */
-	const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
-	const ms = fc.nat(8_640_000_000);
-	const text = (length: number) => fc.string({ minLength: 1, maxLength: length });
-	const json = fc.dictionary(
-		text(9).filter((name) => name !== '__proto__'),
-		fc.jsonValue({ maxDepth: 1 }),
-	);
-	const ids = (most: number) => fc.array(text(30), { maxLength: most });
-	const made = fc.record({
-		version: fc.constant(1),
-		item: fc.nat(),
-		thing: fc.constantFrom('task', 'asset', 'group', 'verification'),
-		kind: fc.constantFrom('image', 'video'),
-		then: fc.constantFrom('nothing', 'read', 'poll'),
-		...{ model: maybe(text(1000)), scope: maybe(text(1100)), about: maybe(json), input: maybe(json) },
-		request: fc.record({
-			...{ body: json, hash: text(64), submitAgain: fc.boolean(), wave: maybe(fc.nat(1_000_000)) },
-			files: maybe(fc.constant({ 'file 1': { id: 'f', fileName: 'a.png', mimeType: 'image/png' } })),
-			...{ uploads: maybe(ids(4)), maybeSent: maybe(fc.boolean()), keyHash: maybe(text(64)) },
-		}),
-		task: fc.record({
-			...{
-				taskId: text(1000),
-				status: maybe(text(201)),
-				progress: maybe(fc.nat(100)),
-				elapsedMs: ms,
-				urls: maybe(ids(4)),
-			},
-		}),
-		...{ earlierTaskIds: maybe(ids(5)), acceptedAtMs: maybe(ms), reused: maybe(fc.boolean()) },
-		purchase: maybe(fc.record({ attempt: text(200), hash: text(64), keyHash: maybe(text(64)) })),
-		wait: maybe(
-			fc.record({
-				plan: fc.oneof(
-					fc.constant({ kind: 'automatic' }),
-					fc.record({ kind: fc.constant('fixed'), intervalMs: fc.integer({ min: 1000, max: 30 * 86_400_000 }) }),
-				),
-				...{ timeoutMs: fc.nat(30 * 86_400_000), onTimeout: fc.constantFrom('error', 'return') },
-				...{ wantedAtMs: maybe(ms), startedAtMs: maybe(ms), notBeforeMs: maybe(ms), contradictedSinceMs: maybe(ms) },
-				polls: maybe(
-					fc.array(fc.record({ atMs: ms, progress: maybe(fc.nat(100)), failed: maybe(fc.boolean()) }), {
-						maxLength: 9,
-					}),
-				),
-				sameAnswer: maybe(fc.record({ sinceMs: ms, polls: fc.nat(), words: text(30) })),
-				...{ graceMs: maybe(fc.nat(86_400_000)), otherIds: maybe(ids(3)), dueAtMs: maybe(ms) },
-			}),
-		),
-		batch: maybe(
-			fc.record({
-				...{
-					name: text(30),
-					places: fc.integer({ min: 1, max: 50 }),
-					requestsPerSecond: fc.integer({ min: 1, max: 1000 }),
-				},
-				...{
-					stopsAtError: fc.boolean(),
-					waves: fc.nat(1_000_000),
-					inDoubt: maybe(fc.nat(1000)),
-					isTakenOver: maybe(fc.boolean()),
-				},
-				retry: maybe(fc.record({ tries: fc.integer({ min: 2, max: 5 }), pauseMs: fc.nat(5000), tried: fc.nat(5) })),
-				credits: maybe(fc.record({ usedBefore: fc.nat(), shared: fc.boolean(), models: maybe(text(200)) })),
-			}),
-		),
-		result: maybe(
-			fc.record({
-				...{ downloadResult: fc.boolean(), downloadLink: fc.boolean(), outputField: text(200), fileName: text(300) },
-				...{ simplify: fc.boolean(), resultPath: text(1000), urlExpected: fc.boolean(), resultNeeded: fc.boolean() },
-				requestUrls: ids(4),
-			}),
-		),
-		state: fc.oneof(
-			fc.constantFrom('planned', 'submitting', 'accepted').map((state) => ({ state })),
-			fc.record({ json, binary: maybe(json) }).map((output) => ({ state: 'ended', end: { as: 'done', output } })),
-		),
-	});
-
-	test('an order is read back from the database as it was written', () => {
-		fc.assert(
-			fc.property(made, ({ state, ...order }) => {
-				const stored = JSON.parse(JSON.stringify({ ...order, ...state })) as Order;
-				expect(parseOrder(stored)).toEqual(stored);
-			}),
-			{ seed, path, numRuns: runs },
-		);
-	});
-
-	test.each<[string, object]>([
-		['another version', { version: 2 }],
-		['no version', { version: undefined }],
-		['another thing', { thing: 'castle' }],
-		['a kind that is no medium', { kind: 'real' }],
-		['an end of a running order', { end: { as: 'done', output: { json: {} } } }],
-		['no end of an ended one', { state: 'ended' }],
-		[
-			'an end that is both output and error',
-			{
-				state: 'ended',
-				end: { as: 'done', output: { json: {} }, error: { kind: 'rejected', message: 'x', details: {} } },
-			},
-		],
-		['an error without words', { state: 'ended', end: { as: 'failed', error: { kind: 'download', details: {} } } }],
-		[
-			'a reason without data',
-			{
-				state: 'ended',
-				end: { as: 'failed', error: { kind: 'download', message: 'x', details: { reason: { name: 'timedOut' } } } },
-			},
-		],
-		['no ID', { task: undefined }],
-		['an empty ID', { task: { ...task, taskId: '' } }],
-		['a long ID', { task: { ...task, taskId: 'x'.repeat(1001) } }],
-		['planned without a request', { state: 'planned' }],
-		['a request without a body', { request: { hash: 'h', submitAgain: false } }],
-		['thousands of uploads', { request: { ...request, uploads: Array(1001).fill('u') } }],
-		['a negative item', { item: -1 }],
-		['a time before all times', { acceptedAtMs: -1 }],
-		['a poll each millisecond', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1 } } }],
-		['a wait of years', { wait: { ...wait, timeoutMs: 1e12 } }],
-		['thousands of requests', { batch: { ...batch, requestsPerSecond: 5000 } }],
-		['six tries', { batch: { ...batch, retry: { tries: 6, pauseMs: 0, tried: 1 } } }],
-	])('a stored order that a person has changed is refused: %s', (_, change) => {
-		expect(parseOrder(accepted())).toBeDefined();
-		expect(parseOrder({ ...accepted(), ...change })).toBeUndefined();
-	});
-
-	test('a form that lets through what cannot be stored is a mistake of ours, before anything is sent', () => {
-		const check = () => checkOrder({ ...accepted(), model: 'x'.repeat(1001) });
-		expect(check).toThrow('model: String must contain at most');
-		expect(check).toThrow(expect.objectContaining({ kind: 'ownMistake' }) as Error);
-	});
+test('a form that lets through what cannot be stored is a mistake of ours, before anything is sent', () => {
+	const check = () => checkOrder({ ...accepted(), model: 'x'.repeat(1001) });
+	expect(check).toThrow('model: String must contain at most');
+	expect(check).toThrow(expect.objectContaining({ kind: 'ownMistake' }) as Error);
 });

@@ -1,14 +1,6 @@
 /** The time of the next poll, at its bounds: how well tasks are polled in between is shown by polling.test.ts. */
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import {
-	afterPoll,
-	keepPoll,
-	MAX_POLLS,
-	nextPollAtMs,
-	NOT_POLLED,
-	type Poll,
-	type PollState,
-} from '../../core/polling/planner';
+import { afterPoll, nextPollAtMs, NOT_POLLED, type Poll, type PollState } from '../../core/polling/planner';
 import { PollSchedule } from '../../core/polling/pollSchedule';
 
 test.each([
@@ -23,11 +15,6 @@ test.each([
 });
 
 describe('a poll', () => {
-	test('a clock that was set back does not make the task younger', () => {
-		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
-		expect(afterPoll(first, { atMs: 4_000, progress: 20 })).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 4_000 });
-	});
-
 	test('a progress that begins again counts from there: another attempt has begun at the service', () => {
 		const until = (...polls: Poll[]) => polls.reduce(afterPoll, NOT_POLLED).belief.originMs;
 		const [early, late] = [
@@ -67,11 +54,8 @@ describe('a schedule', () => {
 
 	test.each([
 		['at first', undefined, 10_000],
-		['at first, however early the first poll was', -3_000, 10_000],
 		['behind a poll', 10_000, 20_000],
-		['behind one that came late', 27_300, 30_000],
 		['behind one that a timer has made a little early', 19_950, 30_000],
-		['not behind one that came too early for that', 19_850, 20_000],
 	])('a schedule with an interval is its next multiple: %s', (_, atMs, nextMs) => {
 		const fixed = schedule({ kind: 'fixed', intervalMs: 10_000 }, { polls: atMs === undefined ? [] : [{ atMs }] });
 		expect(fixed.nextPollAtMs(0)).toBe(nextMs);
@@ -93,18 +77,4 @@ describe('a schedule', () => {
 		);
 		expect(learned).toBe(teaches);
 	});
-});
-
-test('of all polls, the latest are kept, and those between which the progress has begun again', () => {
-	const keptOf = (...begin: Array<number | undefined>) => {
-		const polls: Poll[] = [];
-		const rising = Array.from({ length: MAX_POLLS }, (_, index) => 40 + index);
-		for (const [index, progress] of [...begin, ...rising].entries()) keepPoll(polls, { atMs: 1_000 * index, progress });
-		expect(polls).toHaveLength(MAX_POLLS);
-		return polls.slice(0, 4).map(({ progress }) => progress);
-	};
-	expect(keptOf(10, 20)).toEqual([40, 41, 42, 43]);
-	expect(keptOf(50, 90, 5)).toEqual([90, 5, 42, 43]);
-	expect(keptOf(90, 5, 99, 1)).toEqual([99, 1, 42, 43]); // the last beginning counts
-	expect(keptOf(90, undefined, 5)).toEqual([90, 5, 42, 43]);
 });

@@ -180,14 +180,6 @@ test('a key is free again after 30 days', async () => {
 	expect(await world.run(world.process('three').buy(orderOf()))).toMatchObject({ id: 'task 2' });
 });
 
-test('a request that takes ten minutes is waited for, because its process tells that it is under way', async () => {
-	const world = makeWorld();
-	const slow = async () => await world.clock.sleep(600_000).then(() => 'slow');
-	const first = world.process('one').buy(orderOf(), slow);
-	const second = world.clock.sleep(100).then(async () => await world.process('two').buy(orderOf()));
-	expect((await world.run(Promise.all([first, second]))).map(({ id }) => id)).toEqual(['slow', 'slow']);
-});
-
 test('a request is under way at a worker whose clock is behind: it is waited for, also with Submit Again', async () => {
 	const world = makeWorld();
 	const slow = async () => await world.clock.sleep(20_000).then(() => 'slow');

@@ -85,22 +85,6 @@ test('a row that can be neither written nor missed stops the request, and the ne
 	expect(rows).toMatchObject([{ item: 0, state: 'not_accepted', code: 'submission_not_recorded' }]);
 });
 
-test('what has come of an order is noted with its ID or the code of its error', async () => {
-	const { log, rows, clock } = makeLog();
-	const bought = order(0);
-	await log.begin(bought);
-	log.note(bought, 'accepted', { taskId: 't' });
-	log.note(bought, 'not_accepted', { error: gatewayError('noFreePlace', { time: '2 min' }) });
-	bought.task = { taskId: 'known', elapsedMs: 0 };
-	log.note(bought, 'failed');
-	await clock.run(log.ports.table.flush());
-	expect(rows.map(({ state, task_id: id, code }) => [state, id, code])).toEqual([
-		['accepted', 't', ''],
-		['not_accepted', '', 'no_free_place'],
-		['failed', 'known', ''],
-	]);
-});
-
 describe('a retry', () => {
 	const row = { id: 1, time: '2026-11-23T12:00:00.000Z', state: 'accepted', attempt: '6-a-0', item: 0, task_id: 't' };
 	const stored = { ...columns, ...row, execution: '6', thing: 'task', model: 'm', request_hash: 'hash' };
@@ -125,7 +109,6 @@ describe('a retry', () => {
 		['rows may be missing', { hasGap: isTrue }, [], undefined],
 		['it is not known whether rows are missing', { hasGap: full }, ['full'], undefined],
 		['the rows cannot be read', {}, ['full'], full],
-		['it is no retry', { retry: false }, [], undefined],
 	])('a retry learns nothing from rows where %s', async (_, options, words, rows) => {
 		const { ledger, mine, told } = await retry(options, rows);
 		expect([ledger.find(0, 'hash'), mine.purchase, told]).toEqual([undefined, undefined, words]);
@@ -174,14 +157,11 @@ describe('the end of an order', () => {
 		['has timed out, and goes on', { output: { status: 'in_progress' } }, [], false],
 		['is not waited for', { then: 'nothing', output: { status: 'completed' } }, [], false],
 		['is an asset', { thing: 'asset', output: { status: 'active' } }, ['completed'], true],
-		['is an asset that is processed for too long', { thing: 'asset', output: { timed_out: true } }, [], false],
 		['is a token', { thing: 'token', then: 'nothing', output: {} }, ['completed'], true],
 		['has failed', { error: failure() }, ['failed task_failed'], true],
 		['has failed for good', { error: failure(true) }, ['failed_permanently task_failed'], true],
 		['could not be polled', { error: gatewayError('keyRefused', {}) }, [], false],
-		['runs', {}, [], false],
 		['was bought before, and has its result', { reused: true, output: { status: 'completed' } }, [], true],
-		['was bought before, and has failed', { reused: true, error: failure() }, ['failed task_failed'], true],
 	])('the end of an order is noted once where it %s', async (_, ended, states, isNoted) => {
 		expect(await endOrder(ended)).toEqual({ states, isNoted, tookMs: 0 });
 	});

@@ -1,5 +1,5 @@
 /** Reading the body of an answer: as text, and never more of it than memory can take. */
-import { ANSWER_LIMITS, readAnswer } from '../../core/http/readAnswer';
+import { readAnswer } from '../../core/http/readAnswer';
 import { NO_ROOM, TOO_LARGE } from '../../core/http/types';
 import { answersUnderWay } from '../../core/processMemory';
 import { deferred, flushPromises } from './support';

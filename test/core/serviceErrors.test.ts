@@ -1,7 +1,6 @@
-/** The errors of refusals, and their meaning for one request. */
-import { gatewayError, type GatewayError } from '../../core/errors';
-import { refusalError, mapError } from '../../core/http/serviceErrors';
-import { HTML, json, trouble } from './support';
+/** The errors of refusals. */
+import { refusalError } from '../../core/http/serviceErrors';
+import { HTML, json } from './support';
 
 describe('what an answer means that is no success', () => {
 	test.each<[string, ReturnType<typeof json>, string]>([
@@ -95,26 +94,5 @@ describe('what an answer means that is no success', () => {
 		const error = refusalError(json(302, '', headers));
 		expect(error.details.reason?.data).toEqual({ target });
 		expect(JSON.stringify([error.message, error.details])).not.toContain('secret');
-	});
-});
-
-test.each(['notFound', 'permission', 'rejected'] as const)(
-	'the refusal %s is said in the words of the request, and those of the service stay',
-	async (kind) => {
-		const own = (details: object) => gatewayError('taskUnknown', { id: 'task-1' }, details);
-		const refusal = Promise.reject(trouble(kind, { serviceMessage: 'w', httpStatus: 404 }));
-		const { details } = await mapError(refusal, { [kind]: own }).catch((error: GatewayError) => error);
-		expect(details).toMatchObject({ reason: { name: 'taskUnknown' }, serviceMessage: 'w', httpStatus: 404 });
-		// What was rejected would be again; what is not found may only be new.
-		expect(details.permanent).toBe(kind === 'rejected' ? true : undefined);
-	},
-);
-
-test('a refusal of another kind, and a mistake of our own, stay what they are', async () => {
-	const own = (details: object) => gatewayError('taskUnknown', { id: 'task-1' }, details);
-	const refused = trouble('authentication');
-	await expect(mapError(Promise.reject(refused), { notFound: own })).rejects.toBe(refused);
-	await expect(mapError(Promise.reject(new TypeError('x')), { notFound: own })).rejects.toMatchObject({
-		kind: 'ownMistake',
 	});
 });

@@ -10,20 +10,6 @@ const order = ({ acceptedAtMs = 0, ...more }: Partial<OrderWait> & { acceptedAtM
 	return { acceptedAtMs, wait };
 };
 
-test('what is near is waited for in memory; a sleep begins when the last task has nothing near', async () => {
-	const clock = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 2);
-	const [a, b] = [coordinator.clockOf(order()), coordinator.clockOf(order())];
-	void a.sleep(100_000, coordinator.signal);
-	await clock.runUntil(0);
-	expect(coordinator.until).toBeUndefined(); // b is being polled
-	void b.sleep(30_000, coordinator.signal).then(async () => await b.sleep(90_000, coordinator.signal));
-	await clock.runUntil(29_000);
-	expect(coordinator.until).toBeUndefined();
-	await clock.runUntil(30_000);
-	expect(coordinator.until).toBe(100_000);
-});
-
 test('a sleep is never shorter than n8n can wake up from', async () => {
 	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 1);

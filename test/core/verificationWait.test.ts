@@ -1,12 +1,11 @@
 /** The wait for a person: which answers mean that somebody may still pass, and what ends it (contract 3.3). */
-import { mayBeUnfinished, verificationTarget } from '../../core/avatars/pollTargets';
+import { verificationTarget } from '../../core/avatars/pollTargets';
 import type { GatewayError } from '../../core/errors';
-import { refusalError } from '../../core/http/serviceErrors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { describe as describeError } from '../../core/errors/describe';
-import { json, scriptedClient, trouble } from './support';
+import { json, scriptedClient } from './support';
 
 const SECOND = 1000;
 const no = (status: number, words: string) => json(status, { success: false, message: words });
@@ -15,11 +14,7 @@ const verified = json(200, { verify_status: 'verified', group_id: 'rg_1' });
 /** A wait whose polls, one every 3 s, get these answers in turn; the last one again and again. */
 async function wait(
 	answers: HttpResponse[],
-	{
-		timeoutMs = 3600 * SECOND,
-		openedBeforeMs,
-		onTimeout = 'error',
-	}: { timeoutMs?: number; openedBeforeMs?: number; onTimeout?: 'error' | 'return' } = {},
+	{ timeoutMs = 3600 * SECOND, openedBeforeMs }: { timeoutMs?: number; openedBeforeMs?: number } = {},
 ) {
 	const { client, clock } = scriptedClient(answers);
 	const startedAtMs = clock.at;
@@ -31,7 +26,7 @@ async function wait(
 		clock,
 		startedAtMs,
 		timeoutMs,
-		onTimeout,
+		onTimeout: 'error',
 		plan: { kind: 'fixed', intervalMs: 3 * SECOND },
 	});
 	const outcome = await ended.then(
@@ -68,23 +63,6 @@ test('where it is known when the link was made, the wait for a person counts fro
 	expect((await wait([no(404, 'gone')], { openedBeforeMs: 200 * SECOND })).seconds).toBeLessThan(1);
 });
 
-test('where nobody has passed in time, the unfinished verification is returned if that was chosen for the timeout', async () => {
-	const more = { onTimeout: 'return', openedBeforeMs: 100 * SECOND } as const;
-	const { error, timedOut, trouble, record, seconds } = await wait([no(404, 'early'), no(403, 'late')], more);
-	expect([error, timedOut, record, trouble?.details.serviceMessage]).toEqual([undefined, true, undefined, 'late']);
-	expect(seconds).toBeGreaterThan(80);
-	expect(seconds).toBeLessThan(90);
-});
-
-test.each([
-	[401, 'authentication'],
-	[402, 'balance'],
-] as const)('%i ends the wait for a person at once', async (status, kind) => {
-	const { error, seconds } = await wait([no(404, 'not yet'), no(status, 'no')]);
-	expect(error?.kind).toBe(kind);
-	expect(seconds).toBeLessThan(7);
-});
-
 test('trouble that passes is ridden out beyond the time of the link, and so is a person who is still at it', async () => {
 	const open = json(200, { verify_status: 'reviewing' });
 	const { record, seconds } = await wait([
@@ -93,24 +71,4 @@ test('trouble that passes is ridden out beyond the time of the link, and so is a
 	]);
 	expect(record?.verified).toBe(true);
 	expect(seconds).toBeGreaterThan(180);
-});
-
-const answered = (status: number, code?: string) => refusalError(json(status, { success: false, code }));
-test.each<[string, boolean, GatewayError]>([
-	['400', true, answered(400)],
-	['403', true, answered(403)],
-	['404', true, answered(404)],
-	['400 about the key', true, answered(400, 'invalid_api_key')],
-	['400 about credits', true, answered(400, 'insufficient_quota')],
-	['200', true, answered(200)],
-	['200 about the key', false, answered(200, 'invalid_api_key')],
-	['200 about credits', false, answered(200, 'insufficient_quota')],
-	['401 with other words', false, answered(401, 'task_not_found')],
-	['402 with other words', false, answered(402, 'task_not_found')],
-	['429', false, answered(429)],
-	['503', false, answered(503)],
-	['200 that is no answer of the service', false, refusalError(json(200, 'busy'))],
-	['no answer', false, trouble('rejected')],
-])('after the answer %s a person may still pass: %s', (_, expected, error) => {
-	expect(mayBeUnfinished(error)).toBe(expected);
 });

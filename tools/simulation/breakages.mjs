@@ -172,8 +172,8 @@ const played = [
 		find: "return this.scope.isRetry ? 'unreadable' : 'submit';",
 		becomes: "return 'submit';",
 		unfound: 'The judge takes an execution whose name cannot be read for unguarded.',
-		noticedBy: 'test/core/writeAheadLog.test.ts',
-		title: 'a retry that cannot read the names submits nothing, and says so',
+		noticedBy: 'test/nodes/crash.test.ts',
+		title: 'a retry that cannot read n8n’s record sends nothing',
 	},
 	{
 		promise: 'two executions that begin at once have slots of their own',
