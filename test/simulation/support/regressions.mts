@@ -65,6 +65,67 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
+		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 1, plan: { posts: [{ answer: '429:date7', task: { directives: '', polls: [] } }], files: [] } },
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: 'reset!after', task: { directives: 'duration=20s result=outputs', polls: ['html', 'html'] } },
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: '503:2', task: { directives: 'duration=20s', polls: ['ok'] } },
+							{ answer: 'ok', task: { directives: 'duration=20s', polls: ['refused', 'reset', '429', 'cut'] } },
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: { posts: [{ answer: 'ok', task: { directives: 'duration=5s progress=steps', polls: [] } }], files: [] },
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{
+								answer: 'ok',
+								task: { directives: 'duration=20s result=output', polls: ['400', 'cut', 'empty', '400'] },
+							},
+							{
+								answer: '429:3',
+								task: {
+									directives: 'duration=300s result=output hidden=3s record=wrapped done_word=succeeded',
+									polls: ['504', '400'],
+								},
+							},
+							{ answer: 'ok', task: { directives: 'duration=20s case=upper result=none', polls: [] } },
+						],
+						files: ['404', 'reset'],
+					},
+				},
+			],
+			onError: 'continueRegularOutput',
+			maxTries: 3,
+			concurrentTasks: 1,
+			pollIntervalSeconds: 200,
+			surviveRestarts: true,
+			engine: 'workers',
+			savesProgress: true,
+			crashes: [{ afterSteps: 186, downMs: 100000 }],
+			randomness: 634030293,
+		},
+	},
+	{
 		name: 'a failure that names no task is no reason to buy again, whatever tries again',
 		drawn: {
 			...PLAIN,
