@@ -147,12 +147,32 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		},
 	},
 	{
+		name: 'a task that is never shown is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=9s', [], 'error_200')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 70, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
+		name: 'a task that is refused is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=1000s', ['ok'], '423')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
 		name: 'the ID of the service behind is known after a sleep, and in the process that takes over',
 		drawn: {
 			...PLAIN,
 			items: [task('duration=300s ids=behind')],
 			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60 },
 		},
+	},
+	{
+		name: 'the ID of the service behind is known in a retry, although the task has finished meanwhile',
+		drawn: { ...PLAIN, items: [task('duration=45s ids=behind', ['ok', '429:4000'])], maxTries: 2 },
 	},
 	{
 		name: 'after pages in a row nothing more is submitted',
