@@ -1,7 +1,6 @@
 /** The limits of an account that executions share, in a real n8n: the time as a multiple of what the places allow, and the refusals. */
 import { playAccount, type AccountCase, type Runs, type Seen } from './accountRuns.mts';
 import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
-import { startCluster } from '../test/queue/support/cluster.mts';
 
 interface Row {
 	what: string;
@@ -48,34 +47,12 @@ const cases: Case[] = [
 	},
 ];
 
-const onWorkers: Case[] = [
-	{
-		what: 'two workers: 10 executions of 20 tasks of 2 s, 20 at once, not known',
-		...{ places: 20, taskMs: 2_000, runs: crowd, goal: 'none refused' },
-	},
-	{
-		what: 'two workers, the same, Tasks at Once 10',
-		...{ places: 20, taskMs: 2_000, credential: { tasksAtOnce: 10 }, runs: crowd },
-		goal: 'none refused, no 429',
-	},
-];
-
 export async function accountRows(): Promise<Row[]> {
 	const instance = await startInstance();
 	try {
 		return await play(instance, cases);
 	} finally {
 		await instance.close();
-	}
-}
-
-/** The same where two workers know nothing of each other. */
-export async function workerRows(): Promise<Row[]> {
-	const cluster = await startCluster({ workers: 2 });
-	try {
-		return await play(cluster, onWorkers);
-	} finally {
-		await cluster.close();
 	}
 }
 

@@ -1,12 +1,12 @@
 /** Executions that share an account with few places, in a real n8n, as the service sees them. */
 import { startSandbox } from '../sandbox/index.mts';
 import { credentialType } from '../tools/n8n/examples.mjs';
-import { itemsOf, startExecution, type Execution, untilFinished } from '../tools/n8n/executions.mjs';
+import { itemsOf, startExecution, untilFinished } from '../tools/n8n/executions.mjs';
 import { sandboxKey, type Instance } from '../test/n8n/support/instance.mts';
 import { pause } from '../test/n8n/support/until.mts';
 import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
 
-export type Service = Awaited<ReturnType<typeof startSandbox>>;
+type Service = Awaited<ReturnType<typeof startSandbox>>;
 
 export interface AccountCase {
 	/** Tasks that the account can run at once. */
@@ -35,11 +35,8 @@ export interface Seen {
 	/** Answers of 429. */
 	answers429: number;
 	mostPerSecond: number;
-	tasks: number;
 	/** Of each group of runs: from its start to its end. */
 	tookMs: number[];
-	/** Of each group of runs: the most tasks of other groups that the service accepted while one of its nodes waited to submit. */
-	others: number[];
 }
 
 /** Plays runs that share one account. */
@@ -72,31 +69,20 @@ export async function playAccount(
 				const refused = finished.flatMap((execution) =>
 					itemsOf(execution, 'Generate').flatMap(({ json }) => (json.error === undefined ? [] : String(json.error))),
 				);
-				return { refused, finished, tookMs: Date.now() - startedAtMs };
+				return { refused, tookMs: Date.now() - startedAtMs };
 			}),
 		);
 		return {
 			...asSeen(service, wanted),
 			refused: ended.flatMap(({ refused }) => refused),
 			tookMs: ended.map(({ tookMs }) => tookMs),
-			others: ended.map(({ finished }, group) => Math.max(...finished.map(othersBefore(service, group)))),
 		};
 	} finally {
 		await service.close();
 	}
 }
 
-/** Counts the tasks of other groups that were accepted between the start of a node and its last task. */
-const othersBefore = (service: Service, group: number) => (execution: Execution) => {
-	const isOwn = ({ body }: Service['tasks'][number]) => String(body.prompt).startsWith(`picture ${group} `);
-	const ids = itemsOf(execution, 'Generate').map(({ json }) => json.task_id);
-	const startedAtMs = Number(execution.runData.Generate?.[0]?.startTime);
-	const acceptedAtMs = service.tasks.filter(({ id }) => ids.includes(id)).map(({ acceptedAt }) => acceptedAt);
-	const isBetween = (atMs: number) => atMs >= startedAtMs && atMs <= Math.max(...acceptedAtMs);
-	return service.tasks.filter((task) => !isOwn(task) && isBetween(task.acceptedAt)).length;
-};
-
-function asSeen(service: Service, { places, taskMs }: AccountCase): Omit<Seen, 'refused' | 'tookMs' | 'others'> {
+function asSeen(service: Service, { places, taskMs }: AccountCase): Omit<Seen, 'refused' | 'tookMs'> {
 	const { requests, tasks } = service;
 	const sentAtMs = requests.map(({ at }) => at);
 	return {
@@ -104,6 +90,5 @@ function asSeen(service: Service, { places, taskMs }: AccountCase): Omit<Seen, '
 		limitMs: Math.ceil(tasks.length / places) * taskMs,
 		answers429: requests.filter(({ status }) => status === 429).length,
 		mostPerSecond: Math.max(...sentAtMs.map((from) => sentAtMs.filter((at) => at >= from && at < from + 1000).length)),
-		tasks: tasks.length,
 	};
 }

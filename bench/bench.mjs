@@ -1,25 +1,19 @@
-/** `npm run bench`: measures and prints a table. `npm run bench -- polling` runs the parts with that word in their names; `workers` runs only then. */
+/** `npm run bench`: measures and prints a table. `npm run bench -- polling` runs the parts with that word in their names. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { devDir } from '../tools/paths.mjs';
 import { attempt } from '../tools/processes/child.mjs';
 import { say, ToolError } from '../tools/report/step.mjs';
-import { installDatabases } from '../tools/suite.mjs';
 
 /** @typedef {{ what: string, measured: string, goal: string }} Row */
 
 /** @param {string[]} words */
 export default async function bench(words) {
-	const isNamed = (/** @type {string} */ part) => words.some((word) => part.includes(word));
-	const isWanted = (/** @type {string} */ part) => words.length === 0 || isNamed(part);
+	const isWanted = (/** @type {string} */ part) => words.length === 0 || words.some((word) => part.includes(word));
 	const rows = [];
 	if (isWanted('purchases')) rows.push(...(await (await import('./purchaseLog.mts')).purchaseLogRows()));
 	if (isWanted('account')) rows.push(...(await (await import('./accountLimits.mts')).accountRows()));
-	if (isNamed('workers')) {
-		await installDatabases();
-		rows.push(...(await (await import('./accountLimits.mts')).workerRows()));
-	}
 	if (isWanted('polling')) rows.push(...(await pollingRows()));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
 	say(

@@ -38,15 +38,6 @@ const SHAPES: Record<string, Shape[]> = {
 	'fast then slow': [slowing(2), slowing(3)],
 	mute: [zero, () => undefined, (share) => (share < 0.1 ? 0 : 99)],
 };
-const WITHOUT_GOAL: Record<string, Shape> = {
-	'queued for 40 % of the time, then linear': (share) => Math.max(0, (share - 0.4) / 0.6) * 100,
-	'share squared': (share) => 100 * share * share,
-	'k = 1.5': slowing(1.5),
-	'linear, rounded': (share) => Math.round(100 * share),
-	'linear, ends at 97': (share) => 97 * share,
-	'steps of 20': steps(5),
-};
-
 /** The factor by which a figure may be above its goal. */
 const MARGIN = 1.1;
 const cells = { all: 0, met: 0 };
@@ -83,19 +74,6 @@ describe.each(Object.entries(GOALS))('%s', (row, goals) => {
 			});
 		},
 	);
-});
-
-describe.each(Object.entries(WITHOUT_GOAL))('%s', (name, shape) => {
-	test.each(COLUMNS)('%s', (column, durationsS) => {
-		const [cold, warm] = [false, true].map((isWarm) =>
-			print(measure(durationsS, [shape], { warm: isWarm, tasks: TASKS, seed: SEED })),
-		);
-		report({
-			what: `Seen late by, mean / 95 % / polls: ${name}, ${column}`,
-			measured: `cold ${cold} · warm ${warm} · ${printFixed(durationsS, [shape])}`,
-			goal: 'none',
-		});
-	});
 });
 
 const BATCH_GOALS: Array<[tasks: number, mute: number, linear: number]> = [

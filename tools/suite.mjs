@@ -63,7 +63,7 @@ async function installVersions(files) {
 	);
 }
 
-export async function installDatabases() {
+async function installDatabases() {
 	await ensureDebianPackages('The queue mode of n8n', { 'redis-server': findRedis, postgresql: findInitdb });
 }
 

@@ -100,19 +100,6 @@ test('the model is told what the tools do, and what to fill in; their answers ar
 		assert.ok(answer.length < 1_000, `${answer.length} characters are small: ${answer}`);
 });
 
-test('with Download Link the model gets a link that opens without signing in, and the file stays in n8n', async () => {
-	const workflow = example();
-	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
-		Object.assign(node.parameters as object, { options: { pollIntervalSeconds: 1, downloadLink: true } });
-	}
-	const execution = await run(workflow, [image('A cat')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	const link = /http:[^"\s]+\/binary-data\/signed\?token=[\w.-]+/.exec(model.toolAnswers()[0])?.[0] ?? '';
-	const file = await fetch(link);
-	assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
-	assert.doesNotMatch(JSON.stringify(execution.runData), /"binary"/);
-});
-
 test('a refusal reaches the model as plain text, and the agent goes on', async () => {
 	const body = { error: { code: 'insufficient_quota', message: 'Buy <a href="https://example.com">here</a>' } };
 	instance.sandbox.faults.add({ on: 'create', do: { status: 402, body } });
@@ -136,22 +123,6 @@ test('Retry On Fail of a tool does not submit again what may have been accepted'
 	);
 });
 
-// Agents of an older version, and everything else that calls tools as functions (the MCP Server Trigger, for example):
-// n8n gives each try of a call a context and a run index of its own there.
-test("Retry On Fail of an older agent's tool does not submit again, either", async () => {
-	const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
-	const execution = await run(older(example(retries)), [image('A cat [[sandbox create=504!after]]')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.ok(execution.runData['Generate Image'].length > 1, 'there was a retry');
-	assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
-});
-
-test('a call that the agent repeats after a refusal on the way is a purchase of its own', async () => {
-	const call = image('A cat [[sandbox result=none]]');
-	await run(example(), [call], [call], 'Done.');
-	assert.equal(instance.sandbox.tasks.length, 2);
-});
-
 test('agent-budget.json: the key is a budget of an amount and a model, and the agent reads that it must stop', async () => {
 	const { sandbox, rest } = instance;
 	const budget = { amount: (IMAGES_IN_BUDGET * IMAGE_CREDITS) / CREDITS_PER_USD };
@@ -173,8 +144,3 @@ test('agent-budget.json: the key is a budget of an amount and a model, and the a
 	for (const answer of refused)
 		assert.match(answer, /There are not enough credits left .* Stop: do not call this tool again\./);
 });
-
-function older(workflow: Workflow): Workflow {
-	const nodes = workflow.nodes.map((node) => (node.name === 'AI Agent' ? { ...node, typeVersion: 2.2 } : node));
-	return { ...workflow, nodes };
-}

@@ -1,6 +1,6 @@
 /**
- * Who waits for the answer of a workflow with Survive Restarts: the node sleeps where n8n passes on what it wakes with, and
- * waits in memory where a webhook or a calling workflow would get the answer too early. Chats, streams and forms: test/nodes.
+ * A workflow with Survive Restarts, where a webhook or a calling workflow would get the answer too early: the node waits in
+ * memory. Who else waits is in test/nodes/answerAwaited; behind other webhooks it sleeps (test/crash).
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -44,12 +44,12 @@ async function publish(nodes: TestNode[]): Promise<string> {
 	return id;
 }
 
-const webhook = (path: string, responseMode: string): TestNode => ({
+const webhook = (path: string): TestNode => ({
 	name: 'Webhook',
 	type: 'n8n-nodes-base.webhook',
 	typeVersion: 2.1,
 	webhookId: path,
-	parameters: { path, httpMethod: 'POST', responseMode, options: {} },
+	parameters: { path, httpMethod: 'POST', responseMode: 'lastNode', options: {} },
 });
 
 async function post(path: string): Promise<string> {
@@ -67,22 +67,10 @@ async function post(path: string): Promise<string> {
 const executionOf = async (workflowId: string) =>
 	await readExecution(instance.rest, (await listExecutions(instance, workflowId))[0]?.id ?? '');
 
-/** It has slept where two sub-executions have waited in its place. */
-const assertSlept = async (workflowId: string, slept = true) =>
-	assert.equal((await listExecutions(instance, workflowId)).length, slept ? 3 : 1);
-
-async function assertSleeps(workflowId: string) {
-	const [first] = await listExecutions(instance, workflowId);
-	const execution = await untilFinished(instance.rest, String(first?.id));
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.equal(itemsOf(execution, 'Generate')[0]?.json.status, 'completed');
-	await assertSlept(workflowId);
-}
-
 async function assertSaysWhy(workflowId: string, trigger: string) {
 	// n8n answers before it has saved the execution.
 	await until('the execution has ended', async () => (await executionOf(workflowId)).status === 'success');
-	await assertSlept(workflowId, false);
+	assert.equal((await listExecutions(instance, workflowId)).length, 1, 'no sub-executions have waited in its place');
 	const [task] = (await executionOf(workflowId)).runData.Generate ?? [];
 	const { hints = [] } = task as unknown as { hints?: Array<{ message: string }> };
 	assert.ok(
@@ -91,8 +79,8 @@ async function assertSaysWhy(workflowId: string, trigger: string) {
 	);
 }
 
-/** Calls a workflow of Generate with items, in this mode of n8n's node for it. */
-async function call(word: string, mode: string) {
+/** Calls a workflow of Generate once for each item. */
+async function callForEach() {
 	const start: TestNode = {
 		name: 'Called',
 		type: 'n8n-nodes-base.executeWorkflowTrigger',
@@ -104,20 +92,20 @@ async function call(word: string, mode: string) {
 		name: 'Call',
 		type: 'n8n-nodes-base.executeWorkflow',
 		typeVersion: 1.2,
-		parameters: { workflowId: { __rl: true, mode: 'id', value: called }, mode, options: {} },
+		parameters: { workflowId: { __rl: true, mode: 'id', value: called }, mode: 'each', options: {} },
 	};
-	const items = [0, 1].map((index) => ({ prompt: `${word} ${index} [[sandbox duration=3s]]` }));
+	const items = [0, 1].map((index) => ({ prompt: `each ${index} [[sandbox duration=3s]]` }));
 	const before: TestNode = { name: 'Before', type: 'n8n-nodes-base.noOp' };
 	const calling = await createWorkflow(instance, items, [before, node]);
 	return { called, executionId: await startExecution(instance.rest, calling, 'Start') };
 }
 
 /** Each item of the calling workflow has the result of its own prompt. */
-async function assertPassedOn(word: string, executionId: string) {
+async function assertPassedOn(executionId: string) {
 	const execution = await untilFinished(instance.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const idOf = (index: number) =>
-		instance.sandbox.tasks.find(({ body }) => String(body.prompt).startsWith(`${word} ${index} `))?.id;
+		instance.sandbox.tasks.find(({ body }) => String(body.prompt).startsWith(`each ${index} `))?.id;
 	assert.deepEqual(
 		itemsOf(execution, 'Call').map(({ json }) => [json.task_id, json.status]),
 		[0, 1].map((index) => [idOf(index), 'completed']),
@@ -126,26 +114,14 @@ async function assertPassedOn(word: string, executionId: string) {
 
 describe('Survive Restarts', { concurrency: true }, () => {
 	test('the caller of a webhook that the last node answers gets the result, and a hint says why the node did not sleep', async () => {
-		const id = await publish([webhook('awaited-last', 'lastNode'), generate]);
+		const id = await publish([webhook('awaited-last'), generate]);
 		assert.match(await post('webhook/awaited-last'), /"status":"completed"/);
 		await assertSaysWhy(id, 'Webhook');
 	});
 
-	test('behind a webhook that responds at once, the execution sleeps', async () => {
-		const id = await publish([webhook('awaited-at-once', 'onReceived'), generate]);
-		assert.equal(await post('webhook/awaited-at-once'), '{"message":"Workflow was started"}');
-		await assertSleeps(id);
-	});
-
-	test('a workflow that is called once for all items sleeps, and its results reach the one that calls', async () => {
-		const { called, executionId } = await call('once', 'once');
-		await assertPassedOn('once', executionId);
-		await assertSlept(called);
-	});
-
 	test('a workflow that is called for each item does not sleep, as n8n would lose results', async () => {
-		const { called, executionId } = await call('each', 'each');
-		await assertPassedOn('each', executionId);
+		const { called, executionId } = await callForEach();
+		await assertPassedOn(executionId);
 		assert.equal((await listExecutions(instance, called)).length, 2, 'no sub-executions of their own');
 	});
 });

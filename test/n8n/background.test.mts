@@ -40,36 +40,34 @@ after(async () => {
 	app.close();
 });
 
-/** A workflow for results. */
-async function createReceiver(
-	settings: Record<string, unknown> = {},
-	trigger = 'n8n-nodes-base.executeWorkflowTrigger',
-): Promise<string> {
-	const parameters = trigger.endsWith('scheduleTrigger') ? { rule: LEAP_DAYS } : {};
-	return await saveWorkflow(instance, {
+/** An active workflow for results. */
+async function createActiveReceiver(): Promise<string> {
+	const id = await saveWorkflow(instance, {
 		name: 'Receiver',
 		nodes: [
-			{ id: '1', name: 'Start', type: trigger, typeVersion: 1, position: [0, 0], parameters },
+			{
+				id: '1',
+				name: 'Start',
+				type: 'n8n-nodes-base.executeWorkflowTrigger',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: {},
+			},
 			{ id: '2', name: 'Got', type: 'n8n-nodes-base.noOp', typeVersion: 1, position: [200, 0], parameters: {} },
 		],
 		connections: { Start: { main: [[{ node: 'Got', type: 'main', index: 0 }]] } },
-		settings: { executionOrder: 'v1', ...settings },
+		settings: { executionOrder: 'v1' },
 	});
-}
-
-async function createActiveReceiver(...options: Parameters<typeof createReceiver>): Promise<string> {
-	const id = await createReceiver(...options);
 	await activate(instance, id);
 	return id;
 }
 
 /** Runs Generate to its end, which is not that of its tasks. */
-async function generate(workflowId: string, prompts: string[], more: Record<string, unknown> = {}) {
+async function generate(workflowId: string, prompts: string[]) {
 	const parameters = {
 		prompt: '={{ $json.prompt }}',
 		whenDone: 'startWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: workflowId },
-		...more,
 	};
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const items = prompts.map((prompt) => ({ prompt }));
@@ -112,19 +110,6 @@ async function post(path: string, body: Record<string, unknown>): Promise<Record
 }
 
 describe('Start a Workflow', { concurrency: true }, () => {
-	test('Run Once for Each Item starts the workflow once for each item', async () => {
-		const receiver = await createActiveReceiver();
-		await generate(receiver, ['each 1', 'each 2'], { startMode: 'eachItem' });
-		const starts = await untilStarted(receiver, 'Got', 2);
-		const got = starts.map((start) => itemsOf(start, 'Got').map(({ json }) => json.task_id));
-		assert.deepEqual(
-			got.sort(),
-			tasksOf('each')
-				.map(({ id }) => [id])
-				.sort(),
-		);
-	});
-
 	test('the results for a workflow that cannot be started any more are kept, and a retry hands them on', async () => {
 		const receiver = await createActiveReceiver();
 		const returned = await generate(receiver, ['late [[sandbox duration=never]]']);
@@ -206,16 +191,5 @@ describe('Start a Workflow', { concurrency: true }, () => {
 				.sort(),
 		);
 		assert.ok(items.every(({ binary }) => binary?.data.mimeType === 'image/png'));
-	});
-
-	test('a workflow that is not there, not active, without the trigger, or not for this caller is refused before a cent is spent', async () => {
-		const cases: Array<[string, RegExp]> = [
-			['nothere', /"nothere" is not published or no longer exists/],
-			[await createReceiver(), /is not published or no longer exists/],
-			[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
-			[await createActiveReceiver({ callerPolicy: 'none' }), /^n8n cannot start "/],
-		];
-		for (const [id, message] of cases) assert.match((await generate(id, ['unpaid'])).error?.message, message);
-		assert.deepEqual(tasksOf('unpaid'), []);
 	});
 });

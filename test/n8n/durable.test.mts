@@ -4,17 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import {
-	itemsOf,
-	readExecution,
-	startExecution,
-	stopExecution,
-	untilFinished,
-	type Execution,
-} from '../../tools/n8n/executions.mjs';
+import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { activate, executionsOf } from './support/production.mts';
-import { withSlowdown } from './support/slowdown.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType, type TestNode } from './support/workflow.mts';
 
@@ -75,8 +67,8 @@ const idsOf = (batch: Batch) =>
 const finish = async ({ executionId }: Batch) => await untilFinished(instance.rest, executionId);
 const executions = async (workflowId: string) =>
 	await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
-const retry = async ({ executionId }: Batch, loadWorkflow = false) => {
-	const { id } = await instance.rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow });
+const retry = async ({ executionId }: Batch) => {
+	const { id } = await instance.rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow: false });
 	return await untilFinished(instance.rest, String(id));
 };
 
@@ -105,7 +97,7 @@ async function assertComplete(batch: Batch, execution: Execution, node = 'Ask') 
 	assert.equal(tasksOf(batch).length, batch.prompts.length, 'bought once');
 }
 
-const batches = {} as Record<'asleep' | 'many' | 'background' | 'stopped' | 'stop', Batch>;
+const batches = {} as Record<'asleep' | 'background' | 'stop', Batch>;
 
 /** One kill for all, while they sleep. */
 before(async () => {
@@ -120,14 +112,12 @@ before(async () => {
 	);
 	await activate(instance, receiverId);
 	batches.asleep = await start(held('asleep 1', 'asleep 2'), { includeInputFields: true, reportCredits: true });
-	batches.many = await start(held(...Array.from({ length: 50 }, (_, index) => `many ${index}`)));
 	const startWorkflow = {
 		whenDone: 'startWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: receiverId },
 		passAlong: '={{ { "asked": $json.prompt } }}',
 	};
 	batches.background = await start(held('background 1', 'background 2'), {}, { parameters: startWorkflow });
-	batches.stopped = await start(held('stopped'));
 	batches.stop = await start([
 		...held('good 1'),
 		'bad [[sandbox fail=generation_failed duration=never]]',
@@ -136,7 +126,6 @@ before(async () => {
 	await until('all is in the database', async () =>
 		(await Promise.all(Object.values(batches).map(isSaved))).every(Boolean),
 	);
-	await stopExecution(instance.rest, batches.stopped.executionId);
 	await instance.kill();
 	instance.sandbox.release();
 	await instance.restart();
@@ -158,38 +147,12 @@ describe('after a kill while all sleep', { concurrency: true }, () => {
 		assert.equal(items[1]?.run_credits, undefined);
 	});
 
-	test('50 tasks take little room in the database', async () => {
-		await assertComplete(batches.many, await finish(batches.many));
-		const ids = await executionsOf(instance, batches.many.workflowId);
-		const records = await Promise.all(ids.map((id) => instance.rest.request('GET', `/rest/executions/${id}`)));
-		const bytes = records.reduce((sum, { data }) => sum + String(data).length, 0);
-		// Three copies, or four where n8n has begun the polls again after the kill.
-		assert.ok(bytes / ids.length < 100_000, `${bytes} bytes in ${ids.length} executions`);
-	});
-
 	test('with Start a Workflow, the other workflow is started once, with all results and what was passed along', async () => {
 		const starts = async () => (await executions(receiverId)).filter(({ runData }) => runData.Got !== undefined);
 		await until('it was started', async () => (await starts()).some(({ status }) => status === 'success'));
 		const [execution, ...others] = await starts();
 		assert.equal(others.length, 0, 'once');
 		await assertComplete(batches.background, execution as Execution, 'Got');
-	});
-
-	test('after a stop, those that waited end as canceled, and a retry passes nothing on as a result', async () => {
-		const statuses = async () => (await executions(batches.stopped.workflowId)).map(({ status }) => status);
-		await until('all have ended', async () =>
-			(await statuses()).every((status) => !['new', 'running', 'waiting'].includes(status)),
-		);
-		// The one that polls may have been awake when n8n died.
-		const ends = (await statuses()).filter((status) => status !== 'crashed');
-		assert.deepEqual(new Set(ends), new Set(['canceled']));
-		const [id] = idsOf(batches.stopped);
-		const retried = await retry(batches.stopped);
-		assert.deepEqual(
-			itemsOf(retried, 'Generate').map(({ json }) => [json.error, json.details.task_id]),
-			[[`The result of task ${id} has not arrived yet`, id]],
-		);
-		assert.equal(tasksOf(batches.stopped).length, 1, 'bought once');
 	});
 
 	test('with On Error, Stop Workflow, the error names the others and where their results are; a retry buys nothing', async () => {
@@ -215,22 +178,3 @@ describe('after a kill while all sleep', { concurrency: true }, () => {
 		assert.equal(tasksOf(stop).length, 3);
 	});
 });
-
-test('at most 1 s after the last task is accepted, all is in the database', async () => {
-	// Of three, because n8n may be busy with something else.
-	const times: number[] = [];
-	while (times.length < 3 && Math.min(...times) > 1_000) times.push(await untilSaved(times.length));
-	assert.ok(Math.min(...times) <= 1_000, `${times.join(', ')} ms`);
-});
-
-/** Milliseconds from the last acceptance until all IDs are in the database, as on a machine that has nothing else to do. */
-async function untilSaved(attempt: number): Promise<number> {
-	const prompts = held(...Array.from({ length: 20 }, (_, index) => `saved ${attempt} ${index}`));
-	const batch = await start(prompts);
-	await until('all are accepted', () => tasksOf(batch).length === prompts.length, { everyMs: 10 });
-	const acceptedAtMs = Math.max(...tasksOf(batch).map(({ acceptedAt }) => acceptedAt));
-	const { slowdown } = await withSlowdown(until('all are saved', () => isSaved(batch), { everyMs: 10 }));
-	const ms = Date.now() - acceptedAtMs;
-	await stopExecution(instance.rest, batch.executionId);
-	return ms / slowdown;
-}

@@ -50,17 +50,6 @@ test('the first address that npm start prints is the workflow to begin with, whi
 	for (const shown of [owner.email, owner.password]) assert.ok(printedText(lines).includes(shown));
 });
 
-test('each step of npm start says its name when it begins, and what it took when it ends', () => {
-	const ended = lines.filter((line) => line.startsWith('✓ '));
-	assert.ok(ended.length >= 4);
-	for (const line of ended) {
-		const [, title = ''] = /^✓ ([^:(]+?)(?::.*)? \(\d+(?:\.\d)? s\)$/.exec(line) ?? [];
-		assert.ok(lines.indexOf(`… ${title}`) < lines.indexOf(line) && lines.includes(`… ${title}`), line);
-	}
-	assert.match(String(lines.findLast((line) => line.startsWith('…'))), /^… Starting n8n/);
-	assert.ok(lineWith(/^Ready after \d+(?:\.\d)? s\.$/));
-});
-
 test('a second npm start in the same folder says what to do, and nothing else', async () => {
 	const { started, printed } = begin();
 	await until('it has ended', () => started.exitCode !== null);

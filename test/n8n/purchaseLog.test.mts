@@ -35,8 +35,6 @@ const start = async (items: Item[], options?: Record<string, unknown>, settings?
 		'Start',
 	);
 const finished = async (executionId: string) => await untilFinished(instance.rest, executionId);
-const run = async (...args: Parameters<typeof start>) =>
-	itemsOf(await finished(await start(...args)), 'Generate').map(({ json }) => json);
 
 const rowsOf = async (executionId: string) =>
 	(await readPurchases(instance)).filter(({ execution }) => execution === executionId);
@@ -128,27 +126,6 @@ test('spending-report.json adds up purchases and credits by workflow and model',
 		itemsOf(report, 'Sum Up').map(({ json }) => json),
 		[{ workflow: 'Test', model: 'gamma-image-2', sum_purchases: 2, sum_credits: 8 }],
 	);
-});
-
-test('after a kill, a retry goes on by the log, and another run with the Purchase Key gets the task', async () => {
-	const held = (name: string) => ({ prompt: `${name} [[sandbox duration=never]]` });
-	const crashed = await start(['a', 'b', 'c', 'd'].map(held), { concurrentTasks: 2 });
-	const order = { ...held('ordered'), order: '7' };
-	const ordered = await start([order], withKey);
-	const inLog = async () => (await acceptedOf(crashed)).length === 2 && (await acceptedOf(ordered)).length === 1;
-	await until('three are in the log', inLog);
-	assert.equal(instance.sandbox.tasks.length, 3);
-	await instance.kill();
-	instance.sandbox.release();
-	await instance.restart();
-	const { id } = await instance.rest.request('POST', `/rest/executions/${crashed}/retry`, { loadWorkflow: false });
-	const retried = await finished(String(id));
-	assert.equal(retried.status, 'success', JSON.stringify(retried.error));
-	const [other] = await run([order], withKey);
-	assert.deepEqual([other?.status, other?.reused], ['completed', true]);
-	const got = [other, ...itemsOf(retried, 'Generate').map(({ json }) => json)].map((json) => String(json?.task_id));
-	assert.deepEqual(got.sort(), taskIds(), 'nothing is bought twice');
-	assert.equal(instance.sandbox.tasks.length, 5);
 });
 
 const reasons: Array<[why: string, prepare: () => Promise<unknown>, words: RegExp]> = [

@@ -1,4 +1,4 @@
-/** Retry On Fail and n8n's Retry execution: each creates only what is missing. Each round of a loop has a purchase of its own. */
+/** Retry execution of n8n creates only what is missing, and the key is in no log. Retry On Fail and loops: test/nodes, test/simulation. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
@@ -38,35 +38,6 @@ for (const loadWorkflow of [false, true])
 		assert.equal(itemsOf(second, 'Generate').length, 3);
 		assert.equal(instance.sandbox.tasks.length, 3);
 	});
-
-test('Retry On Fail after a partial failure creates only what is missing', async () => {
-	const execution = await run(PARTLY, { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 });
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.deepEqual(
-		itemsOf(execution, 'Generate').map(({ json }) => json.status),
-		['completed', 'completed', 'completed'],
-	);
-	assert.equal(instance.sandbox.tasks.length, 3);
-});
-
-test('each round of a loop is a purchase of its own, with the same words too', async () => {
-	const items = Array.from({ length: 3 }, () => ({ prompt: 'the same' }));
-	const loop = {
-		name: 'Loop',
-		type: 'n8n-nodes-base.splitInBatches',
-		typeVersion: 3,
-		parameters: { batchSize: 1, options: {} },
-	};
-	const connections = {
-		Loop: { main: [[], [{ node: 'Generate', type: 'main', index: 0 }]] },
-		Generate: { main: [[{ node: 'Loop', type: 'main', index: 0 }]] },
-	};
-	const workflowId = await createWorkflow(instance, items, [loop, ...oneStep], {}, connections);
-	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
-	const ids = [0, 1, 2].map((round) => itemsOf(execution, 'Generate', { run: round })[0]?.json.task_id);
-	assert.equal(new Set(ids).size, 3);
-	assert.equal(instance.sandbox.tasks.length, 3);
-});
 
 test('the key is in no log line and in no execution', async () => {
 	const prompts = ['a', 'b [[sandbox fail=generation_failed]]', 'c [[sandbox create=504]]'];

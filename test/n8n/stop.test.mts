@@ -1,10 +1,9 @@
-/** A stop in a real n8n: it ends the node at once, nothing more is sent, and the IDs of what goes on are left behind. */
+/** A stop in a real n8n: it ends the node at once, nothing more is sent, and the IDs of what goes on are left behind. What sleeps then: test/simulation. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
-import { executionsOf } from './support/production.mts';
 import { joinN8n, logOf, type Joined } from './support/shared.mts';
 import { pause, until } from './support/until.mts';
 import { createWorkflow, oneStep } from './support/workflow.mts';
@@ -19,9 +18,9 @@ beforeEach(() => instance.sandbox.reset());
 /** The node polls once a second here. */
 const MORE_THAN_A_POLL_MS = 2_000;
 
-async function start(prompts: string[], options: Record<string, unknown> = {}) {
+async function start(prompts: string[]) {
 	const items = prompts.map((prompt) => ({ prompt }));
-	const parameters = { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1, ...options } };
+	const parameters = { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1 } };
 	const nodes = oneStep.map((node) => ({ ...node, retryOnFail: true, maxTries: 3, parameters }));
 	const workflowId = await createWorkflow(instance, items, nodes);
 	return { workflowId, executionId: await startExecution(instance.rest, workflowId, 'Start') };
@@ -77,20 +76,4 @@ test('a stop in the middle of a download leaves no part of the file', async () =
 	assert.equal((await untilFinished(instance.rest, executionId)).status, 'canceled');
 	await until('its part is gone', () => keptFiles(executionId).length === 0);
 	assert.equal(instance.sandbox.fileRequests.length, 1, 'it was not begun again');
-});
-
-test('with Survive Restarts, a stop ends those that wait for it, as canceled', async () => {
-	const prompts = Array.from({ length: 10 }, (_, index) => `asleep ${index} [[sandbox duration=never]]`);
-	const { workflowId, executionId } = await start(prompts, { surviveRestarts: true });
-	const { sandbox, rest } = instance;
-	await until('tasks are checked', () => sandbox.requests.filter(({ method }) => method === 'GET').length > 20);
-	await stopExecution(rest, executionId);
-	await until('its sub-executions have ended', async () => {
-		const ids = await executionsOf(instance, workflowId);
-		const all = await Promise.all(ids.map((id) => readExecution(rest, id)));
-		return all.length === 3 && all.every(({ status }) => status === 'canceled');
-	});
-	await assertNothingLeaves();
-	assert.match(logOf(instance), /nobody waits any more, still running at the service: (\S+, ){9}\S+/);
-	assert.equal(sandbox.tasks.length, 10);
 });

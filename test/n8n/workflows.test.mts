@@ -124,14 +124,6 @@ test('very-long-jobs.json puts all files into one item, and tells apart what did
 	assert.equal(instance.sandbox.tasks.length, prompts.length, 'each task was created once');
 });
 
-test('images-from-references.json sends both files, in their order', async () => {
-	await runExample(exampleIn('images-from-references.json'));
-	const { uploads, tasks } = instance.sandbox;
-	assert.equal(uploads.length, 2);
-	const images = tasks[0]?.body.reference_images as string[];
-	assert.deepEqual([images.length, new Set(images).size], [2, 2]);
-});
-
 test('scheduled-batch.json takes what has failed to its error branch, with prompt, advice and task ID', async () => {
 	const failing = 'An open book [[sandbox fail=content_policy_violation]]';
 	const example = JSON.stringify(exampleIn('scheduled-batch.json')).replace('An open book', failing);

@@ -1,18 +1,17 @@
 /**
  * n8n in queue mode: the work is spread over workers that know nothing of each other but by Redis and the database, and
- * results, files, keys, stop, sleeping executions and what a killed worker leaves are right. All moments of a kill: test/crash.
+ * results, files, keys, stop and sleeping executions are right. Kills: test/crash. Start a Workflow: test/soak.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import type { N8n } from '../../tools/n8n/launch.mjs';
-import { retry } from '../crash/support/batch.mts';
-import { killN8n, sandboxKey } from '../n8n/support/instance.mts';
+import { sandboxKey } from '../n8n/support/instance.mts';
 import { startDoor, type Door } from '../n8n/support/door.mts';
-import { activate, executionsOf, listExecutions } from '../n8n/support/production.mts';
+import { listExecutions } from '../n8n/support/production.mts';
 import { withPurchaseLog } from '../n8n/support/purchaseLog.mts';
 import { pause, until } from '../n8n/support/until.mts';
-import { createWorkflow, oneStep, packageType, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
+import { createWorkflow, oneStep, packageType } from '../n8n/support/workflow.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
 
 let cluster: Cluster;
@@ -119,49 +118,6 @@ test('a stop reaches the worker: it ends, sends nothing more, and its log names 
 	assert.equal(namedIn(worker).length, items.length);
 });
 
-test('Start a Workflow: the results go to another workflow, whichever workers check and run it', async () => {
-	const { rest, sandbox } = cluster;
-	const receiverId = await createWorkflow(
-		cluster,
-		[],
-		[
-			{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' },
-			{ name: 'Got', type: 'n8n-nodes-base.noOp' },
-		],
-	);
-	await activate(cluster, receiverId);
-	const parameters = {
-		...oneStep[0]?.parameters,
-		whenDone: 'startWorkflow',
-		workflowId: { __rl: true, mode: 'id', value: receiverId },
-		passAlong: '={{ { "asked": $json.prompt } }}',
-	};
-	const callerId = await createWorkflow(
-		cluster,
-		[{ prompt: 'one' }, { prompt: 'two' }],
-		oneStep.map((node) => ({ ...node, parameters })),
-	);
-	const caller = await untilFinished(rest, await startExecution(rest, callerId, 'Start'));
-	assert.equal(caller.status, 'success', JSON.stringify(caller.error));
-	const received = async () =>
-		await Promise.all((await executionsOf(cluster, receiverId)).map(async (id) => await readExecution(rest, id)));
-	await until('the workflow has got the results', async () =>
-		(await received()).some(({ status, runData }) => status === 'success' && runData.Got !== undefined),
-	);
-	const [start, ...others] = (await received()).filter(({ runData }) => runData.Got !== undefined);
-	assert.equal(others.length, 0);
-	const items = start ? itemsOf(start, 'Got') : [];
-	assert.deepEqual(
-		items.map(({ json }) => [json.pass_along.asked, json.status]),
-		[
-			['one', 'completed'],
-			['two', 'completed'],
-		],
-	);
-	for (const { binary } of items) assert.ok((await rest.readBinary(binary?.data.id)).length > 0);
-	assert.equal(sandbox.tasks.length, 2);
-});
-
 test('50 Purchase Keys at the same moment in executions on two workers: each is bought once', async () => {
 	const { sandbox, workers } = cluster;
 	const signed = await withPurchaseLog(cluster);
@@ -227,37 +183,4 @@ test('a sleeping execution that many call at the same moment is woken once, by o
 
 test('the key is in no log', () => {
 	for (const n8n of [cluster.main, ...cluster.workers]) assert.ok(!log(n8n).includes(sandboxKey));
-});
-
-test('a killed worker: its execution ends without data, and its log names the tasks, with which Wait for Task finishes elsewhere', async () => {
-	const { rest, sandbox } = cluster;
-	const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=never]]` }));
-	const executionId = await startExecution(
-		rest,
-		await createWorkflow(cluster, items, twoSteps, { saveExecutionProgress: true }),
-		'Start',
-	);
-	await untilAccepted(items.length);
-	const worker = workerOf(executionId);
-	await killN8n(worker);
-	sandbox.release();
-
-	const killed = await untilFinished(rest, executionId);
-	assert.equal(killed.status, 'error');
-	assert.deepEqual(killed.runData, {}, 'n8n throws away what it had saved of the execution');
-	assert.deepEqual((await retry(cluster, executionId, false))?.runData, {}, 'so there is nothing to retry');
-	assert.equal(sandbox.tasks.length, items.length, 'and nothing is bought again');
-
-	const inLog = new RegExp(`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionId}$`, 'gm');
-	const taskIds = [...log(worker).matchAll(inLog)].map(([, id]) => ({ task_id: id }));
-	assert.equal(taskIds.length, items.length);
-	const finishing = await startExecution(rest, await createWorkflow(cluster, taskIds, [waitForTasks]), 'Start');
-	const finished = await untilFinished(rest, finishing);
-	assert.notEqual(workerOf(finishing), worker);
-	assert.equal(
-		itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length,
-		items.length,
-		'Wait for Task fetches the files',
-	);
-	assert.equal(sandbox.tasks.length, items.length);
 });

@@ -32,23 +32,6 @@ describe('a task', () => {
 		expect(files[0]?.bytes.equals(files[1]?.bytes ?? Buffer.alloc(0))).toBe(false);
 	});
 
-	test.each([
-		['fail=x', { status: 'failed', error: { code: 'x' } }],
-		['fail=x message="so it is" fail_as=fail_reason', { status: 'failed', fail_reason: 'so it is' }],
-		['fail fail_as=error_string', { status: 'failed', error: expect.stringContaining('generation_failed') }],
-		['done_word=Succeeded', { status: 'Succeeded' }],
-		['case=upper', { status: 'COMPLETED' }],
-		['result=none', { status: 'completed', metadata: {} }],
-		['result=metadata_result_urls', { metadata: { result_urls: [expect.stringMatching(/0\.png$/)] } }],
-		['result=content_video_url', { content: { video_url: expect.stringMatching(/0\.png$/) } }],
-		['result=output_images', { output: { images: [expect.stringMatching(/0\.png$/)] } }],
-		['result=none echo=input', { input: { images: [] } }],
-		['record=wrapped', { success: true, data: { status: 'completed' } }],
-	])('the directive %s shapes the record of a task', async (directive, record) => {
-		await bench.image(`${directive} duration=0`);
-		expect((await bench.lastStatus()).json).toMatchObject(record);
-	});
-
 	test('a new task can be hidden for a while', async () => {
 		await bench.image('hidden=3s');
 		expect((await bench.lastStatus()).json).toMatchObject({ message: 'Task not found' });
@@ -77,23 +60,6 @@ describe('answers that go wrong', () => {
 			expect((await bench.image(`create=${answer}`)).json.status).toBe('queued');
 		},
 	);
-
-	test.each([
-		['reset', 0],
-		['reset!after', 1],
-		['cut', 1],
-	])('create=%s breaks the connection', async (answer, accepted) => {
-		await expect(bench.image(`create=${answer}`)).rejects.toThrow();
-		expect(bench.sandbox.tasks).toHaveLength(accepted);
-	});
-
-	test.each([
-		['object', { error: { code: 422, type: 'content_policy_violation' } }],
-		['string', { error: expect.any(String) }],
-		['message', { message: expect.any(String) }],
-	])('errors=%s shapes refusals', async (shape, body) => {
-		expect((await bench.image(`create=422 errors=${shape}`)).json).toMatchObject(body);
-	});
 
 	test('queued faults match, skip and end', async () => {
 		bench.sandbox.faults.add({ on: 'status', skip: 1, times: 2, do: '503:2' });

@@ -505,7 +505,7 @@ const played = [
 	{
 		promise: 'a completed record of another task is not believed',
 		file: 'core/polling/taskEnd.ts',
-		find: "if (state === 'completed' && !isNamed && record.hasOwnId)",
+		find: "if (state === 'completed' && !isNamed && record.hasTaskId)",
 		becomes: "if (state === 'completed' && false)",
 	},
 	{

@@ -64,7 +64,7 @@ export async function startCluster({
 		await providePackage(userFolder);
 		const runtime = await installN8n();
 		const mainPort = await freePort();
-		const launch = async (name: string, command: string[], port: number, more: Record<string, string> = {}) => {
+		const launch = async (name: string, command: string[], port: number) => {
 			const n8n = await launchN8n({
 				runtime,
 				userFolder,
@@ -93,7 +93,6 @@ export async function startCluster({
 					WEBHOOK_URL: `http://127.0.0.1:${mainPort}/`,
 					...lock,
 					...env,
-					...more,
 				},
 			});
 			closers.push(() => n8n.server.stop());
@@ -116,10 +115,6 @@ export async function startCluster({
 			credential,
 			sandbox,
 			close,
-
-			/** Starts one more process, such as a worker, with settings of its own. */
-			start: async (name: string, command: string[], more: Record<string, string>) =>
-				await launch(name, command, await freePort(), more),
 
 			/** Starts one of them that has ended, with the same log and at the same address. */
 			async restart(ended: N8n): Promise<N8n> {

@@ -65,28 +65,6 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
-		name: 'a task that a lost worker has bought in the place of one that had failed is in the output, if its ID is in the purchase log',
-		drawn: {
-			...PLAIN,
-			items: [
-				{
-					copies: 1,
-					plan: {
-						posts: [{ answer: 'ok', task: { directives: 'fail=internal_error', polls: ['slow:40s'] } }],
-						files: [],
-					},
-				},
-			],
-			maxTries: 2,
-			pollIntervalSeconds: undefined,
-			surviveRestarts: true,
-			engine: 'workers',
-			crashes: [{ afterSteps: 295, downMs: 1000 }],
-			purchaseLog: {},
-			randomness: 399800190,
-		},
-	},
-	{
 		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
 		drawn: {
 			...PLAIN,
@@ -147,14 +125,6 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 634030293,
 		},
 	},
-	...[
-		['an answer that names no task', 'status_error'],
-		['the failed record of another task', 'failed_other'],
-		['the completed record of another task', 'done_other'],
-	].map(([what, answer = '']) => ({
-		name: `${what} ends no wait, and the task arrives`,
-		drawn: { ...PLAIN, items: [task('duration=20s', Array<string>(4).fill(answer)), task('duration=9s', [answer])] },
-	})),
 	{
 		name: 'a failure that names no task is no reason to buy again, whatever tries again',
 		drawn: {
@@ -162,10 +132,6 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			items: [task('duration=9s', ['failed_other', 'status_error', 'error_200', 'code_msg'])],
 			...{ maxTries: 3, retryExecutions: 1, timeoutMinutes: 0.2 },
 		},
-	},
-	{
-		name: 'a task that is never shown is waited for some minutes, and never bought again',
-		drawn: { ...PLAIN, items: [task('duration=9s', [], 'status_error')], maxTries: 2, retryExecutions: 1 },
 	},
 	{
 		name: 'with Submit Again, only a person buys again what is never shown',
@@ -205,34 +171,8 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		},
 	},
 	{
-		name: 'a task arrives whose records have the ID of the service behind',
-		drawn: { ...PLAIN, items: [task('duration=45s ids=behind'), task('duration=45s ids=behind record=wrapped')] },
-	},
-	{
 		name: 'the ID of the service behind is known in a retry, although the task has finished meanwhile',
 		drawn: { ...PLAIN, items: [task('duration=45s ids=behind', ['ok', '429:4000'])], maxTries: 2 },
-	},
-	{
-		name: 'a page in the place of a status says nothing about the task, for minutes',
-		drawn: {
-			...PLAIN,
-			items: ['401html', '403html', '404html', '404text', '403proxy'].map((page) =>
-				task('duration=20s', Array<string>(8).fill(page)),
-			),
-		},
-	},
-	{
-		name: 'a task that is being changed is there',
-		drawn: { ...PLAIN, items: ['409', '423', '425'].map((status) => task('duration=20s', [status])) },
-	},
-	{
-		name: 'a submission that gets a page was not accepted, and the next try sends it again',
-		drawn: {
-			...PLAIN,
-			items: [item('403html'), item('404text'), item('401html')],
-			maxTries: 4,
-			concurrentTasks: 1,
-		},
 	},
 	{
 		name: 'after pages in a row nothing more is submitted',
@@ -240,16 +180,6 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			...PLAIN,
 			items: [item('403html'), item('403proxy'), item('401html'), item('ok'), item('ok')],
 			...{ onError: 'continueRegularOutput', requestsPerSecond: 1 },
-		},
-	},
-	{
-		name: 'content that is declined is not bought again, whatever tries again',
-		drawn: {
-			...PLAIN,
-			items: ['sensitive_words_detected', 'DataInspectionFailed', 'content_policy_violation'].map((code) =>
-				task(`duration=5s fail=${code}`),
-			),
-			...{ maxTries: 2, retryExecutions: 1, purchaseLog: {} },
 		},
 	},
 	{
