@@ -128,20 +128,6 @@ describe('no task id is lost', () => {
 		for (const { id } of sandbox.tasks) expect(`${error?.message} ${messages.join()}`).toContain(id);
 	});
 
-	test('On Timeout can return the unfinished task instead', async () => {
-		const options = { ...quick, timeoutMinutes: 0.03, onTimeout: 'return' };
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a [[sandbox duration=60s]]',
-			options,
-		});
-		expect(json[0]).toMatchObject({
-			task_id: sandbox.tasks[0].id,
-			timed_out: true,
-			waited_seconds: expect.any(Number),
-		});
-	});
-
 	test.each(['bare', 'user'])(
 		'an answer without a known ID is kept in the error and in n8n’s log: %s',
 		async (created) => {
@@ -160,13 +146,4 @@ describe('no task id is lost', () => {
 			expect(items[0].details).toContain(sandbox.tasks[1].id);
 		},
 	);
-
-	test('passing trouble while polling is ridden out', async () => {
-		const answers = ['503html', '500', '502', '429:1', 'reset', 'truncated', 'html', 'empty', '408', 'success_false'];
-		const { json } = await runGateway('video', sandbox, fromItem, {
-			items: prompts(...answers.map((answer) => `a [[sandbox poll=${answer}*2]]`)),
-		});
-		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
-		expect(sandbox.tasks).toHaveLength(answers.length);
-	});
 });
