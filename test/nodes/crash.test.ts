@@ -81,18 +81,6 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a run that n8n had saved before a crash is another purchase', async () => {
-		const saved = await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
-		const runs = saved.run.data.resultData.runData.Node;
-		const { items } = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			kept: { ...retry.kept, runs },
-			items: prompts('c'),
-		});
-		expect(items).toHaveLength(1);
-		expect(sandbox.tasks).toHaveLength(3);
-	});
-
 	test('a crashed execution buys nothing under its own ID: n8n 1.x hands it to another worker so', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, {
