@@ -24,7 +24,6 @@ const refused = (name: string, data: object) => ({ name, data });
 test.each([
 	[undefined, true, true],
 	[null, true, false],
-	['', true, false],
 	[undefined, false, false],
 ])(
 	'a field that holds %j, from an expression or not (%s), is one whose expression gave nothing: %s',
@@ -79,13 +78,6 @@ test.each<[unknown, object, unknown]>([
 	expect(outcome(() => reader(value).number(field(more)))).toEqual(expected);
 });
 
-test('a number that is needed is not left out', () => {
-	for (const value of ['', undefined])
-		expect(outcome(() => reader(value).requiredNumber(field({ min: 2 })))).toEqual(
-			refused('fieldEmpty', { label: 'Field', enter: 'Change Field to a number, 2 or more.' }),
-		);
-});
-
 test.each<[unknown, unknown, unknown]>([
 	[undefined, true, true],
 	['', true, true],
@@ -138,14 +130,6 @@ test.each<[unknown, unknown]>([
 	expect(outcome(() => reader(value).json(field()))).toEqual(expected);
 });
 
-test('an object that refers to itself is no JSON', () => {
-	const circle: Record<string, unknown> = {};
-	circle.self = circle;
-	expect(outcome(() => reader(circle).json(field()))).toEqual(
-		refused('notJson', { label: 'Field', where: expect.stringContaining('circular') as string }),
-	);
-});
-
 describe('a date', () => {
 	beforeEach(() => jest.useFakeTimers({ now: Date.UTC(2026, 0, 1) }));
 	afterEach(() => jest.useRealTimers());
@@ -165,7 +149,6 @@ describe('a date', () => {
 		['2030013112000', 2_030_013_112],
 		[203001311200, refused('notADate', { label: 'L', value: '203001311200' })],
 		['-1800000000', refused('notADate', { label: 'L', value: '"-1800000000"' })],
-		[8.64e15, refused('notADate', { label: 'L', value: '8640000000000000' })],
 		[Date.UTC(2026, 0, 1) / 1000, refused('expiryInPast', { label: 'L', value: '2026-01-01T00:00:00.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000 + 1, Date.UTC(2026, 0, 1) / 1000 + 1],
 	])('a date of %p is %j', (value, expected) => {
