@@ -91,45 +91,15 @@ describe('rows that somebody or something has damaged', () => {
 		expect(orderOf(rows[1] as INodeExecutionData)).toEqual(orderOf(second));
 	});
 
-	test('what the service has said of a task is no reason to give it up', async () => {
+	test('a time in the far future is not believed: the order does not sleep without end', async () => {
 		const [first] = (await stored()) as [INodeExecutionData];
-		const { task, wait, ...order } = orderOf(first);
-		const said = {
-			task: { ...task, status: long(5_000), progress: null },
-			wait: { ...wait, polls: 'none', dueAtMs: 1e300 },
-		};
-		const { handed } = await run({ operation: 'durableKeepWaiting' }, [withOrder(first, { ...order, ...said })]);
-		const [row] = handed[0] ?? [];
-		expect(orderOf(row as INodeExecutionData)).toMatchObject({ state: 'accepted', task: { taskId: task?.taskId } });
-	});
-
-	/** Goes round as the sub-workflow does, with what a node that goes on has put out, until all have finished. */
-	const rounds = async (operation: string, items: INodeExecutionData[], memory: IDataObject = {}): Promise<number> => {
-		let contextData: Record<string, IDataObject> | undefined = { flow: memory };
-		for (let round = 1; round <= 60; round++) {
-			const { items: out, ...after } = await run({ operation }, items, {
-				settings: { onError: 'continueRegularOutput', alwaysOutputData: true },
-				kept: { contextData },
-			});
-			({ contextData } = after);
-			if (
-				out.every(
-					({ json }) => (json.details as IDataObject | undefined)?.gateway_order && orderOf({ json }).state === 'ended',
-				)
-			)
-				return round;
-		}
-		return Infinity;
-	};
-
-	test.each<[string, INodeExecutionData[], IDataObject]>([
-		['nothing', [{ json: {} }], {}],
-		['an error', [{ json: { error: 'gone' } }], {}],
-		['what n8n makes up after a crash', [{ json: { isArtificialRecoveredEventItem: true } }], {}],
-		['an empty order', [{ json: { error: 'x', message: 'y', details: { gateway_order: {} } } }], {}],
-		['rounds that are none', [{ json: { error: 'gone' } }], { rounds: 'many' }],
-	])('Keep Waiting with %s ends after a few rounds', async (_, items, memory) => {
-		expect(await rounds('durableKeepWaiting', items, memory)).toBeLessThanOrEqual(3);
+		const wait = { ...orderOf(first).wait, startedAtMs: 8e15, dueAtMs: 8e15 };
+		const far = withOrder(first, { ...orderOf(first), acceptedAtMs: 8e15, wait });
+		const { promise } = start(toOptions('image', sandbox, { operation: 'durablePollTasks' }, { items: [far] }));
+		const { waitTill, data } = await promise;
+		expect(waitTill).toBeUndefined();
+		const [row] = data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [];
+		expect(row && orderOf(row)).toMatchObject({ state: 'ended', end: { as: 'done' } });
 	});
 });
 
