@@ -46,24 +46,6 @@ test.each<[unknown, unknown]>([
 	expect(outcome(() => toText(value, 'L'))).toEqual(expected);
 });
 
-test('a text has its bound', () => {
-	expect(reader('abc').text(field({ maxLength: 3 }))).toBe('abc');
-	expect(outcome(() => reader('abcd').text(field({ maxLength: 3 })))).toEqual(
-		refused('textTooLong', { label: 'Field', length: 4, max: 3 }),
-	);
-});
-
-test('a text that is needed says what to enter', () => {
-	const needed = field({ description: 'The ID of a task. As Generate gives it.', placeholder: 'e.g. task-1' });
-	expect(reader('x').requiredText(needed)).toBe('x');
-	expect(outcome(() => reader(' ').requiredText(needed))).toEqual(
-		refused('fieldEmpty', { label: 'Field', enter: 'Enter the ID of a task. As Generate gives it, e.g. task-1.' }),
-	);
-	expect(outcome(() => reader('', true).requiredText(needed))).toEqual(
-		refused('expressionGaveNothing', { label: 'Field' }),
-	);
-});
-
 test.each<[unknown, object, unknown]>([
 	['', { default: 5 }, 5],
 	[0, { default: 5 }, 0],
