@@ -86,7 +86,7 @@ test('an asset that is not active yet gets a hint', async () => {
 	};
 	const { hints } = await hintsOf('avatar', { ...upload, waitForActive: false });
 	expect(hints).toEqual([
-		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
+		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
 	]);
 	expect((await hintsOf('avatar', upload)).hints).toEqual([]);
 });
