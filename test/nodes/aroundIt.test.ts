@@ -166,9 +166,7 @@ describe('in a sub-workflow', () => {
 
 	test.each<[string, Partial<IRunExecutionData> | undefined, Partial<IRunExecutionData> | undefined, boolean]>([
 		['called for each item', given(1), at(CALL, 'each', 2), false],
-		['called once', given(1), at(CALL, 'once', 2), true],
 		['called with several items', given(2), at('test.start', undefined, 1), true],
-		['called by an agent', given(1), at('@n8n/n8n-nodes-langchain.agent', undefined, 1), false],
 		['not to be read', undefined, undefined, false],
 	])(
 		'in a sub-workflow, Survive Restarts has an effect only where the caller gets the results: %s',

@@ -1,7 +1,15 @@
 /** Images of items, in whichever way n8n holds them: in `item.binary`, or, with the setting `binaryMode: 'combined'`, in the JSON. */
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
-import { quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	pngField,
+	quick,
+	quickSandbox,
+	runGateway,
+	type Kind,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -17,15 +25,8 @@ const WAYS = [
 	{ stored: 'filesystem', held: 'combined' },
 ] as const;
 
-const JPEG = 'ffd8ffe000104a46494600010100';
 const fileOf = ([{ json, binary }]: INodeExecutionData[], name: string) =>
 	(binary ?? (json._files as NonNullable<typeof binary>))[name];
-const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
-const declaredTypes = () =>
-	sandbox.requests
-		.filter(({ path }) => path === '/v1/uploads/images')
-		.map(({ body }) => (body as IDataObject).declaredType);
-
 describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held }) => {
 	const generate = { operation: 'generate', prompt: 'a cat', downloadResult: true, options: { ...quick, n: 2 } };
 	const options: RunOptions = { workflowSettings: { binaryMode: held } };
@@ -106,15 +107,12 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			"={{ $('Start').item.json.nothing?.data }}",
 			'Image 2: Input Binary Field is empty',
 		],
-		['an empty name', '={{ "" }}', 'Image 2: Input Binary Field is empty'],
-		['an empty list', '={{ [] }}', 'Image 2: Input Binary Field is empty'],
 		['a name that is missing between two commas', 'data, ,data_1', 'Image 3: Input Binary Field is empty'],
 		[
 			'an object that is no file',
 			'={{ ({ name: "data" }) }}',
 			'Image 2: Input Binary Field is an object, but not a file',
 		],
-		['a field that is not there', 'photo', 'Image 2: the item has no binary field "photo"'],
 	])('where a file is missing, none other is taken and nothing is sent: %s', async (_, binaryPropertyName, message) => {
 		const images = {
 			image: [
@@ -137,7 +135,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('a file is recognised by its first bytes, with a type that says nothing and without any', async () => {
+	test('a file is recognised by its first bytes, without a name, with a type that says nothing and without any', async () => {
 		const file = {
 			...(made[0].binary ?? (made[0].json._files as INodeExecutionData['binary']))?.data,
 			fileName: undefined,
@@ -147,21 +145,20 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			binary: { data: { ...file, mimeType: mimeType as string } },
 		}));
 		const { json } = await run('image', { operation: 'uploadImage' }, items);
-		expect(json).toMatchObject([{ mime_type: 'image/png' }, { mime_type: 'image/png' }]);
+		const recognised = { mime_type: 'image/png', file_name: 'image.png' };
+		expect(json).toMatchObject([recognised, recognised]);
 		expect(sandbox.uploads.map(({ bytes }) => bytes.length > 100)).toEqual([true, true]);
 	});
 });
 
-describe('what is no image', () => {
+describe('files in memory', () => {
 	beforeAll(async () => {
 		await useBinaryMode('default');
 	});
 
 	test.each([
 		['text', 'application/octet-stream', 'hello, this is no image'],
-		['a PDF', 'application/pdf', '%PDF-1.7 and so on'],
 		['a sound in the same wrapping as WebP', 'application/octet-stream', 'RIFF....WAVEfmt '],
-		['nothing', 'application/octet-stream', ''],
 		['without a type', undefined, 'GIF80a'],
 	])('%s (%s) is refused, and nothing is sent', async (_title, mimeType, text) => {
 		const items = [
@@ -181,17 +178,23 @@ describe('what is no image', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('an image without a name gets one that fits', async () => {
-		const items = [
-			{
-				json: {},
-				binary: {
-					data: { data: base64(JPEG), mimeType: 'application/octet-stream', fileExtension: 'bin' },
-				},
-			},
-		];
-		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
-		expect(json[0]).toMatchObject({ file_name: 'image.jpg', mime_type: 'image/jpeg' });
-		expect(declaredTypes()).toEqual(['image/jpeg']);
+	const OTHER = Buffer.from('89504e470d0a1a0a00000000', 'hex').toString('base64');
+	const uploadBeside = async (b: object) =>
+		await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'uploadImage', binaryPropertyName: '={{ $binary.a }}' },
+			{ items: [{ json: {}, binary: { a: pngField(), b: { ...pngField(), ...b } } }] },
+		);
+
+	test('a file of another name beside it is not taken for the one that an expression gives without its content', async () => {
+		const { json } = await uploadBeside({ data: OTHER, fileName: 'dog.png' });
+		expect(json[0]).toMatchObject({ file_name: 'cat.png' });
+	});
+
+	test('of two files that only differ in their content, none is sent for the other', async () => {
+		const { error } = await uploadBeside({ data: OTHER });
+		expect(error?.message).toBe('Input Binary Field is an object, but not a file');
+		expect(sandbox.requests).toEqual([]);
 	});
 });

@@ -1,6 +1,5 @@
 /** n8n dies in the middle of a node: what it has forgotten is in the record that was written ahead, and nothing is bought again. */
-import type { IDataObject, ITaskData } from 'n8n-workflow';
-import { ExecuteContext } from 'n8n-core';
+import type { IDataObject } from 'n8n-workflow';
 import { runTool } from '../support/agent.mts';
 import { useBinaryMode } from '../support/engine.mts';
 import { logLines } from '../support/keySecrecy.mts';
@@ -41,7 +40,6 @@ const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establish
 /** n8n gives it another ID, and has nothing of the node. */
 const retry: RunOptions = { mode: 'retry', kept: { executionId: '2', establishedAt } };
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
-const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
 const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const contextOf = ({ run }: Awaited<ReturnType<typeof runGateway>>) =>
 	run.data.executionData?.contextData as Record<string, IDataObject>;
@@ -83,33 +81,6 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test.each<[string, Partial<ITaskData>]>([
-		['ended', { executionStatus: 'success', data: { main: [[{ json: { isArtificialRecoveredEventItem: true } }]] } }],
-		['begun', { executionStatus: 'crashed' }],
-	])('a retry after a crash buys nothing when n8n has made up a run for the node that had %s', async (_, madeUp) => {
-		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
-		const runs = [{ startTime: 1, executionIndex: 0, executionTime: 0, source: [null], ...madeUp }];
-		const { error } = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			kept: { ...retry.kept, runs },
-			items: prompts('a', 'b'),
-		});
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
-	test('a run that n8n had saved before a crash is another purchase', async () => {
-		const saved = await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
-		const runs = saved.run.data.resultData.runData.Node;
-		const { items } = await runGateway('image', sandbox, fromItem, {
-			...retry,
-			kept: { ...retry.kept, runs },
-			items: prompts('c'),
-		});
-		expect(items).toHaveLength(1);
-		expect(sandbox.tasks).toHaveLength(3);
-	});
-
 	test('a crashed execution buys nothing under its own ID: n8n 1.x hands it to another worker so', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, {
@@ -121,17 +92,8 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('Submit Again lets a retry of a crashed execution submit', async () => {
-		await crashWhileItWaits();
-		const { json } = await runGateway('image', sandbox, submitAgain, { ...retry, items: prompts('a', 'b') });
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(4);
-	});
-
 	test.each<[string, Kind, IDataObject]>([
 		['a token', 'token', { operation: 'create', name: 'a', quota: 'unlimited' }],
-		['a group', 'avatar', { resource: 'group', operation: 'create', groupName: 'a' }],
-		['a verification', 'avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com' }],
 		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', whenDone: 'return' }],
 	])('a retry of a crashed execution does not create %s again', async (_, kind, parameters) => {
 		sandbox.faults.add({ on: 'create', do: 'reset!after' });
@@ -188,17 +150,6 @@ describe('what ended in order is not held up', () => {
 });
 
 describe('the record', () => {
-	test('the write-ahead name is written once for all items, right before the first is sent, and not at all where nothing is created', async () => {
-		const items = prompts(...Array.from({ length: 60 }, () => 'a'));
-		await runGateway('image', sandbox, fromItem, { ...first, items });
-		expect(record.calls).toEqual(['record']);
-		expect(record.all()).toHaveLength(2);
-		restart(new ProcessedData());
-		await runGateway('image', sandbox, { operation: 'getTask', taskId: sandbox.tasks[0].id }, first);
-		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('') });
-		expect(record.calls).toEqual([]);
-	});
-
 	test('where n8n’s record cannot be written, the log says so, and the node goes on', async () => {
 		record.faults = ['database is locked', 'database is locked'];
 		const { json } = await runGateway('image', sandbox, fromItem, { ...first, items: prompts('secret words') });
@@ -208,26 +159,5 @@ describe('the record', () => {
 			/record of what is submitted could not be used \(database is locked\), node "Node", execution 1$/,
 		);
 		expect(logLines().join('\n')).not.toContain('secret words');
-	});
-
-	test('a retry that cannot read n8n’s record sends nothing', async () => {
-		record.faults = ['database is locked', 'database is locked'];
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(error?.description).toMatch(/could not read its record.* Submit Again/);
-		expect(creating()).toHaveLength(0);
-	});
-});
-
-describe('an n8n that has no name for an execution', () => {
-	const says = ExecuteContext.prototype.getExecutionContext;
-	beforeEach(() => Object.assign(ExecuteContext.prototype, { getExecutionContext: () => undefined }));
-	afterEach(() => Object.assign(ExecuteContext.prototype, { getExecutionContext: says }));
-
-	test('in an n8n without names for executions, a retry with the same input buys nothing', async () => {
-		await crashWhileItWaits();
-		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(sandbox.tasks).toHaveLength(2);
 	});
 });

@@ -1,7 +1,10 @@
-/** Result files that do not arrive, or arrive and cannot be stored. */
+/** Result files: what they are, those that do not arrive or cannot be stored, and links to n8n's own copies of them. */
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
+import type { IDataObject } from 'n8n-workflow';
 import { DELIVERIES_IN_PARALLEL } from '../../core/orders/jobs';
+import { runTool } from '../support/agent.mts';
+import { useBinaryMode } from '../support/engine.mts';
 import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -20,28 +23,24 @@ const download = async (directive: string, kind: 'image' | 'video' = 'video') =>
 		options: quick,
 	});
 
-describe('files that take their time', () => {
-	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}' };
-
-	const SLOWER = '[[sandbox duration=0 bytes=2 bytes_per_second=20000]]';
-
-	test('Get Task downloads few files in parallel, in input order', async () => {
-		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOWER}`));
-		const created = await runGateway('video', sandbox, { ...generate, whenDone: 'return' }, { items });
-		const { promise } = startGateway(
-			'video',
-			sandbox,
-			{ operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
-			{ items: created.items },
-		);
-		while (sandbox.fileRequests.length < DELIVERIES_IN_PARALLEL) await pause(50);
-		await pause(500);
-		expect(sandbox.fileRequests).toHaveLength(DELIVERIES_IN_PARALLEL);
-		sandbox.release();
-		const got = (await promise).data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [];
-		expect(got.map(({ json }) => json.task_id)).toEqual(created.json.map(({ task_id: id }) => id));
-		expect(new Set(sandbox.fileRequests.map(({ path }) => path)).size).toBe(items.length);
-	});
+test('Get Task downloads few files in parallel, in input order', async () => {
+	const slower = '[[sandbox duration=0 bytes=2 bytes_per_second=20000]]';
+	const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${slower}`));
+	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', whenDone: 'return' };
+	const created = await runGateway('video', sandbox, generate, { items });
+	const { promise } = startGateway(
+		'video',
+		sandbox,
+		{ operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
+		{ items: created.items },
+	);
+	while (sandbox.fileRequests.length < DELIVERIES_IN_PARALLEL) await pause(50);
+	await pause(500);
+	expect(sandbox.fileRequests).toHaveLength(DELIVERIES_IN_PARALLEL);
+	sandbox.release();
+	const got = (await promise).data.resultData.runData.Node?.[0]?.data?.main?.[0] ?? [];
+	expect(got.map(({ json }) => json.task_id)).toEqual(created.json.map(({ task_id: id }) => id));
+	expect(new Set(sandbox.fileRequests.map(({ path }) => path)).size).toBe(items.length);
 });
 
 describe('an answer that is no file', () => {
@@ -57,18 +56,16 @@ describe('an answer that is no file', () => {
 	});
 });
 
-describe('a file host that asks for a pause', () => {
-	const busy = (retryAfterSeconds: number) =>
-		sandbox.faults.add({ on: 'file', times: 1, do: { status: 429, retryAfterSeconds } });
-
-	test('gets it, and is then asked again', async () => {
-		busy(2);
-		const { items } = await download('');
-		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
-		const [first, second] = sandbox.fileRequests.map(({ at }) => at);
-		expect(second! - first!).toBeGreaterThanOrEqual(1_900);
-	});
+test('a file host that asks for a pause gets it, and is then asked again', async () => {
+	sandbox.faults.add({ on: 'file', times: 1, do: { status: 429, retryAfterSeconds: 2 } });
+	const { items } = await download('');
+	expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
+	const [first, second] = sandbox.fileRequests.map(({ at }) => at);
+	expect(second! - first!).toBeGreaterThanOrEqual(1_900);
 });
+
+const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) =>
+	(task?.hints ?? []).map(({ message }) => message);
 
 describe('a file at the service’s own address, which wants the key', () => {
 	const keys = () =>
@@ -84,7 +81,6 @@ describe('a file at the service’s own address, which wants the key', () => {
 			['service', 'service', 'other'],
 			[undefined, 'key', undefined],
 		],
-		['after a 403', 'result_at=gateway file=403', ['service', 'service'], [undefined, 'key']],
 		['elsewhere', 'result_at=files', ['other'], [undefined]],
 		['elsewhere, after a 401', 'result_at=files file=401', ['other', 'other'], [undefined, undefined]],
 	])('it is fetched without the key first, and with it only %s', async (_, directive, hosts, sent) => {
@@ -117,8 +113,7 @@ describe('a file at the service’s own address, which wants the key', () => {
 			options: quick,
 		});
 		expect(json[0]).toMatchObject({ status: 'completed', url: expect.any(String) as string });
-		const hints = (task?.hints ?? []).map(({ message }) => message).join(' ');
-		expect(hints.includes('may open only with the API key')).toBe(isSaid);
+		expect(hintsOf(task).join(' ').includes('may open only with the API key')).toBe(isSaid);
 		expect(sandbox.fileRequests).toEqual([]);
 	});
 });
@@ -129,8 +124,7 @@ describe('what a file is', () => {
 	const fileOf = async (directive: string, kind: 'image' | 'video') => {
 		const { items, error, task } = await download(directive, kind);
 		const { mimeType, fileName } = items[0]?.binary?.data ?? {};
-		const hints = (task?.hints ?? []).map(({ message }) => message);
-		return { error, hints, is: [mimeType, fileName?.replace(sandbox.tasks[0]?.id ?? '', 'task')] };
+		return { error, hints: hintsOf(task), is: [mimeType, fileName?.replace(sandbox.tasks[0]?.id ?? '', 'task')] };
 	};
 
 	test.each<['image' | 'video', string, string, string]>([
@@ -138,7 +132,6 @@ describe('what a file is', () => {
 		['image', `file_as=jpeg ${OCTETS}`, 'image/jpeg', 'task_1.jpg'],
 		['image', `file_as=jpeg ${TEXT}`, 'image/jpeg', 'task_1.jpg'],
 		['video', `file_as=mp4 ${OCTETS}`, 'video/mp4', 'task_1.mp4'],
-		['video', `file_as=webm ${OCTETS}`, 'video/webm', 'task_1.webm'],
 		['image', 'file_as=webp type=application/octet-stream file_name=portrait.png', 'image/webp', 'portrait.webp'],
 		// A name gets the extension of what the file is.
 		['image', 'file_name=lighthouse', 'image/png', 'lighthouse.png'],
@@ -150,7 +143,6 @@ describe('what a file is', () => {
 	});
 
 	test.each<[string, string, string]>([
-		[`file_as=zip ${OCTETS}`, 'application/zip', 'task_1.zip'],
 		['file_as=zip type=image/png file_name=frames.png', 'application/zip', 'frames.zip'],
 		['file_as=unknown type=model/gltf-binary extension=glb', 'model/gltf-binary', 'task_1.glb'],
 	])(
@@ -203,7 +195,6 @@ describe('a file that n8n does not store', () => {
 
 	type Store = (place: unknown, file: AsyncIterable<unknown>) => Promise<unknown>;
 	test.each<[string, Store]>([
-		['as it reads the file', async () => await Promise.reject(new Error(words))],
 		[
 			'after it has read the file',
 			async (_, file) => {
@@ -211,10 +202,7 @@ describe('a file that n8n does not store', () => {
 				throw Object.assign(new Error(words), { code: 'ECONNRESET' }); // a store that is elsewhere
 			},
 		],
-		...['ENOSPC', 'EACCES', 'EIO', 'EMFILE'].map((code): [string, Store] => [
-			`because the disk refuses with ${code}`,
-			async () => await Promise.reject(Object.assign(new Error(words), { code })),
-		]),
+		['because the disk refuses', async () => await Promise.reject(Object.assign(new Error(words), { code: 'ENOSPC' }))],
 	])(
 		'when n8n does not store a file, %s, its own words are shown, and nothing is downloaded again',
 		async (_, store) => {
@@ -228,8 +216,8 @@ describe('a file that n8n does not store', () => {
 		},
 	);
 
-	test.each(['file=cut', 'file=cut*2'])('a file whose connection breaks is downloaded again: %s', async (directive) => {
-		const { items } = await download(directive);
+	test('a file whose connection breaks is downloaded again', async () => {
+		const { items } = await download('file=cut*2');
 		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		expect(sandbox.fileRequests.length).toBeGreaterThan(1);
 	});
@@ -251,7 +239,79 @@ describe('names of files', () => {
 		]);
 	});
 
-	test.each(['', '...', '={{ undefined }}'])('the file name %j names nothing: the task does', async (given) => {
-		expect(await fileNames(given, 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
+	test('a file name that names nothing is that of the task', async () => {
+		expect(await fileNames('...', 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
 	});
+});
+
+const withLink = { ...quick, downloadLink: true };
+const linked = { operation: 'generate', prompt: 'a cat', options: { ...withLink, n: 2 } };
+/** The files behind the links of an item: each link is the signed ID of a file. */
+async function open({ download_urls: links }: IDataObject): Promise<Buffer[]> {
+	const files = Container.get(BinaryDataService);
+	return await Promise.all(
+		(links as string[]).map(async (link) => {
+			const id = files.validateSignedToken(new URL(link).searchParams.get('token') ?? '');
+			return await files.getAsBuffer({ id, data: '', mimeType: '' });
+		}),
+	);
+}
+
+describe('links to n8n’s own copies of result files', () => {
+	beforeAll(async () => void (await useBinaryMode('filesystem')));
+	afterAll(async () => void (await useBinaryMode('default')));
+
+	test('Generate downloads and links every file, also with Download Result off', async () => {
+		const { items, task } = await runGateway('image', sandbox, { ...linked, downloadResult: false });
+		const [{ json, binary }] = items;
+		expect(json).toMatchObject({ status: 'completed', download_url: (json.download_urls as string[])[0] });
+		expect(Object.keys(binary ?? {})).toEqual(['data', 'data_1']);
+		const delivered = await Promise.all(
+			(json.urls as string[]).map(async (url) => Buffer.from(await (await fetch(url)).arrayBuffer())),
+		);
+		expect(await open(json)).toEqual(delivered);
+		const payload = Buffer.from(String(json.download_url).split('.')[1], 'base64url').toString();
+		const { exp, iat } = JSON.parse(payload) as { exp: number; iat: number };
+		expect((exp - iat) / 86_400).toBe(30);
+		expect(hintsOf(task)).toEqual([]);
+	});
+
+	test('Wait for Task and Get Task download and link the files of a task that exists', async () => {
+		const { json: bought } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a',
+			whenDone: 'return',
+		});
+		for (const operation of ['waitForTask', 'getTask']) {
+			const options = operation === 'getTask' ? { downloadLink: true } : withLink;
+			const { items } = await runGateway('video', sandbox, { operation, taskId: bought[0].task_id, options });
+			expect(await open(items[0].json)).toHaveLength(1);
+			expect(items[0].binary?.data).toMatchObject({ mimeType: 'video/mp4' });
+		}
+	});
+
+	test('nobody gets a download link who has not asked for one', async () => {
+		const { json } = await runGateway('image', sandbox, { ...linked, downloadResult: true, options: quick });
+		expect(Object.keys(json[0])).not.toEqual(expect.arrayContaining([expect.stringContaining('download')]));
+	});
+
+	test('a tool whose file cannot be fetched is no reason to buy again: its agent gets the result without a link', async () => {
+		jest
+			.spyOn(Container.get(BinaryDataService), 'store')
+			.mockRejectedValue(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+		const { answers } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
+		expect(answers[0].error).toBeUndefined();
+		const [json] = JSON.parse(answers[0].text ?? '') as IDataObject[];
+		expect(json).toMatchObject({ status: 'completed', url: expect.stringContaining(sandbox.filesUrl) });
+		expect(json).not.toHaveProperty('download_url');
+	});
+});
+
+test('where n8n keeps files in memory, there is a hint instead of a link, and the file', async () => {
+	const { items, error, task } = await runGateway('image', sandbox, linked);
+	expect(error).toBeUndefined();
+	expect(items[0].json).toMatchObject({ status: 'completed' });
+	expect(items[0].json).not.toHaveProperty('download_url');
+	expect(Object.keys(items[0].binary ?? {})).toEqual(['data', 'data_1']);
+	expect(hintsOf(task)).toEqual([expect.stringMatching(/^There is no download link/)]);
 });

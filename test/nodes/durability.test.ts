@@ -33,18 +33,6 @@ describe('never paid twice', () => {
 		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(answers.length);
 	});
 
-	test('Submit Again lets the retry submit once more', async () => {
-		const options = { ...quick, submitAgain: true };
-		const { json } = await runGateway(
-			'image',
-			sandbox,
-			{ operation: 'generate', prompt: 'a [[sandbox create=504]]', options },
-			{ settings: retrying() },
-		);
-		expect(json[0]?.status).toBe('completed');
-		expect(sandbox.tasks).toHaveLength(1);
-	});
-
 	test('what was surely not accepted is submitted again within the try', async () => {
 		const answers = ['429:1', '503:1', '503', '429:date1', '429'];
 		const { json } = await runGateway('image', sandbox, fromItem, {
@@ -102,12 +90,6 @@ describe('never paid twice', () => {
 		expect(same.error?.description).toMatch(/content_policy_violation.*declined again/);
 	});
 
-	test('identical items are separate purchases', async () => {
-		const { json } = await runGateway('image', sandbox, fromItem, { items: prompts('same', 'same', 'same') });
-		expect(new Set(json.map(({ task_id }) => task_id)).size).toBe(3);
-		expect(sandbox.tasks).toHaveLength(3);
-	});
-
 	test('with continue on error, Retry On Fail does not buy the good items again', async () => {
 		const { json } = await runGateway('image', sandbox, fromItem, {
 			items: prompts('bad [[sandbox fail=content_policy_violation]]', 'good'),
@@ -146,45 +128,6 @@ describe('no task id is lost', () => {
 		for (const { id } of sandbox.tasks) expect(`${error?.message} ${messages.join()}`).toContain(id);
 	});
 
-	test('On Timeout can return the unfinished task instead', async () => {
-		const options = { ...quick, timeoutMinutes: 0.03, onTimeout: 'return' };
-		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate',
-			prompt: 'a [[sandbox duration=60s]]',
-			options,
-		});
-		expect(json[0]).toMatchObject({
-			task_id: sandbox.tasks[0].id,
-			timed_out: true,
-			waited_seconds: expect.any(Number),
-		});
-	});
-
-	test('with continue on error each item carries its task, and goes to the error output', async () => {
-		const { items, run } = await runGateway('video', sandbox, fromItem, {
-			items: prompts('good', 'bad [[sandbox fail=generation_failed message="out of paint"]]'),
-			settings: { onError: 'continueErrorOutput' },
-		});
-		const [good, bad] = run.data.resultData.runData.Node[0].data?.main ?? [];
-		expect(good).toHaveLength(1);
-		expect(items[0].json.status).toBe('completed');
-		const failed = sandbox.tasks.find(({ body }) => String(body.prompt).startsWith('bad'));
-		expect(bad?.[0].json).toMatchObject({
-			message: expect.stringContaining('out of paint'),
-			details: { task_id: failed?.id, status: 'failed' },
-		});
-		expect(bad?.[0].json.error).not.toMatch(/\bfailed\b/);
-	});
-
-	test.each(['in_request', 'in_request_task_id', 'camel', 'list'])(
-		'the answer to a creation holds the ID of the task, not only that of the request: %s',
-		async (created) => {
-			const prompt = `a [[sandbox created=${created}]]`;
-			const { json } = await runGateway('image', sandbox, { ...fromItem, prompt });
-			expect(json).toMatchObject([{ task_id: sandbox.tasks[0].id, status: 'completed' }]);
-		},
-	);
-
 	test.each(['bare', 'user'])(
 		'an answer without a known ID is kept in the error and in n8n’s log: %s',
 		async (created) => {
@@ -203,13 +146,4 @@ describe('no task id is lost', () => {
 			expect(items[0].details).toContain(sandbox.tasks[1].id);
 		},
 	);
-
-	test('passing trouble while polling is ridden out', async () => {
-		const answers = ['503html', '500', '502', '429:1', 'reset', 'truncated', 'html', 'empty', '408', 'success_false'];
-		const { json } = await runGateway('video', sandbox, fromItem, {
-			items: prompts(...answers.map((answer) => `a [[sandbox poll=${answer}*2]]`)),
-		});
-		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
-		expect(sandbox.tasks).toHaveLength(answers.length);
-	});
 });

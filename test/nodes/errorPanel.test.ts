@@ -5,7 +5,6 @@ import type { Order } from '../../core/orders/order';
 import { accept, endBadly, makeOrder } from '../../core/orders/states';
 import { plain } from '../../nodes/errors/plain';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../../nodes/errors/toNodeError';
-import { unreadable } from '../../nodes/errors/unreadable';
 import { summarizeAccepted } from '../../nodes/run/batchSummary';
 
 const FIVE_LINES = 285;
@@ -28,21 +27,6 @@ describe('what n8n gets of an error', () => {
 		expect(answer).toMatchObject({ httpCode: '400', context: { itemIndex: 3 } });
 	});
 
-	test('the words of n8n about a form that it could not read become the error', () => {
-		const thrown = Object.assign(new Error('No such field'), { description: 'Look at the expression.' });
-		expect(shown(unreadable(thrown))).toMatchObject({
-			message: 'No such field',
-			panel: 'Look at the expression. Nothing was sent.',
-		});
-	});
-
-	test('an agent, which reads only the message, finds everything in it', () => {
-		const words = 'The prompt was refused. '.repeat(15).trim();
-		const { message, panel } = shown(refused(words), { isTool: true });
-		expect(message).toContain(panel);
-		expect(message).toContain(words);
-	});
-
 	test('nothing of an error is HTML or a control character', () => {
 		const { message, panel, details } = shown(refused('<i>\n'), {}, { details: '<u>' });
 		expect(`${message} ${panel} ${details.join()}`).not.toMatch(/[<>\n]/);
@@ -52,12 +36,6 @@ describe('what n8n gets of an error', () => {
 
 describe('words of the service', () => {
 	const long = 'The prompt was refused. '.repeat(15).trim();
-
-	test('words of the service that fit are in the panel, and nowhere else', () => {
-		const { panel, details } = shown(refused('No.'));
-		expect(panel).toContain('The service says: "No." (HTTP 400).');
-		expect(details).toEqual([]);
-	});
 
 	const retry = 'Then retry this execution in the Executions list.';
 	test.each([
@@ -70,22 +48,6 @@ describe('words of the service', () => {
 		expect(panel).toContain(last);
 		expect(panel.length).toBeLessThanOrEqual(FIVE_LINES);
 		expect(details[0]).toContain(`The service says: "${long}" (HTTP 40`);
-	});
-});
-
-describe('the IDs of the run', () => {
-	const end = (words: number, ...ids: string[]) =>
-		shown(new GatewayError('taskFailed', 'x'), {}, { last: 'y'.repeat(words), ids: { label: 'Other tasks', ids } })
-			.panel.slice(words + 1)
-			.trim();
-
-	test.each([
-		['up to three', end(5, 'a', 'b', 'c'), 'Other tasks: a, b, c.'],
-		['three of more', end(5, 'a', 'b', 'c', 'd'), 'Other tasks: a, b, c and 1 more, under Error details.'],
-		['as many as fit', end(235, 'a', 'b'.repeat(40)), 'Other tasks: a and 1 more, under Error details.'],
-		['none where none fits', end(5, 'a'.repeat(300)), 'IDs: see Error details.'],
-	])('at its end, the panel names IDs: %s', (_, text, expected) => {
-		expect(text).toBe(expected);
 	});
 });
 
@@ -135,14 +97,6 @@ describe('the other items of a run that ends with an error', () => {
 		],
 	])('the advice counts what a retry submits: %s', (_, error, orders, rest) => {
 		expect(about(error, ...orders).rest).toEqual(rest);
-	});
-
-	test.each<[string, GatewayError, RegExp]>([
-		['a retry', balance, /^Then retry this execution in the Executions list/],
-		['a retry of the saved workflow after a mistake', new GatewayError('badInput', 'x'), /^Then save, and in the Exec/],
-		['past an error that would come again', new GatewayError('rejected', 'x'), /^To get the rest, set On Error/],
-	])('the way to the others is %s', (_, error, words) => {
-		expect(about(error, bought(0)).last).toMatch(words);
 	});
 
 	test('an agent reads the IDs, and of no list of executions', () => {

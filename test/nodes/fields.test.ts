@@ -24,7 +24,6 @@ const refused = (name: string, data: object) => ({ name, data });
 test.each([
 	[undefined, true, true],
 	[null, true, false],
-	['', true, false],
 	[undefined, false, false],
 ])(
 	'a field that holds %j, from an expression or not (%s), is one whose expression gave nothing: %s',
@@ -37,10 +36,8 @@ test.each([
 
 test.each<[unknown, unknown]>([
 	['  x ', 'x'],
-	[undefined, ''],
 	[null, ''],
 	[7, '7'],
-	[true, 'true'],
 	[7n, '7'],
 	[NaN, refused('notText', { label: 'L', value: 'NaN' })],
 	[2 ** 53, refused('idRounded', { label: 'L', value: '9007199254740992' })],
@@ -49,61 +46,23 @@ test.each<[unknown, unknown]>([
 	expect(outcome(() => toText(value, 'L'))).toEqual(expected);
 });
 
-test('a text has its bound', () => {
-	expect(reader('abc').text(field({ maxLength: 3 }))).toBe('abc');
-	expect(outcome(() => reader('abcd').text(field({ maxLength: 3 })))).toEqual(
-		refused('textTooLong', { label: 'Field', length: 4, max: 3 }),
-	);
-	expect(reader('x'.repeat(1e5)).text(field())).toHaveLength(1e5);
-});
-
-test('a text that is needed says what to enter', () => {
-	const needed = field({ description: 'The ID of a task. As Generate gives it.', placeholder: 'e.g. task-1' });
-	expect(reader('x').requiredText(needed)).toBe('x');
-	expect(outcome(() => reader(' ').requiredText(needed))).toEqual(
-		refused('fieldEmpty', { label: 'Field', enter: 'Enter the ID of a task. As Generate gives it, e.g. task-1.' }),
-	);
-	expect(outcome(() => reader('').requiredText(field()))).toEqual(
-		refused('fieldEmpty', { label: 'Field', enter: 'Enter .' }),
-	);
-	expect(outcome(() => reader('', true).requiredText(needed))).toEqual(
-		refused('expressionGaveNothing', { label: 'Field' }),
-	);
-});
-
 test.each<[unknown, object, unknown]>([
-	[undefined, { default: 5 }, 5],
 	['', { default: 5 }, 5],
-	[null, { default: 5 }, 5],
 	[0, { default: 5 }, 0],
 	['7.5', {}, 7.5],
 	['7.5', { integer: true }, 7],
-	[' 7 ', {}, 7],
 	[' ', {}, refused('notANumber', { label: 'Field', value: '" "', min: 0 })],
-	['x', {}, refused('notANumber', { label: 'Field', value: '"x"', min: 0 })],
-	[true, {}, refused('notANumber', { label: 'Field', value: 'true', min: 0 })],
 	[Infinity, {}, refused('notANumber', { label: 'Field', value: 'Infinity', min: 0 })],
-	[1, { min: 1 }, 1],
 	[0.9, { min: 1 }, refused('notANumber', { label: 'Field', value: '0.9', min: 1 })],
-	[9, { max: 9 }, 9],
 	[9.1, { max: 9 }, refused('numberTooLarge', { label: 'Field', value: '9.1', max: 9 })],
 	[2 ** 53, {}, refused('numberTooLarge', { label: 'Field', value: '9007199254740992', max: Number.MAX_SAFE_INTEGER })],
 ])('the number of %p with %j is %j', (value, more, expected) => {
 	expect(outcome(() => reader(value).number(field(more)))).toEqual(expected);
 });
 
-test('a number that is needed is not left out', () => {
-	for (const value of ['', undefined])
-		expect(outcome(() => reader(value).requiredNumber(field({ min: 2 })))).toEqual(
-			refused('fieldEmpty', { label: 'Field', enter: 'Change Field to a number, 2 or more.' }),
-		);
-});
-
 test.each<[unknown, unknown, unknown]>([
 	[undefined, true, true],
 	['', true, true],
-	[undefined, 'true', false],
-	[true, false, true],
 	['true', false, true],
 	[false, true, false],
 	['false', true, false],
@@ -127,49 +86,30 @@ test('a choice is one of those that there are', () => {
 	});
 	expect([reader('b').choice(choices), reader(undefined).choice(choices)]).toEqual(['b', 'a']);
 	expect(reader('b', true).givenChoice(choices)).toBe('b');
-	expect(reader(undefined).givenChoice(choices)).toBe('a');
-	for (const nothing of [undefined, null])
-		expect(outcome(() => reader(nothing, true).givenChoice(choices))).toEqual(
-			refused('expressionGaveNothing', { label: 'Field' }),
-		);
-	expect(outcome(() => reader('c').givenChoice(choices))).toEqual(
-		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
+	expect(outcome(() => reader(undefined, true).givenChoice(choices))).toEqual(
+		refused('expressionGaveNothing', { label: 'Field' }),
 	);
-	expect(outcome(() => reader('c').choice(choices))).toEqual(
+	expect(outcome(() => reader('c').givenChoice(choices))).toEqual(
 		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
 	);
 });
 
 test.each<[unknown, unknown]>([
-	[undefined, {}],
 	['  ', {}],
 	['{"a":1}', { a: 1 }],
-	[{ a: 1 }, { a: 1 }],
 	['[1]', refused('notAJsonObject', { label: 'Field' })],
-	[7, refused('notAJsonObject', { label: 'Field' })],
 	['{"a":', refused('notJson', { label: 'Field', where: expect.stringContaining('JSON') as string })],
 	['{"a":9007199254740993}', refused('numberInexact', { label: 'Field', value: '9007199254740993' })],
-	['{"a":1e999}', refused('numberInexact', { label: 'Field', value: '1e999' })],
 	[`{"a":${'9'.repeat(70)}}`, refused('numberInexact', { label: 'Field', value: `${'9'.repeat(60)}…` })],
 	[{ a: { b: 2 ** 53, c: NaN } }, refused('numberInexact', { label: 'Field', value: '9007199254740992' })],
-	[{ a: [NaN] }, refused('numberInexact', { label: 'Field', value: 'NaN' })],
 	[
 		{ at: new Date(0), b: [{ c: new Date(1) }] },
 		{ at: '1970-01-01T00:00:00.000Z', b: [{ c: '1970-01-01T00:00:00.001Z' }] },
 	],
 	[new Date(0), refused('notAJsonObject', { label: 'Field' })],
-	[{ toJSON: () => undefined }, refused('notAJsonObject', { label: 'Field' })],
 	[{ a: undefined, b: { c: undefined, d: null } }, { b: { d: null } }],
 ])('the JSON of %j is %j', (value, expected) => {
 	expect(outcome(() => reader(value).json(field()))).toEqual(expected);
-});
-
-test('an object that refers to itself is no JSON', () => {
-	const circle: Record<string, unknown> = {};
-	circle.self = circle;
-	expect(outcome(() => reader(circle).json(field()))).toEqual(
-		refused('notJson', { label: 'Field', where: expect.stringContaining('circular') as string }),
-	);
 });
 
 describe('a date', () => {
@@ -181,33 +121,18 @@ describe('a date', () => {
 	test.each<[unknown, unknown]>([
 		['2027-01-01T12:00:00', Date.UTC(2027, 0, 1, 11) / 1000],
 		['2027-01-01T12:00:00Z', Date.UTC(2027, 0, 1, 12) / 1000],
-		[1_800_000_000, 1_800_000_000],
 		['1800000000', 1_800_000_000],
-		[' 1800000000 ', 1_800_000_000],
 		[1_800_000_000_999, 1_800_000_000],
-		[253_402_300_799, 253_402_300_799],
-		[253_402_300_800, refused('expiryInPast', { label: 'L', value: '1978-01-11T21:31:40.800Z' })],
 		['soon', refused('notADate', { label: 'L', value: '"soon"' })],
 		// As Unix time: the years 8402 and 2613.
 		['203001311200', refused('notADate', { label: 'L', value: '"203001311200"' })],
-		['20300131120000', refused('notADate', { label: 'L', value: '"20300131120000"' })],
 		[' 20300131120000 ', refused('notADate', { label: 'L', value: '" 20300131120000 "' })],
-		['203012311200', refused('notADate', { label: 'L', value: '"203012311200"' })],
-		['203010051200', refused('notADate', { label: 'L', value: '"203010051200"' })],
-		['203011251200', refused('notADate', { label: 'L', value: '"203011251200"' })],
 		// Unix time all the same.
 		['2030013112000', 2_030_013_112],
-		['120300131120000', 120_300_131_120],
 		[203001311200, refused('notADate', { label: 'L', value: '203001311200' })],
 		['-1800000000', refused('notADate', { label: 'L', value: '"-1800000000"' })],
-		['1800000000.5', refused('notADate', { label: 'L', value: '"1800000000.5"' })],
-		[['1800000000'], refused('notADate', { label: 'L', value: '["1800000000"]' })],
-		[1e18, refused('notADate', { label: 'L', value: '1000000000000000000' })],
-		[8.64e15, refused('notADate', { label: 'L', value: '8640000000000000' })],
-		[-1, refused('expiryInPast', { label: 'L', value: '1969-12-31T23:59:59.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000, refused('expiryInPast', { label: 'L', value: '2026-01-01T00:00:00.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000 + 1, Date.UTC(2026, 0, 1) / 1000 + 1],
-		[-8.64e12, refused('expiryInPast', { label: 'L', value: '-271821-04-20T00:00:00.000Z' })],
 	])('a date of %p is %j', (value, expected) => {
 		expect(read(value)).toEqual(expected);
 	});
@@ -216,17 +141,11 @@ describe('a date', () => {
 	test.each<[unknown, number]>([
 		['20300131', Date.UTC(2030, 0, 30, 23) / 1000],
 		['20300131T120000', noon],
-		['20300131T110000Z', noon],
-		['2030W054', Date.UTC(2030, 0, 30, 23) / 1000],
 		['2030-01', Date.UTC(2029, 11, 31, 23) / 1000],
 		['2030-W05-4', Date.UTC(2030, 0, 30, 23) / 1000],
-		['2030-01-31 12:00', noon],
-		['+002030-01-31T12:00:00', noon],
-		['Thu, 31 Jan 2030 11:00:00 +0000 (in 2029-12 it was later)', noon],
 		[' 2030-01-31 12:00:00 ', noon],
 		['2030-01-31 12:00:00 +01:00', noon],
 		['Thu, 31 Jan 2030 11:00:00 GMT', noon],
-		['31 Jan 2030 12:00 +0100', noon],
 		[new Date(noon * 1000), noon],
 		[DateTime.fromSeconds(noon), noon],
 	])('%p is a date with one meaning, in the time zone of the workflow if it names none', (value, seconds) => {
@@ -234,9 +153,8 @@ describe('a date', () => {
 	});
 
 	const noDates: unknown[] = [
-		...['45', '3600', '2027', '203001', 'next 45', '12', '12:00', '12:00:00', 'T12:00', '1/31/2030', '31.01.2030'],
-		...['Jan 31 2030', '2030/01/31 12:00', '2030-02-31', '2030-01-31 25:00', '2030-13', '2200-00', '2030x'],
-		...[['2030-01-31'], {}, true, new Date(NaN), DateTime.invalid('none')],
+		...['45', '2027', '203001', 'next 45', '12:00', '1/31/2030', '31.01.2030', '2030-02-31', '2030-01-31 25:00'],
+		...[['2030-01-31'], true, new Date(NaN), DateTime.invalid('none')],
 	];
 	test.each(noDates.map((value) => [value]))('%p could mean anything, or is no date, and is refused', (value) => {
 		expect(read(value)).toEqual(refused('notADate', { label: 'L', value: expect.any(String) as string }));

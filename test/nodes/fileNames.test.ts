@@ -11,15 +11,11 @@ const ZIP = bytes('PK\x03\x04');
 describe('the type of a file', () => {
 	test.each<[string, string | undefined]>([
 		['text/html; charset=utf-8', 'a web page'],
-		['application/xhtml+xml', 'a web page'],
 		['application/json', 'JSON'],
 		['application/problem+json', 'JSON'],
 		['application/xml', 'XML'],
 		['text/plain', 'text'],
 		['image/svg+xml', undefined],
-		['video/mp4', undefined],
-		['audio/json', undefined],
-		['application/octet-stream', undefined],
 		['', undefined],
 	])('%s is no result: %p', (type, words) => {
 		expect(describeNoFile(type)).toBe(words);
@@ -32,15 +28,11 @@ describe('the type of a file', () => {
 		// The first bytes tell nothing: the header does, then the name.
 		['image/WEBP; q=1', UNKNOWN, '/a.png', 'image/webp'],
 		['application/octet-stream', UNKNOWN, '/a.JPG?x=.gif', 'image/jpeg'],
-		['', UNKNOWN, '/a.webp', 'image/webp'],
-		['', UNKNOWN, '/a.mp4', 'video/mp4'],
 		['', UNKNOWN, '/a.mov.exe', 'application/octet-stream'],
-		['', UNKNOWN, '/png', 'application/octet-stream'],
 		['model/gltf-binary', UNKNOWN, '/a', 'model/gltf-binary'],
 		// They tell a medium: they decide, unless the header names one.
 		['', PNG, '/a.mp4', 'image/png'],
 		['binary/octet-stream', MP4, '/a', 'video/mp4'],
-		['text/plain', PNG, '/a.txt', 'image/png'],
 		['text/plain; charset=utf-8', bytes('\xff\xd8\xff\xe1'), '/a', 'image/jpeg'],
 		['image/*', PNG, '/a', 'image/png'],
 		['video/octet-stream', MP4, '/a', 'video/mp4'],
@@ -48,7 +40,6 @@ describe('the type of a file', () => {
 		// They tell no medium: a header that calls the file one is wrong.
 		['image/png', ZIP, '/a.png', 'application/zip'],
 		['model/vnd.usdz+zip', ZIP, '/a.usdz', 'model/vnd.usdz+zip'],
-		['application/force-download', ZIP, '/a', 'application/zip'],
 		['video/mp4', bytes('<!DOCTYPE html>'), '/a.mp4', 'text/html'],
 		['image/svg+xml', bytes('<?xml version="1.0"?>'), '/a.svg', 'image/svg+xml'],
 		['video/mp4', bytes('#EXTM3U'), '/a.mp4', 'application/vnd.apple.mpegurl'],
@@ -59,12 +50,10 @@ describe('the type of a file', () => {
 	});
 
 	test.each<[string, string[], string]>([
-		['attachment; filename="cat.jpg"', ['/a.png', '/a.gif'], 'image/jpeg'],
 		['attachment; filename=cat.jpg ; x=y', ['/download'], 'image/jpeg'],
 		["attachment; filename*=UTF-8''cat.webp; filename=cat.jpg", ['/download'], 'image/webp'],
 		['attachment; filename="cat"', ['/a.gif', '/a.png'], 'image/gif'],
 		['', ['/files/1', '/bucket/x.webp'], 'image/webp'],
-		['', ['/files/1', '/files/1'], 'application/octet-stream'],
 	])('without a type and known bytes, a file is what its names say: %j at %j is %s', (disposition, paths, expected) => {
 		const urls = paths.map((path) => `https://a.example${path}`);
 		for (const type of ['', 'application/octet-stream', 'binary/octet-stream'])
@@ -79,24 +68,18 @@ describe('the name of a file', () => {
 
 	test.each([
 		['attachment; filename="cat.png"', 'cat.png'],
-		['attachment; filename = cat.png ; x=y', 'cat.png'],
 		[`attachment; filename="a.png"; filename*=UTF-8'de'Kätzchen%20%C3%BC.png`, 'Kätzchen ü.png'],
-		['attachment; FILENAME*=cat%.png', 'cat%.png'],
 		['attachment; filename="../../etc/cat.png"', 'cat.png'],
 		['attachment; filename="..\\\\cat.png"', 'cat.png'],
 		['attachment; filename="...cat.png"', 'cat.png'],
-		["attachment; filename*=UTF-8''%20.cat.png", 'cat.png'],
 		['attachment; filename="c:a|t?<>*.png"', 'c_a_t____.png'],
-		['attachment; filename="0.png"', '1.png'],
+		["attachment; filename*=UTF-8''a%00b.png", 'a_b.png'],
+		['attachment; filename=".htaccess"', 'htaccess.png'],
 		['attachment; filename="12.png"', '1.png'],
-		['attachment; filename* = cat.png', 'cat.png'],
 		["attachment; filename*=UTF-8''x%0A/../../etc%5Ccat.png", 'cat.png'],
 		['attachment; filename="Image-12.png"', '1.png'],
 		['attachment; filename="output"', '1.png'],
 		['attachment; filename="output of cat.png"', 'output of cat.png'],
-		['attachment; filename="my output.png"', 'my output.png'],
-		['attachment; filename=""', '1.png'],
-		['attachment', '1.png'],
 		['', '1.png'],
 	])('the name of a file is what the service says: %s', (disposition, expected) => {
 		expect(nameOf(disposition)).toBe(expected);
@@ -106,19 +89,15 @@ describe('the name of a file', () => {
 		['https://a.example/x/cat%20a.png?y=z', 'cat a.png'],
 		['https://a.example/x/cat', '1.png'],
 		['https://a.example/cat.exe', '1.png'],
-		['https://a.example/', '1.png'],
 	])('the name of a file is that of the address %s', (url, expected) => {
 		expect(nameOf('', url)).toBe(expected);
 	});
 
 	test.each([
 		['cat', 'image/png', 'cat.png'],
-		['cat.png', 'image/png', 'cat.png'],
 		['cat', 'image/jpeg', 'cat.jpg'],
 		['cat.png', 'video/mp4', 'cat.mp4'],
 		['v1.5', 'video/mp4', 'v1.5.mp4'],
-		['cat', 'image/svg+xml', 'cat.svg'],
-		['cat', 'audio/mpeg', 'cat.mp3'],
 		['cat', 'image/../x-heic', 'cat.heic'],
 	])('the name of a file is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
 		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
@@ -129,7 +108,6 @@ describe('the name of a file', () => {
 		const known = resultMimeType(type, { disposition: '', urls: ['https://a.example/a'] }, UNKNOWN);
 		expect(known).toBe(type.slice(0, 100));
 		expect(nameOf('', undefined, 'cat', known)).toBe(`cat.${'x'.repeat(94)}`);
-		expect(describeNoFile(`${'x'.repeat(15_000)}/html`)).toBeUndefined();
 	});
 
 	test('no two of an item are the same, whatever the case of their letters', () => {
@@ -146,21 +124,13 @@ describe('the name of a file', () => {
 		const dotted = new FileNames('v1.5');
 		dotted.use('v1.5.png');
 		expect(dotted.nameOf(file, 'x')).toBe('v1.5_1.png');
-		const plain = new FileNames('');
-		plain.use('A.PNG');
-		expect(plain.nameOf({ ...file, disposition: 'filename=a' }, 'x')).toBe('a_1.png');
 	});
 
 	test('the name of a file that somebody enters is cleaned, also where it is a whole prompt', () => {
 		expect(cleanFileName('  a/b\\c  ')).toBe('a_b_c');
 		expect(cleanFileName('cat. . ')).toBe('cat');
-		expect(cleanFileName('..cat')).toBe('cat');
-		expect(cleanFileName(' / ')).toBe('_');
 		expect(cleanFileName('...')).toBe('');
 		expect(cleanFileName('x'.repeat(400))).toBe('x'.repeat(150));
-		expect(cleanFileName(`  ${'x'.repeat(150)}`)).toBe('x'.repeat(150));
-		expect(cleanFileName(`start ${'x'.repeat(400)}`)).toMatch(/^start x+$/);
-		expect(cleanFileName(`${'x'.repeat(149)}😀y`)).toBe('x'.repeat(149));
 		expect(cleanFileName(`${'x'.repeat(148)}😀y`)).toBe(`${'x'.repeat(148)}😀`);
 	});
 });

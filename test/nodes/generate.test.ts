@@ -55,28 +55,6 @@ describe('Generate', () => {
 		expect(items.map((item) => item.pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
 	});
 
-	test('what a batch has taught, the next one of the same model knows: it is seen sooner', async () => {
-		// A service of its own: nothing is known of its tasks. No draw: the first batch may not be lucky.
-		const unknown = await quickSandbox();
-		const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
-		const texts = Array.from({ length: 10 }, (_, index) => `${index} [[sandbox duration=1s progress=stuck]]`);
-		const runBatch = async () => {
-			const { json } = await runGateway(
-				'video',
-				unknown,
-				{ operation: 'generate', prompt: '={{ $json.prompt }}' },
-				{ items: prompts(...texts) },
-			);
-			expect(json.map(({ status }) => status)).toEqual(texts.map(() => 'completed'));
-			return json.reduce((sum, { waited_seconds: waited }) => sum + Number(waited), 0) / texts.length;
-		};
-		const first = await runBatch();
-		const second = await runBatch();
-		random.mockRestore();
-		await unknown.close();
-		expect(second).toBeLessThan(first);
-	});
-
 	test('Concurrent Tasks caps the tasks in flight', async () => {
 		const options = { ...quick, concurrentTasks: 2 };
 		const { json } = await runGateway(
@@ -168,62 +146,39 @@ describe('Generate', () => {
 		]);
 	});
 
-	test('Upload Image gives the URL', async () => {
-		const { json } = await runGateway(
+	test('the address of an uploaded image may be relative, and the fields of the credential are sent', async () => {
+		const fields = { purpose: 'vision', sandbox: 'upload_answer=relative' };
+		const { json, error } = await runGateway(
 			'image',
 			sandbox,
-			{ operation: 'uploadImage', binaryPropertyName: 'photo' },
-			{ items: [{ json: {}, binary: { photo: pngField() } }] },
+			{ operation: 'uploadImage' },
+			{
+				items: [{ json: {}, binary: { data: pngField() } }],
+				credential: { customPaths: true, imageUploadFields: JSON.stringify(fields) },
+			},
 		);
-		expect(json[0]).toEqual({
-			url: expect.stringContaining(sandbox.filesUrl),
-			file_name: 'cat.png',
-			mime_type: 'image/png',
-		});
+		expect(error).toBeUndefined();
+		expect(json[0]?.url).toBe(sandbox.filesUrl + sandbox.uploads[0]?.path);
+		expect(sandbox.requests[0]?.body).toMatchObject({ fields });
 	});
 
-	test.each(['relative'])(
-		'Upload Image finds the URL wherever the answer has it, and the fields of the credential are sent: %s',
-		async (place) => {
-			const fields = { purpose: 'vision', sandbox: `upload_answer=${place}` };
-			const { json, error } = await runGateway(
+	test('the multipart field of the credential counts, as long as Custom Paths is on', async () => {
+		const other = await quickSandbox({ uploadField: 'files[]' });
+		const upload = async (credential: IDataObject) =>
+			await runGateway(
 				'image',
-				sandbox,
+				other,
 				{ operation: 'uploadImage' },
-				{
-					items: [{ json: {}, binary: { data: pngField() } }],
-					credential: { customPaths: true, imageUploadFields: JSON.stringify(fields) },
-				},
+				{ items: [{ json: {}, binary: { data: pngField() } }], credential },
 			);
-			expect(error).toBeUndefined();
-			expect(json[0]?.url).toBe(sandbox.filesUrl + sandbox.uploads[0]?.path);
-			expect(sandbox.requests[0]?.body).toMatchObject({ fields });
-		},
-	);
-
-	test.each(['image', 'files[]'])(
-		'the multipart field %s of the credential counts, as long as Custom Paths is on',
-		async (imageUploadField) => {
-			const other = await quickSandbox({ uploadField: imageUploadField });
-			try {
-				const upload = async (credential: IDataObject) =>
-					await runGateway(
-						'image',
-						other,
-						{ operation: 'uploadImage' },
-						{ items: [{ json: {}, binary: { data: pngField() } }], credential },
-					);
-				expect((await upload({ customPaths: true, imageUploadField })).json[0]).toMatchObject({
-					url: expect.stringContaining(other.filesUrl),
-				});
-				expect((await upload({ customPaths: false, imageUploadField })).error?.description).toContain(
-					`must be named "${imageUploadField}", not "file"`,
-				);
-			} finally {
-				await other.close();
-			}
-		},
-	);
+		expect((await upload({ customPaths: true, imageUploadField: 'files[]' })).json[0]).toMatchObject({
+			url: expect.stringContaining(other.filesUrl),
+		});
+		expect((await upload({ customPaths: false, imageUploadField: 'files[]' })).error?.description).toContain(
+			'must be named "files[]", not "file"',
+		);
+		await other.close();
+	});
 
 	test('Include Input Fields passes no result of an earlier task through', async () => {
 		const { json } = await runGateway(
@@ -254,22 +209,15 @@ describe('Generate', () => {
 		},
 	);
 
-	const last = { url: 'https://example.com/last.png', role: 'last_frame' };
-
 	const [one, two] = ['https://example.com/1.png', 'https://example.com/2.png'];
-	const found = { photo: one, photos: [one, two], row: { url: one }, rows: [{ url: one }, { url: two }] };
-	describe.each(['alpha-video-1-5-pro', 'beta-v3', '={{ "beta-v3" }}'])('images for the model %s', (model) => {
+	const found = { photo: one, rows: [{ url: one }, { url: two }] };
+	describe.each(['alpha-video-1-5-pro', '={{ "beta-v3" }}'])('images for the model %s', (model) => {
 		test.each<[string, unknown, string[] | undefined]>([
 			['rows of the editor', { image: [{ source: 'url', url: one, binaryPropertyName: 'data' }] }, [one]],
-			['a list of URLs in the place of rows', { image: [one, two] }, [one, two]],
 			['rows and URLs', { image: [{ url: one }, two] }, [one, two]],
 			['an expression for all rows', { image: '={{ $json.rows }}' }, [one, two]],
-			['a URL', one, [one]],
 			['a list of URLs', [one, two], [one, two]],
 			['an expression that gives a URL', '={{ $json.photo }}', [one]],
-			['an expression that gives URLs', '={{ $json.photos }}', [one, two]],
-			['an expression that gives rows', '={{ $json.rows }}', [one, two]],
-			['no rows', { image: [] }, undefined],
 			['an expression that gives an empty list', '={{ [] }}', undefined],
 		])('%s: all are sent, in order', async (_title, images, sent) => {
 			const form = { operation: 'generate', whenDone: 'return', prompt: 'a', model, images } as IDataObject;
@@ -281,8 +229,6 @@ describe('Generate', () => {
 
 	test.each<[string, unknown]>([
 		['rows', { video: [{ url: one }] }],
-		['a list of URLs in the place of rows', { video: [one] }],
-		['a URL', one],
 		['an expression', '={{ [$json.photo] }}'],
 	])('reference videos as %s are sent', async (_title, referenceUrls) => {
 		const form = { operation: 'generate', whenDone: 'return', model: 'delta-2.6-flash', referenceUrls } as IDataObject;
@@ -298,14 +244,19 @@ describe('Generate', () => {
 	});
 
 	test('a role that says what the position says anyway is left out for a model without roles, and a hint says so', async () => {
-		const images = { image: [{ url: 'https://example.com/a.png', role: 'first_frame' }, last] };
+		const images = {
+			image: [
+				{ url: one, role: 'first_frame' },
+				{ url: two, role: 'last_frame' },
+			],
+		};
 		const { task } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			model: '={{ "beta-v3" }}',
 			images,
 			options: quick,
 		});
-		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', image_urls: ['https://example.com/a.png', last.url] });
+		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', image_urls: [one, two] });
 		expect(JSON.stringify(task?.hints)).toContain('Role was not sent: beta-v3 does not support it.');
 	});
 
@@ -343,17 +294,4 @@ describe('Generate', () => {
 			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);
 		},
 	);
-});
-
-test('Requests per Second holds for all items together', async () => {
-	const perSecond = 20;
-	const options = { requestsPerSecond: perSecond };
-	const parameters = { operation: 'generate', prompt: 'a', whenDone: 'return', options };
-	const startedAtMs = Date.now();
-	await runGateway('image', sandbox, parameters, {
-		items: prompts(...Array.from({ length: 6 * perSecond }, () => 'a')),
-	});
-	// The first second's worth goes at once. What the limiter keeps within each second, and how much of it is used, is
-	// shown with a fake clock: on a busy machine, requests and timers are late.
-	expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(5_000);
 });

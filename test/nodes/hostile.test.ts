@@ -1,6 +1,17 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
+import type { IDataObject } from 'n8n-workflow';
 import { realClock } from '../../nodes/connection/transport';
-import { pause, prompts, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import {
+	hurry,
+	pause,
+	pngField,
+	prompts,
+	quick,
+	runGateway,
+	testCredential,
+	type Kind,
+	type Sandbox,
+} from '../support/nodes.mts';
 import { heapMb } from '../support/memory.mts';
 import {
 	costOf,
@@ -119,56 +130,34 @@ describe('the answers for many tasks together', () => {
 	const TASKS = 50;
 	/** Nearly as much as one answer may have, and more in memory. */
 	const FILLER = Array.from({ length: 7_000 }, (_, index) => ({ [`name_${index}`]: 'a'.repeat(100) }));
-	const record = (id: string, fields: object) => JSON.stringify({ id, ...fields, filler: FILLER });
-	const pending: Answer = (response, request) =>
-		text(record(idIn(request), { status: 'in_progress' }))(response, request);
 	const idIn = ({ url = '' }: Parameters<Answer>[1]) => url.split('/').at(-1) ?? '';
 	const polled = () => new Set(hostile.requests.filter(({ method }) => method === 'GET').map(({ url }) => url)).size;
 
-	let created = 0;
-	beforeEach(() => {
+	test('of the records of tasks that are not ready nothing is kept', async () => {
+		let created = 0;
 		hostile.answers.create = (response, request) =>
 			text(JSON.stringify({ id: `task_${++created}`, status: 'queued' }))(response, request);
-	});
-
-	/** The MB of memory that all tasks take together once each has got so far. */
-	async function takenBy(goneSoFar: () => boolean, goOn = () => {}): Promise<number> {
+		hostile.answers.poll = (response, request) =>
+			text(JSON.stringify({ id: idIn(request), status: 'in_progress', filler: FILLER }))(response, request);
 		const before = heapMb();
 		const waiting = runGateway(
 			'image',
 			hostile as unknown as Sandbox,
-			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 3 } },
+			{
+				operation: 'generate',
+				prompt: '={{ $json.prompt }}',
+				downloadResult: false,
+				options: { pollIntervalSeconds: 3 },
+			},
 			{ items: prompts(...Array.from({ length: TASKS }, (_, index) => `a ${index}`)) },
 		);
-		while (!goneSoFar()) await pause(50);
+		while (polled() < TASKS) await pause(50);
 		await pause(1_000);
-		const taken = heapMb() - before;
-		const url = `${hostile.baseUrl}/files/a.png`;
+		expect(heapMb() - before).toBeLessThan(30);
 		hostile.answers.poll = (response, request) =>
-			text(JSON.stringify({ id: idIn(request), status: 'completed', url }))(response, request);
-		goOn();
+			text(JSON.stringify({ id: idIn(request), status: 'completed', url: PICTURE }))(response, request);
 		expect((await waiting).items).toHaveLength(TASKS);
 		expect(hostile.posts()).toBe(TASKS);
-		return taken;
-	}
-
-	test('of the records of tasks that are not ready nothing is kept', async () => {
-		hostile.answers.poll = pending;
-		expect(await takenBy(() => polled() === TASKS)).toBeLessThan(30);
-	});
-
-	test('of the records of tasks that wait for their files nothing is kept', async () => {
-		const files: Array<() => void> = [];
-		hostile.answers.poll = (response, request) =>
-			text(record(idIn(request), { status: 'completed', url: `${hostile.baseUrl}/files/a.png` }))(response, request);
-		hostile.answers.file = (response, request) => {
-			files.push(() => text('a file', { 'content-type': 'image/png' })(response, request));
-		};
-		const goOn = () => {
-			hostile.answers.file = text('a file', { 'content-type': 'image/png' });
-			files.forEach((answer) => answer());
-		};
-		expect(await takenBy(() => polled() >= TASKS, goOn)).toBeLessThan(30);
 	});
 });
 
@@ -179,8 +168,8 @@ describe('an answer that does not end', () => {
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 60));
 	});
 
-	test.each([['a byte at a time', drip()]])('a poll that is answered by %s is asked again', async (_, answer) => {
-		hostile.answers.poll = answer;
+	test('a poll that is answered a byte at a time is asked again', async () => {
+		hostile.answers.poll = drip();
 		const waiting = generate();
 		while (hostile.requests.length < 2) await pause(50);
 		hostile.answers.poll = finished({ url: PICTURE });
@@ -198,15 +187,12 @@ describe('an answer that does not end', () => {
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test.each([['cut off in the middle', cut(`{"id":"${TASK_ID}","sta`)]])(
-		'the ID is not lost if the rest of the answer comes %s',
-		async (_, answer) => {
-			hostile.answers.create = answer;
-			hostile.answers.poll = finished({ url: PICTURE });
-			expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
-			expect(hostile.posts()).toBe(1);
-		},
-	);
+	test('the ID is not lost if the answer is cut off in the middle', async () => {
+		hostile.answers.create = cut(`{"id":"${TASK_ID}","sta`);
+		hostile.answers.poll = finished({ url: PICTURE });
+		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
+		expect(hostile.posts()).toBe(1);
+	});
 
 	test('the test of the credential ends at an answer that does not end', async () => {
 		for (const answer of [drip(), dripHeaders()]) {
@@ -245,7 +231,6 @@ describe('a result that is in a private network', () => {
 		'a result in a private network is not fetched at the end of a redirect: %s',
 		async (location) => {
 			hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
-			hostile.answers.file = text('', { location: '/files/b.png' }, 302);
 			const second = text('', { location }, 307);
 			hostile.answers.file = (response, request) =>
 				(request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, 302) : second)(response, request);
@@ -263,31 +248,15 @@ describe('a result that is in a private network', () => {
 		jest.spyOn(realClock, 'sleep').mockImplementation(async () => await pause(1));
 		expect((await download()).error?.description).toContain('The file host answered with HTTP 302');
 	});
-
-	test.each(['../../../etc/passwd', '..\\..\\a.png', 'a\u0000b.png', '.htaccess'])(
-		'a file called %j has no folder in its name',
-		async (name) => {
-			hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/${encodeURIComponent(name)}` });
-			hostile.answers.file = text('a file', {
-				'content-type': 'image/png',
-				'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-			});
-			const { fileName } = (await download()).items[0]?.binary?.data ?? {};
-			expect(fileName).toMatch(/^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u);
-		},
-	);
 });
 
 describe('an answer that is hard to read', () => {
-	test.each([45_000])(
-		'an answer with %i levels is read, and the record is without what is too deep',
-		async (levels) => {
-			hostile.answers.poll = nested(levels);
-			const { error, json } = await cheaply(async () => await getTask({ options: { simplify: false } }));
-			expect(error).toBeUndefined();
-			expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
-		},
-	);
+	test('an answer with 45,000 levels is read, and the record is without what is too deep', async () => {
+		hostile.answers.poll = nested(45_000);
+		const { error, json } = await cheaply(async () => await getTask({ options: { simplify: false } }));
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
+	});
 
 	test('of more URLs than may be, the first 10,000 are the result', async () => {
 		hostile.answers.poll = finished({
@@ -338,5 +307,40 @@ describe('an answer that is hard to read', () => {
 		hostile.answers.create = text('{"id":"task_1"}', { 'content-encoding': 'gzip' });
 		expect((await generate()).error?.message).toBe(NOT_KNOWN);
 		expect(hostile.posts()).toBe(1);
+	});
+});
+
+describe('a redirect of the service, which would take the request and the key to another host', () => {
+	let elsewhere: Hostile;
+	beforeAll(async () => {
+		elsewhere = await startHostile();
+	});
+	afterAll(async () => await elsewhere.close());
+	const redirects = (status: number) => {
+		const moved = text('', { location: `${elsewhere.baseUrl}/v1/elsewhere` }, status);
+		Object.assign(hostile.answers, { create: moved, poll: moved, balance: moved });
+		hurry(200);
+	};
+
+	const upload = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
+	test.each<[string, number, Kind, IDataObject]>([
+		['a creation', 307, 'image', { operation: 'generate', prompt: 'a', options: quick }],
+		['a creation', 303, 'image', { operation: 'generate', prompt: 'a', options: quick }],
+		['an upload', 308, 'image', { operation: 'generate', prompt: 'a', images: upload, options: quick }],
+		['a read of a task', 302, 'image', { operation: 'getTask', taskId: TASK_ID }],
+		['a read of the balance', 301, 'balance', { operation: 'getAccountBalance' }],
+	])('a redirect of %s with %i is not followed: it is an error', async (_, status, kind, parameters) => {
+		redirects(status);
+		const items = [{ json: {}, binary: { data: pngField() } }];
+		const { error } = await runGateway(kind, hostile as unknown as Sandbox, parameters, { items });
+		expect(error).toBeDefined();
+		expect(elsewhere.requests).toEqual([]);
+	});
+
+	test('a redirect of the test of the credential is not followed', async () => {
+		redirects(302);
+		const { status, message } = await testCredential(hostile);
+		expect([status, message]).toEqual(['Error', expect.stringContaining(new URL(elsewhere.baseUrl).host)]);
+		expect(elsewhere.requests).toEqual([]);
 	});
 });

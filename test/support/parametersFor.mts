@@ -12,7 +12,7 @@ import {
 } from './goldens.mts';
 
 /** A file of this kind may import it. */
-export const isSame = isDeepStrictEqual;
+const isSame = isDeepStrictEqual;
 
 export type Body = { [name: string]: Value };
 
