@@ -65,6 +65,28 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
+		name: 'a task that a lost worker has bought in the place of one that had failed is in the output, if its ID is in the purchase log',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'fail=internal_error', polls: ['slow:40s'] } }],
+						files: [],
+					},
+				},
+			],
+			maxTries: 2,
+			pollIntervalSeconds: undefined,
+			surviveRestarts: true,
+			engine: 'workers',
+			crashes: [{ afterSteps: 295, downMs: 1000 }],
+			purchaseLog: {},
+			randomness: 399800190,
+		},
+	},
+	{
 		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
 		drawn: {
 			...PLAIN,
@@ -152,6 +174,14 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			...PLAIN,
 			items: [task('duration=9s', [], 'error_200')],
 			...{ surviveRestarts: true, pollIntervalSeconds: 70, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
+		name: 'a task that is refused is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=1000s', ['ok'], '423')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
 		},
 	},
 	{
