@@ -205,6 +205,15 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [task('duration=45s ids=behind', ['ok', '429:4000'])], maxTries: 2 },
 	},
 	{
+		name: 'a page in the place of a status says nothing about the task, for minutes',
+		drawn: {
+			...PLAIN,
+			items: ['401html', '403html', '404html', '404text', '403proxy'].map((page) =>
+				task('duration=20s', Array<string>(8).fill(page)),
+			),
+		},
+	},
+	{
 		name: 'after pages in a row nothing more is submitted',
 		drawn: {
 			...PLAIN,
