@@ -129,7 +129,7 @@ export async function endN8n(n8n: N8n, signal: Signal) {
 }
 
 /** kill -9 of n8n and all that it started. */
-export async function killN8n({ server }: N8n) {
+async function killN8n({ server }: N8n) {
 	process.kill(-server.pid, 'SIGKILL');
 	await server.ended;
 }

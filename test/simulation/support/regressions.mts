@@ -65,6 +65,28 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
+		name: 'a task that a lost worker has bought in the place of one that had failed is in the output, if its ID is in the purchase log',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'fail=internal_error', polls: ['slow:40s'] } }],
+						files: [],
+					},
+				},
+			],
+			maxTries: 2,
+			pollIntervalSeconds: undefined,
+			surviveRestarts: true,
+			engine: 'workers',
+			crashes: [{ afterSteps: 295, downMs: 1000 }],
+			purchaseLog: {},
+			randomness: 399800190,
+		},
+	},
+	{
 		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
 		drawn: {
 			...PLAIN,
@@ -163,6 +185,14 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		},
 	},
 	{
+		name: 'a task that is refused is waited for some minutes over all sleeps',
+		drawn: {
+			...PLAIN,
+			items: [task('duration=1000s', ['ok'], '423')],
+			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+		},
+	},
+	{
 		name: 'the ID of the service behind is known after a sleep, and in the process that takes over',
 		drawn: {
 			...PLAIN,
@@ -173,6 +203,15 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 	{
 		name: 'the ID of the service behind is known in a retry, although the task has finished meanwhile',
 		drawn: { ...PLAIN, items: [task('duration=45s ids=behind', ['ok', '429:4000'])], maxTries: 2 },
+	},
+	{
+		name: 'a page in the place of a status says nothing about the task, for minutes',
+		drawn: {
+			...PLAIN,
+			items: ['401html', '403html', '404html', '404text', '403proxy'].map((page) =>
+				task('duration=20s', Array<string>(8).fill(page)),
+			),
+		},
 	},
 	{
 		name: 'after pages in a row nothing more is submitted',
