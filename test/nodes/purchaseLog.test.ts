@@ -111,23 +111,6 @@ describe('everything that is bought has rows', () => {
 	});
 });
 
-test.each<[string, RunOptions, string?]>([
-	['the workflow has not been saved', {}, ''],
-	['this n8n does not have the node "Data table"', { excluded: 'n8n-nodes-base.dataTable' }],
-])(
-	'where %s, everything but a Purchase Key is as without the log, and a hint says why',
-	async (why, more, id = 'wf') => {
-		const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.prompt === "a" ? "" : "key" }}' } };
-		const started = begin('image', keyed, { ...more, items: prompts('a', 'b'), ...inItems });
-		started.workflow.id = id;
-		const { json, hints } = await outcomeOf(started);
-		expect(json[0]?.status).toBe('completed');
-		expect(json[1]).toMatchObject({ code: 'purchase_log_unavailable', details: expect.stringContaining(why) });
-		expect(hints).toContain(why);
-		expect([sandbox.tasks.length, tables.rows.length]).toEqual([1, 0]);
-	},
-);
-
 const establishedAt = Date.now() - 60_000;
 const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
 /** n8n gives it another ID, and has nothing of the node. */
@@ -162,13 +145,6 @@ async function stored(executionId: string, content: Buffer = Buffer.from(pngFiel
 describe('a retry after a crash', () => {
 	const items = prompts(long('a'), long('b'));
 
-	test('a retry after a crash goes on with the tasks of the log', async () => {
-		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
-		const { json } = await run('image', fromItem, { ...retryAs('2'), items });
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
 	test('a retry after a crash buys nothing again where the request is another one: it names the task, until the user wants both', async () => {
 		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
 		const others = [...prompts('another prompt'), items[1]];
@@ -186,17 +162,6 @@ describe('a retry after a crash', () => {
 		const again = await run('image', submitAgain, { ...retryAs('3'), items: others });
 		expect(again.json[0]?.status).toBe('completed');
 		expect(sandbox.tasks).toHaveLength(3);
-	});
-
-	test('a retry after a crash does not create a token again, as its key was shown only once', async () => {
-		const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
-		const { promise } = begin('token', form, first);
-		await promise;
-		await rows();
-		restart(record.afterCrash());
-		const { error } = await run('token', form, retryAs('2'));
-		expect(error?.message).toMatch(/"Nightly" was created in an earlier try, and shown only then/);
-		expect(posts()).toHaveLength(1);
 	});
 });
 
