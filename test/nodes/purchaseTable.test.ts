@@ -65,15 +65,6 @@ describe('rows of IDs and ends, for which nothing waits', () => {
 		expect([idsIn(tables.rows), told]).toEqual([['later'], []]);
 	});
 
-	test('a table that is removed in the middle of a run loses no row', async () => {
-		const { tables, table, insert, flush, told } = open();
-		await insert();
-		tables.tables = [];
-		table.insertLater(row({ task_id: 'later' }));
-		await flush();
-		expect([idsIn(tables.rows), told]).toEqual([['later'], []]);
-	});
-
 	test('where rows cannot be written, a hint and the log of n8n say why', async () => {
 		const { tables, table, flush, told, warned } = open();
 		const full = 'Data table size limit exceeded';
