@@ -1,7 +1,6 @@
 /**
  * The messages of a run that ends with the error of one item: how to get what is paid for, and never how to pay again.
  */
-import { toRanges } from '../../core/text';
 import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -156,30 +155,6 @@ test('after a wrong path, entering the right one and a retry with the saved work
 	expect(sandbox.tasks).toHaveLength(1);
 });
 
-describe('n8n offers a retry of an execution only, not of an item', () => {
-	const failing = prompts('a [[sandbox fail=generation_failed]]');
-
-	test('the advice about a failed task is a retry for an execution, and another way for an item', async () => {
-		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain(
-			'To try again, retry this execution in the Executions list: that creates a new task, and you pay again.',
-		);
-		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.message).toContain(
-			'To try again, run only this item again: that creates a new task, and you pay again.',
-		);
-	});
-});
-
-test('many wrong items are ranges, counted as n8n counts', async () => {
-	const items = prompts('', 'a', ...Array.from({ length: 7 }, () => ''), 'b', '');
-	const { error } = await runGateway('image', sandbox, fromItem, { items });
-	expect(error?.description).toMatch(
-		/Items 2 to 8, 10 also have values that are not allowed\. n8n counts items from 0\.$/,
-	);
-	expect(sandbox.requests.filter(({ method }) => method === 'POST')).toEqual([]); // a late check of the test before is none
-	expect(toRanges([0, 1, 3, 5, 6, 7])).toBe('0, 1, 3, 5 to 7');
-});
-
 describe('angle brackets', () => {
 	const html = 'No <a href="https://example.com">link</a> & no <<<image_1>>>';
 	const shown = 'No ‹a href="https://example.com"›link‹/a› & no ‹‹‹image_1›››';
@@ -195,23 +170,6 @@ describe('angle brackets', () => {
 		expect((await runGateway('image', sandbox, fromItem, { items: prompts('a') })).error?.description).toContain(shown);
 		const { task } = await runGateway('image', sandbox, fromItem, { items: prompts('a'), ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toContain(shown);
-	});
-
-	test('angle brackets of the user are shown as others, too; the output stays as it is', async () => {
-		const wrong = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, size: '={{ "<b>1</b>" }}' },
-			{ items: prompts('a') },
-		);
-		expect(wrong.error?.message).toContain('Size is "‹b›1‹/b›"');
-		const { json } = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, options: { ...quick, includeInputFields: true } },
-			{ items: [{ json: { prompt: 'a', tag: '<b>' } }] },
-		);
-		expect(json[0]?.tag).toBe('<b>');
 	});
 });
 

@@ -1,6 +1,6 @@
 /** Certificates and proxies between n8n and the service, in n8n's own engine. */
 import { environment, secured, startProxy, trusting, type CertificateKind } from '../support/network.mts';
-import { hurry, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import { quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -56,20 +56,6 @@ test('with the certificate of its issuer, n8n trusts a service', async () => {
 	expect(seen[0]).toBe('POST /v1/images/generations');
 	expect(await testCredential({ ...sandbox, baseUrl: url })).toMatchObject({ status: 'OK' });
 });
-
-test.each(kinds.filter(([kind]) => !isTrusted(kind)))(
-	'the certificate of a file host is told as what is wrong with it: %s',
-	async (kind, said, way) => {
-		hurry();
-		const { url } = await server(kind, sandbox.filesUrl);
-		sandbox.faults.add({ on: 'status', times: -1, do: { merge: { status: 'completed', url: `${url}/a.png` } } });
-		const parameters = { ...generate, prompt: 'a [[sandbox result=none]]' };
-		const { error } = await runGateway('image', sandbox, parameters, { credential: { allowPrivateAddresses: true } });
-		expect(error?.message).toMatch(/could not be downloaded/);
-		expect(error?.description).toContain(said);
-		expect(error?.description).toContain(way);
-	},
-);
 
 describe('a proxy', () => {
 	const through = async (variables: (proxy: string) => Record<string, string>) => {

@@ -1,5 +1,5 @@
 /** n8n keeps what sleeps for longer than a version of the package lives: what another version has stored is not read. */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { ORDER_VERSION } from '../../core/orders/order';
 import { toOrderItems } from '../../nodes/durable/orderItems';
 import { runGateway, quickSandbox, type Sandbox } from '../support/nodes.mts';
@@ -48,17 +48,3 @@ test.each([ORDER_VERSION - 1, ORDER_VERSION + 1, 999])(
 		expect(sandbox.requests).toEqual([]);
 	},
 );
-
-test('beside an order of this version, one of another version does not keep it from its result', async () => {
-	const [, other] = storedBy(999);
-	const form = { operation: 'generate', prompt: 'a cat', downloadResult: false, options: { pollIntervalSeconds: 1 } };
-	const { json } = await runGateway('image', sandbox, form);
-	const batch = batchOf();
-	const own = acceptedOrder(0, { batch });
-	own.task = { taskId: String(json[0]?.task_id), status: 'queued', elapsedMs: 0 };
-	const items = [...toOrderItems([own]), other] as INodeExecutionData[];
-	const { items: ended } = await runGateway('image', sandbox, { operation: 'durablePollTasks' }, { items });
-	const ends = ended.map((item) => orderOf(item).end as unknown as IDataObject);
-	expect(ends.map(({ as }) => as)).toEqual(['done', 'refused']);
-	expect(sandbox.tasks).toHaveLength(1);
-});

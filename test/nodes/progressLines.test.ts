@@ -1,5 +1,4 @@
 /** The lines of the progress, without n8n: what is said of tasks and of trouble, and when. */
-import { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { Progress } from '../../nodes/run/progress';
 
@@ -47,21 +46,17 @@ test.each<[string, Order, string | undefined]>([
 	['whose request was sent', order('submitting'), 'The request was sent, and the service has not answered yet'],
 	['that waits at the service', accepted({ status: 'queued' }), 'Image queued'],
 	['that runs', accepted({ status: 'running' }), 'Image in progress'],
-	['of which nothing was said', order('accepted'), 'Image in progress'],
-	['with a progress', accepted({ status: 'queued', progress: 0 }), 'Image 0 %'],
 	['that has ended', order('ended', {}, { as: 'done' }), undefined],
 ])('the progress line of one task %s is %p', async (_, one, line) => {
 	expect(await lineOf([one])).toBe(line);
 });
 
 test.each<[Order[], string | undefined]>([
-	[[order('planned'), order('submitting')], undefined],
 	[[accepted(), order('planned')], '0 of 2 done, 1 running, 1 waiting'],
 	[
 		[accepted({ progress: 40 }), accepted({ progress: 5 }), accepted({ progress: 100 })],
 		'0 of 3 done, 3 running at 5 to 100 %',
 	],
-	[[accepted({ progress: 40 }), accepted(), accepted({ progress: 40 })], '0 of 3 done, 3 running at 40 %'],
 	[
 		[
 			order('ended', {}, { as: 'done' }),
@@ -72,35 +67,16 @@ test.each<[Order[], string | undefined]>([
 		],
 		'1 of 5 done, 1 running, 2 waiting, 1 failed',
 	],
-	[[order('ended', {}, { as: 'done' }), order('ended', {}, { as: 'done' })], '2 of 2 done'],
 ])('the progress line of several tasks counts them by their states: %#', async (orders, line) => {
 	expect(await lineOf(orders)).toBe(line);
 });
 
 test.each<[string, ReturnType<typeof left>, string]>([
 	['about as long as it is', left(9 * MINUTE_MS), 'Image 50 %, about 9 min left'],
-	['twice as long at most', left(6 * MINUTE_MS, 4 * MINUTE_MS, 8 * MINUTE_MS), 'Image 50 %, about 6 min left'],
 	['more than twice as long', left(6 * MINUTE_MS, 4 * MINUTE_MS, 9 * MINUTE_MS), 'Image 50 %, 4 min to 9 min left'],
-	['ten times as long', left(0, 4 * MINUTE_MS, 40 * MINUTE_MS), 'Image 50 %, 4 min to 40 min left'],
 	['still longer', left(0, 4 * MINUTE_MS, 41 * MINUTE_MS), 'Image 50 %, time left not known yet'],
-	['without an end', left(Infinity, Infinity, Infinity), 'Image 50 %, time left not known yet'],
-	['from now on', left(1_000, 0, 2_000), 'Image 50 %, about 1 s left'],
 ])('the time that is left: %s', async (_, estimate, line) => {
 	expect(await lineOf([accepted({ progress: 50 })], [estimate])).toBe(line);
-});
-
-test('the time in a progress line of several tasks is that of the one that has come least far', async () => {
-	const orders = [accepted({ progress: 50 }), accepted({ progress: 20 }), accepted({ progress: 30 })];
-	const estimates = [left(MINUTE_MS), left(9 * MINUTE_MS), left(2 * MINUTE_MS)];
-	expect(await lineOf(orders, estimates)).toBe('0 of 3 done, 3 running at 20 to 50 %, slowest: about 9 min left');
-});
-
-test('without a progress a task has come least far; while others have not begun, nothing is said of the time', async () => {
-	const estimates = [left(MINUTE_MS), left(9 * MINUTE_MS)];
-	expect(await lineOf([accepted({ progress: 50 }), accepted()], estimates)).toMatch(/slowest: about 9 min left$/);
-	expect(await lineOf([accepted({ progress: 50 }), order('planned')], estimates)).not.toContain('left');
-	expect(await lineOf([accepted({ progress: 50 }), order('submitting')], estimates)).not.toContain('left');
-	expect(await lineOf([accepted({ progress: 50 }), order('ended', {}, { as: 'done' })], estimates)).toContain('left');
 });
 
 test('a line comes every two seconds where there is something new, and every ten where only the estimate is', async () => {
@@ -121,26 +97,4 @@ test('a line comes every two seconds where there is something new, and every ten
 	expect(await pass(2_000)).toEqual(['Image 51 %, about 7 min left']);
 	await end();
 	expect(await pass(20_000)).toEqual([]);
-});
-
-test('trouble is said while it lasts, once, before all else', async () => {
-	const { progress, pass, end } = begin();
-	progress.orders = [accepted({ progress: 50 })];
-	progress.retrying(new GatewayError('unavailable', 'Not available', { httpStatus: 503 }), 10_000);
-	expect(await pass(2_000)).toEqual(['Not available (503), next try in 8 s']);
-	expect(await pass(2_000)).toEqual(['Image 50 %']);
-	progress.watch(progress.orders[0] as Order).retrying(new GatewayError('unreachable', 'No host'), 2_001);
-	expect(await pass(2_000)).toEqual(['No host, next try in 1 s']);
-	progress.retrying(new GatewayError('unreachable', 'No host'), 2_000);
-	expect(await pass(4_000)).toEqual([]);
-	await end();
-});
-
-test('where nothing is waited for, only trouble is said', async () => {
-	const { progress, pass, end } = begin({ isWaiting: false });
-	progress.orders = [accepted()];
-	expect(await pass(4_000)).toEqual([]);
-	progress.retrying(new GatewayError('unavailable', 'Not available'), 10_000);
-	expect(await pass(2_000)).toEqual(['Not available, next try in 8 s']);
-	await end();
 });

@@ -16,11 +16,9 @@ import {
 	type RunOptions,
 	type Sandbox,
 } from '../support/nodes.mts';
-import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 
 let sandbox: Sandbox;
 let tables: DataTables;
-let record: ProcessedData;
 beforeAll(async () => {
 	sandbox = await quickSandbox({ assetMs: 300 });
 });
@@ -28,13 +26,7 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => {
 	sandbox.reset();
 	tables = new DataTables();
-	restart(new ProcessedData());
 });
-
-function restart(found: ProcessedData) {
-	record = found;
-	useProcessedData(found);
-}
 
 const withLog = { purchaseLog: true };
 
@@ -70,7 +62,6 @@ async function rows() {
 
 const inItems = { settings: { onError: 'continueRegularOutput' as const } };
 const statesOf = async () => (await rows()).map(({ thing, state }) => `${thing} ${state}`);
-const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
 
 describe('everything that is bought has rows', () => {
@@ -111,94 +102,12 @@ describe('everything that is bought has rows', () => {
 	});
 });
 
-test.each<[string, RunOptions, string?]>([
-	['the workflow has not been saved', {}, ''],
-	['this n8n does not have the node "Data table"', { excluded: 'n8n-nodes-base.dataTable' }],
-])(
-	'where %s, everything but a Purchase Key is as without the log, and a hint says why',
-	async (why, more, id = 'wf') => {
-		const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.prompt === "a" ? "" : "key" }}' } };
-		const started = begin('image', keyed, { ...more, items: prompts('a', 'b'), ...inItems });
-		started.workflow.id = id;
-		const { json, hints } = await outcomeOf(started);
-		expect(json[0]?.status).toBe('completed');
-		expect(json[1]).toMatchObject({ code: 'purchase_log_unavailable', details: expect.stringContaining(why) });
-		expect(hints).toContain(why);
-		expect([sandbox.tasks.length, tables.rows.length]).toEqual([1, 0]);
-	},
-);
-
-const establishedAt = Date.now() - 60_000;
-const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
-/** n8n gives it another ID, and has nothing of the node. */
-const retryAs = (executionId: string): RunOptions => ({ mode: 'retry', kept: { executionId, establishedAt } });
-
-async function until(isSo: () => boolean) {
-	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5))
-		if (Date.now() > endMs) throw new Error('It does not come to that');
-}
-
-/** Runs until then; what the process does later is heard of by nobody. */
-async function crash(parameters: IDataObject, options: RunOptions, moment: () => boolean) {
-	const { promise } = begin('image', parameters, options);
-	await until(moment);
-	const left = record.afterCrash();
-	tables = tables.afterCrash();
-	promise.cancel();
-	await promise;
-	restart(left);
-}
-
-const idsInLog = () => new Set(tables.rows.map(({ task_id: id }) => id).filter(Boolean)).size;
-const long = (name: string) => `${name} [[sandbox duration=2s]]`;
-
 /** A picture in n8n's storage, as an execution has it. */
 async function stored(executionId: string, content: Buffer = Buffer.from(pngField().data, 'base64')) {
 	const { mimeType, fileName } = pngField();
 	const place = { type: 'execution' as const, workflowId: 'wf', executionId };
 	return await Container.get(BinaryDataService).store(place, content, { data: '', mimeType, fileName });
 }
-
-describe('a retry after a crash', () => {
-	const items = prompts(long('a'), long('b'));
-
-	test('a retry after a crash goes on with the tasks of the log', async () => {
-		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
-		const { json } = await run('image', fromItem, { ...retryAs('2'), items });
-		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
-
-	test('a retry after a crash buys nothing again where the request is another one: it names the task, until the user wants both', async () => {
-		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
-		const others = [...prompts('another prompt'), items[1]];
-		const { json } = await run('image', fromItem, { ...retryAs('2'), ...inItems, items: others });
-		const [{ id }] = sandbox.tasks;
-		expect(json[0]).toMatchObject({
-			error: `An earlier try created the task ${id} for this item, from a different request`,
-			code: 'created_from_other_request',
-			task_id: id,
-			details: expect.stringMatching(/Get Task with this task ID returns the result\..* run only this item again/),
-		});
-		expect(json[1]?.status).toBe('completed');
-		expect(sandbox.tasks).toHaveLength(2);
-		const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
-		const again = await run('image', submitAgain, { ...retryAs('3'), items: others });
-		expect(again.json[0]?.status).toBe('completed');
-		expect(sandbox.tasks).toHaveLength(3);
-	});
-
-	test('a retry after a crash does not create a token again, as its key was shown only once', async () => {
-		const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
-		const { promise } = begin('token', form, first);
-		await promise;
-		await rows();
-		restart(record.afterCrash());
-		const { error } = await run('token', form, retryAs('2'));
-		expect(error?.message).toMatch(/"Nightly" was created in an earlier try, and shown only then/);
-		expect(posts()).toHaveLength(1);
-	});
-});
 
 describe('a Purchase Key', () => {
 	beforeAll(async () => void (await useBinaryMode('filesystem')));

@@ -3,10 +3,9 @@
  * a retry or a Purchase Key has to know, and old rows go. The time is faked.
  */
 import { cleanedTables, purchaseTables } from '../../core/processMemory';
-import { COLUMNS, TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
+import { TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
 import { cleanUp, mayLackOldRows } from '../../nodes/purchaseLog/cleanUp';
 import { N8nPurchaseTable } from '../../nodes/purchaseLog/purchaseTable';
-import { findTable } from '../../nodes/purchaseLog/table';
 import { DataTables, type Row } from '../support/dataTables.mts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -43,9 +42,10 @@ const row = (changes: Partial<PurchaseRow> = {}): PurchaseRow => ({
 let workflows = 0;
 
 /** The table as one more workflow sees it. */
-function open(tables = new DataTables(), signal?: AbortSignal) {
+function open() {
+	const tables = new DataTables();
 	const told: string[] = [];
-	const context = tables.contextOf(`w${++workflows}`, signal);
+	const context = tables.contextOf(`w${++workflows}`);
 	const table = new N8nPurchaseTable(context, (why) => told.push(why));
 	return {
 		...{ tables, told, warned: context.warned, table },
@@ -56,105 +56,10 @@ function open(tables = new DataTables(), signal?: AbortSignal) {
 
 const idsIn = (rows: unknown[]) => rows.map((each) => (each as PurchaseRow).task_id);
 
-describe('the table', () => {
-	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
-
-	test('the table is made once, and found by its very name', async () => {
-		const tables = new DataTables();
-		tables.tables.push({ id: 'x', name: `${TABLE_NAME} 2`, columns, rows: [] });
-		const find = async (workflow: string) => await untilDone(findTable(tables.contextOf(workflow)));
-		const id = await find('one');
-		expect(tables.tables.slice(1)).toEqual([{ id, name: TABLE_NAME, columns, rows: [] }]);
-		expect([await find('one'), await find('another')]).toEqual([id, id]);
-	});
-
-	test('two executions that make the table at the same moment use the same one', async () => {
-		const tables = new DataTables();
-		const ids = await untilDone(Promise.all(['a', 'b'].map(async (of) => await findTable(tables.contextOf(of)))));
-		expect(tables.tables.map(({ id }) => id)).toEqual([ids[0]]);
-		expect(ids[1]).toBe(ids[0]);
-	});
-
-	test.each([
-		['credits', columns.filter(({ name }) => name !== 'credits')],
-		['retry', columns.map((column) => (column.name === 'retry' ? { ...column, type: 'string' } : column))],
-	])('a table that somebody has changed is not used: its column %s', async (missing, changed) => {
-		const tables = new DataTables();
-		tables.tables.push({ id: 'x', name: TABLE_NAME, columns: changed, rows: [] });
-		await expect(untilDone(findTable(tables.contextOf('w')))).rejects.toThrow(
-			`the data table "${TABLE_NAME}" does not have the column "${missing}" of the right type`,
-		);
-	});
-
-	test('a table that n8n does not make is asked for again the next time', async () => {
-		const tables = new DataTables();
-		tables.faults.push(['create', 'no more tables']);
-		const find = async () => await untilDone(findTable(tables.contextOf('w')));
-		await expect(find()).rejects.toThrow(`there is no data table "${TABLE_NAME}": no more tables`);
-		expect(await find()).toBe(tables.tables[0].id);
-	});
-
-	test('a database that does not answer is given up after half a minute', async () => {
-		const tables = new DataTables();
-		tables.delayMs = 1e9;
-		const failed = expect(findTable(tables.contextOf('w'))).rejects.toThrow('n8n took more than 30 s');
-		await pause(60_000);
-		await failed;
-	});
-});
-
-describe('rows that a request waits for', () => {
-	test('rows that a request waits for are written in the sequence in which they came, a thousand at once', async () => {
-		const { tables, table } = open();
-		const ids = Array.from({ length: 2_500 }, (_, index) => `${index}`);
-		await untilDone(Promise.all(ids.map(async (id) => await table.insert(row({ task_id: id })))));
-		expect(idsIn(tables.rows)).toEqual(ids);
-		expect(tables.operations.filter((operation) => operation === 'insert')).toHaveLength(3);
-	});
-
-	test('all who wait hear that the rows could not be written, and the next row is written', async () => {
-		const { tables, table, insert } = open();
-		tables.faults.push(['insert', 'locked'], ['insert', 'locked for good']);
-		const both = await untilDone(Promise.allSettled([table.insert(row()), table.insert(row())]));
-		const words = both.map((result) => (result as PromiseRejectedResult).reason.message);
-		expect(words).toEqual(['locked for good', 'locked for good']);
-		await insert();
-		expect(tables.rows).toHaveLength(1);
-	});
-
-	test('where the table is removed in the middle of a run, rows are in the new one', async () => {
-		const { tables, insert } = open();
-		await insert();
-		tables.tables = [];
-		await insert({ task_id: 'second' });
-		expect(idsIn(tables.rows)).toEqual(['second']);
-	});
-});
-
 describe('rows of IDs and ends, for which nothing waits', () => {
-	test('rows of IDs and ends are in the table within a second, and a flush waits for all of them', async () => {
-		const { tables, table, flush, told } = open();
-		table.insertLater(row({ task_id: '1' }));
-		await pause(1_000);
-		expect(idsIn(tables.rows)).toEqual(['1']);
-		for (const id of ['2', '3']) table.insertLater(row({ task_id: id }));
-		await flush();
-		expect(idsIn(tables.rows)).toEqual(['1', '2', '3']);
-		expect(told).toEqual([]);
-	});
-
 	test('a database that is locked for a moment loses no row', async () => {
 		const { tables, table, flush, told } = open();
 		tables.faults.push(['insert', 'SQLITE_BUSY: database is locked'], ['insert', 'SQLITE_BUSY: database is locked']);
-		table.insertLater(row({ task_id: 'later' }));
-		await flush();
-		expect([idsIn(tables.rows), told]).toEqual([['later'], []]);
-	});
-
-	test('a table that is removed in the middle of a run loses no row', async () => {
-		const { tables, table, insert, flush, told } = open();
-		await insert();
-		tables.tables = [];
 		table.insertLater(row({ task_id: 'later' }));
 		await flush();
 		expect([idsIn(tables.rows), told]).toEqual([['later'], []]);
@@ -170,23 +75,6 @@ describe('rows of IDs and ends, for which nothing waits', () => {
 		expect(warned).toEqual([
 			`Generation Gateway: 1 rows are missing in the data table "${TABLE_NAME}" (${full}), execution 7`,
 		]);
-	});
-
-	test.each([
-		['was stopped before the write', 0],
-		['runs out of time during the write', 100],
-	])('no row is lost where the execution %s', async (_, stoppedAfterMs) => {
-		const stop = new AbortController();
-		const { tables, table, insert, told } = open(new DataTables(), stop.signal);
-		await insert({ task_id: 'before' });
-		tables.isOver = true;
-		table.insertLater(row({ task_id: 'later' }));
-		const flushed = table.flush();
-		await pause(stoppedAfterMs);
-		stop.abort();
-		await pause(100);
-		await flushed;
-		expect([idsIn(tables.rows), told]).toEqual([['before', 'later'], []]);
 	});
 });
 
@@ -205,17 +93,6 @@ describe('what is read', () => {
 		expect(found.slice(2).flat()).toEqual([]);
 	});
 
-	test('where somebody renames the table, what another workflow writes into the new one is read, and rows go there', async () => {
-		const tables = new DataTables();
-		const [first, second] = [open(tables), open(tables)];
-		await first.insert({ key_hash: 'k', task_id: 'archived' });
-		for (const table of tables.tables) table.name = 'Archive';
-		await second.insert({ key_hash: 'k', task_id: 'bought' });
-		expect(idsIn(await untilDone(first.table.rowsOfKey('k')))).toEqual(['bought']);
-		await first.insert({ key_hash: 'k', task_id: 'claim' });
-		expect(idsIn(tables.rows)).toEqual(['bought', 'claim']);
-	});
-
 	test('the rows of a run are those of its workflow and node, which may have been renamed, or made again', async () => {
 		const { table, insert } = open();
 		await insert({ task_id: 'made again', node_id: 'x' });
@@ -223,13 +100,6 @@ describe('what is read', () => {
 		await insert({ task_id: 'renamed', node: 'x' });
 		for (const other of [{ run: 'x' }, { workflow_id: 'x' }, { node_id: 'x', node: 'x' }]) await insert(other);
 		expect(idsIn(await untilDone(table.rowsOfRun(run)))).toEqual(['made again', 'own', 'renamed']);
-	});
-
-	test('the rows of other executions of a run are read since a row', async () => {
-		const { table, insert } = open();
-		for (const [execution, id] of ['6', '6', '7'].entries()) await insert({ execution: id, task_id: `${execution}` });
-		const found = await untilDone(table.rowsOfOthers({ ...run, execution: '7' }, 1));
-		expect(idsIn(found)).toEqual(['1']);
 	});
 
 	test('a run of which not all rows can be read is not read at all: what is missing would be bought again', async () => {
@@ -274,11 +144,6 @@ describe('old rows', () => {
 		expect([mayLackOldRows(NOW - 90 * DAY_MS - 1), mayLackOldRows(NOW - 90 * DAY_MS)]).toEqual([true, false]);
 	});
 
-	test('a table with 50,000 rows stays as it is; of one with a row more, the oldest run goes', async () => {
-		expect(await left([{ attempt: 'oldest' }], young.slice(1))).toEqual(['oldest']);
-		expect(await left([{ attempt: 'oldest' }])).toEqual([]);
-	});
-
 	test('of more than 50,000 rows, whole runs go; keys and purchases without an end stay for 31 days', async () => {
 		const purchase = (attempt: string, days: number, more: Part) =>
 			(['submitting', 'accepted', 'completed'] as const).map((state) => ({
@@ -302,38 +167,6 @@ describe('old rows', () => {
 		expect(kept).toEqual([
 			...['key, 31 days', 'open, 31 days', 'unknown', 'beside an open one', 'beside one of the newest'],
 			...['of the run null', 'of the run ""'],
-		]);
-	});
-
-	test('many runs go, and one with more rows than are removed at once', async () => {
-		const many = Array.from({ length: 250 }, (_, index) => ({ run: `${index}` }));
-		expect(await left([...many, ...Array<Part>(1_500).fill({ run: 'huge' })])).toEqual([]);
-	});
-
-	test('old rows go once a day after a write, also after one for which n8n’s tables are too full', async () => {
-		const { tables, table, insert, flush } = open();
-		const oldRow = { task_id: 'old', time: ago(91) };
-		const write = async (id: string) => {
-			table.insertLater(row({ task_id: id }));
-			await flush();
-			await pause(1_000);
-			return idsIn(tables.rows);
-		};
-		await insert(oldRow);
-		for (let time = 0; time < 3; time++) tables.faults.push(['insert', 'the tables are full']);
-		expect(await write('too much')).toEqual([]);
-		await insert(oldRow);
-		expect(await write('same day')).toEqual(['old', 'same day']);
-		jest.setSystemTime(Date.now() + DAY_MS);
-		expect(await write('next day')).toEqual(['same day', 'next day']);
-	});
-
-	test('the log of n8n says where old rows could not be removed', async () => {
-		const context = new DataTables().contextOf('w');
-		cleanUp(context, 'no table');
-		await pause(1_000);
-		expect(context.warned).toEqual([
-			`Generation Gateway: old rows of "${TABLE_NAME}" were not removed (Could not find the data table: 'no table')`,
 		]);
 	});
 });

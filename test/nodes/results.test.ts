@@ -1,15 +1,7 @@
 /** The result in a completed record: it is found in any place, never guessed, and never lost. */
 import type { IDataObject } from 'n8n-workflow';
-import { finished, startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
-import {
-	pngField,
-	quick,
-	quickSandbox,
-	runGateway,
-	type Kind,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { finished, startHostile, TASK_ID, type Hostile } from '../support/hostile.mts';
+import { quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -44,37 +36,23 @@ const nothing = `The record of a completed task has no result URL. If the result
 const notAt = (path: string) =>
 	`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${sayWhere}`;
 
-const PLACES = [
-	['content_video_url', 'content.video_url'],
-	['results', 'results.url'],
-	['image_url', 'image_url'],
-	['audio_url', 'audio_url'],
-	['result_video_url', 'result.video.url'],
-	['output_images', 'output.images'],
-	['metadata_images', 'metadata.images'],
-] as const;
-
-describe('a result in a place that is not listed', () => {
-	test.each(PLACES)(
-		'a result at an unknown path is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s',
-		async (shape, resultPath) => {
-			const taskId = await completedTask(`result=${shape}`);
-			for (const operation of ['getTask', 'waitForTask']) {
-				expect(await run('image', { operation, taskId })).toMatchObject({
-					json: { url: FILE },
-					hints: [found(resultPath)],
-				});
-				expect(await run('image', { operation, taskId, options: { ...quick, resultPath } })).toMatchObject({
-					json: { url: FILE },
-					hints: [],
-				});
-			}
-		},
-	);
+test('a result at an unknown path is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path', async () => {
+	const [shape, resultPath] = ['result_video_url', 'result.video.url'];
+	const taskId = await completedTask(`result=${shape}`);
+	for (const operation of ['getTask', 'waitForTask']) {
+		expect(await run('image', { operation, taskId })).toMatchObject({
+			json: { url: FILE },
+			hints: [found(resultPath)],
+		});
+		expect(await run('image', { operation, taskId, options: { ...quick, resultPath } })).toMatchObject({
+			json: { url: FILE },
+			hints: [],
+		});
+	}
 });
 
 describe('two places that may hold the result', () => {
-	test.each(['generate', 'getTask', 'waitForTask'])(
+	test.each(['generate', 'getTask'])(
 		'of two places that may hold the result %s gives the record, and a hint names both',
 		async (operation) => {
 			const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
@@ -96,69 +74,11 @@ describe('two places that may hold the result', () => {
 	);
 });
 
-describe('what the request contained is no result', () => {
-	const images = {
-		image: [
-			{ source: 'url', url: 'https://example.com/a.png' },
-			{ source: 'binary', binaryPropertyName: 'photo' },
-		],
-	};
-	const items = [{ json: {}, binary: { photo: pngField() } }];
-
-	test.each(['input', 'sources'])('an image of the request that is repeated below %s is no result', async (echo) => {
-		const prompt = `a [[sandbox result=content_video_url echo=${echo}]]`;
-		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items });
-		expect(json?.urls).toEqual([FILE]);
-		expect(hints).toEqual([found('content.video_url')]);
-	});
-});
-
-describe('of a task that has not finished, what the request contained is no result either', () => {
-	let host: Hostile;
-	beforeAll(async () => {
-		host = await startHostile();
-	});
-	afterAll(async () => await host.close());
-
-	const INPUT = 'https://example.com/a.png';
-	const unfinished = (fields: object, status = 'in_progress') =>
-		text(JSON.stringify({ id: TASK_ID, status, progress: 40, ...fields }));
-	const ask = async (parameters: IDataObject) =>
-		(await runGateway('image', host as unknown as Sandbox, { downloadResult: false, ...parameters })).json[0];
-	const timeout = { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' };
-	const generateFrom = async (options: IDataObject) =>
-		await ask({ prompt: 'a', images: { image: [{ source: 'url', url: INPUT }] }, options: { ...timeout, ...options } });
-
-	test.each([{ images: [INPUT] }, { output: { image_url: INPUT } }])(
-		'Generate returns it at the timeout: %j',
-		async (fields) => {
-			host.answers.poll = unfinished(fields);
-			const json = await generateFrom({});
-			expect(json).toMatchObject({ timed_out: true, status: 'in_progress', task_id: TASK_ID });
-			expect(json).not.toHaveProperty('url');
-			expect(json).not.toHaveProperty('urls');
-		},
-	);
-
-	test.each(['getTask', 'waitForTask'])(
-		'%s does not know the request, but the record may repeat it',
-		async (operation) => {
-			for (const status of ['in_progress', 'queued']) {
-				host.answers.poll = unfinished({ images: [INPUT], input: { image_urls: [INPUT] } }, status);
-				const json = await ask({ operation, taskId: TASK_ID, options: operation === 'getTask' ? {} : timeout });
-				expect(json).toMatchObject({ status });
-				expect(json).not.toHaveProperty('url');
-			}
-		},
-	);
-});
-
 describe('a part of the results', () => {
 	const partsMissing =
 		'The service has completed a task without all of its results. In its item, missing_results says how many are missing, and missing_reason why, if the service says so.';
 
 	test.each([
-		['generate', 'result_data', 'This picture was declined'],
 		['waitForTask', 'results', 'This picture was declined'],
 		['generate', 'images', undefined],
 	])('%s gives what was made, and says what is missing, and why: %s', async (operation, shape, reason) => {
@@ -175,51 +95,9 @@ describe('a part of the results', () => {
 	});
 });
 
-describe('a result without an address of its own', () => {
-	test.each(['relative', 'no_scheme'])('it is read against the Base URL, and downloaded: %s', async (place) => {
-		for (const [shape, resultPath] of [
-			['result_data', ''],
-			['content_video_url', ''],
-			['results', 'results[0].url'],
-		]) {
-			const directive = `duration=0 result=${shape} result_at=${place}`;
-			const { json, items } = await generate(
-				directive,
-				{ downloadResult: true, options: { ...quick, resultPath } },
-				'video',
-			);
-			const { id } = sandbox.tasks.at(-1)!;
-			const url =
-				place === 'relative' ? `${sandbox.baseUrl}/v1/videos/${id}/content` : `${sandbox.filesUrl}/results/${id}/0.mp4`;
-			expect(json).toMatchObject({ url, urls: [url] });
-			expect(items[0]?.binary?.data?.mimeType).toBe('video/mp4');
-		}
-	});
-});
-
-describe('a video and what stands beside it', () => {
-	const VIDEO = expect.stringMatching(/\/0\.mp4$/) as string;
-	const image = [{ source: 'url', url: 'https://example.com/a.png' }];
-
-	test.each([
-		['a poster', 'result=poster_and_videos'],
-		['the images of its request', 'result=result_video_url echo=images'],
-	])('%s is not the result', async (_, directive) => {
-		const more = { images: { image } };
-		expect(await generate(directive, more, 'video')).toMatchObject({ json: { url: VIDEO, urls: [VIDEO] } });
-		const created = await generate(`duration=0 ${directive}`, { whenDone: 'return', ...more }, 'video');
-		for (const operation of ['getTask', 'waitForTask'])
-			expect(await run('video', { operation, taskId: created.json?.task_id })).toMatchObject({
-				json: { url: VIDEO, urls: [VIDEO] },
-			});
-	});
-});
-
 describe('no result anywhere', () => {
 	test.each<[string, IDataObject]>([
 		['generate', { options: { ...quick, simplify: false } }],
-		['waitForTask', { options: { ...quick, simplify: false } }],
-		['getTask', { options: { ...quick, simplify: false } }],
 		['getTask', {}],
 	])('%s %j without a result gives the record as an item, with a hint', async (operation, more) => {
 		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');

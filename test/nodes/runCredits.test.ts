@@ -1,16 +1,6 @@
 /** Report Credits: what a run has cost, as far as the account tells, and never at the cost of the run. */
-import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
-import {
-	prompts,
-	quick,
-	quickSandbox,
-	runGateway,
-	toOptions,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
-import { detailsOf, endedRow, orderOf } from '../support/orders.mts';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { prompts, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -62,10 +52,7 @@ describe('what cannot be read is a hint, and the results are there', () => {
 	])('a balance that cannot be read %s the tasks is a hint, and the results are there', async (_, skip) => {
 		for (const [answer, why] of [
 			['500', /The service .*/],
-			['404', /This address is not .*|There is no .*/],
 			['reset', /.+/],
-			['html', /.+/],
-			['truncated', /.+/],
 		] as const) {
 			sandbox.reset();
 			sandbox.faults.add({ on: 'balance', skip, do: answer });
@@ -101,18 +88,6 @@ describe('the item that carries it, when some have failed', () => {
 			[true, IMAGE_CREDITS],
 			[false, undefined],
 		]);
-	});
-
-	test('with Continue (using error output), the first item that has succeeded carries the credits', async () => {
-		const { run: data } = await runGateway(
-			'image',
-			sandbox,
-			{ ...form, options: report },
-			{ ...onError('continueErrorOutput'), items: prompts(broken, 'b') },
-		);
-		const [succeeded, errors] = data.data.resultData.runData.Node?.[0]?.data?.main ?? [];
-		expect(succeeded?.map(({ json }) => json.run_credits)).toEqual([IMAGE_CREDITS]);
-		expect(JSON.stringify(errors)).not.toContain('run_credits');
 	});
 });
 
@@ -157,57 +132,5 @@ describe('other runs of this process with the account', () => {
 		const { json, hints } = await run(items, { options: { ...report, includeInputFields: true } });
 		expect(hints.join()).toContain('There is no run_credits');
 		expect([json[0].run_credits, json[0].run_credits_shared, json[0].other]).toEqual([undefined, undefined, 1]);
-	});
-});
-
-describe('with Survive Restarts and Start a Workflow', () => {
-	const durable = { options: { ...report, surviveRestarts: true } };
-	const background = {
-		options: report,
-		whenDone: 'startWorkflow',
-		workflowId: { __rl: true, mode: 'id', value: 'w1' },
-	};
-
-	/** Runs the node in the engine; returns what it hands to its sub-executions. */
-	async function handOver(
-		parameters: IDataObject,
-		items: INodeExecutionData[],
-		options: RunOptions = {},
-		answer: (code: IWorkflowBase, rows: INodeExecutionData[]) => INodeExecutionData[] | null = () => null,
-	) {
-		const handed: INodeExecutionData[][] = [];
-		const { promise, additionalData } = start(
-			// A trigger, because a second manual run of the same requests is taken for a second click.
-			toOptions('image', sandbox, { ...form, ...parameters }, { mode: 'trigger', ...options, items }),
-		);
-		additionalData.executeWorkflow = async ({ code }, _, { inputData = [] }) => {
-			if (inputData.length > 0) handed.push(inputData);
-			const data = [answer(code as IWorkflowBase, inputData)];
-			return await Promise.resolve({ executionId: '7', data, waitTill: new Date(4e12) });
-		};
-		const { data } = await promise;
-		const task = data.resultData.runData.Node?.[0];
-		const hints = task?.hints?.map(({ message }) => message) ?? [];
-		return { handed, hints, items: task?.data?.main?.[0] ?? [], error: task?.error };
-	}
-
-	const asStored = (rows: INodeExecutionData[] = []) => JSON.parse(JSON.stringify(rows)) as INodeExecutionData[];
-	const creditsOf = (rows: INodeExecutionData[] = []) => rows.map((row) => orderOf(row).batch?.credits);
-	const ended = (rows: INodeExecutionData[] = []) =>
-		asStored(rows).map((row) => endedRow(row, { task_id: detailsOf(row).task_id, status: 'completed' }));
-
-	test.each([
-		['Survive Restarts', durable, 'durableHandOut'],
-		['Survive Restarts, with an error output', durable, 'durableHandOutToErrors'],
-		['Start a Workflow', background, 'durableHandOut'],
-	])('%s: the balance before travels with the orders, the one after is read with the results', async (...args) => {
-		const [, parameters, step] = args;
-		sandbox.users[0].usedCredits = 50;
-		const { handed } = await handOver(parameters, prompts('a', 'b'));
-		expect(creditsOf(handed[0])).toEqual([{ usedBefore: 50 }, { usedBefore: 50 }]);
-		expect(balanceReads()).toBe(1);
-		const { items, hints } = await handOver({ operation: step }, ended(handed[0]));
-		expect(items.map(({ json }) => json.run_credits)).toEqual([2 * IMAGE_CREDITS, undefined]);
-		expect(hints.join()).toContain('run: 8 (0.04 USD)');
 	});
 });

@@ -1,5 +1,5 @@
 /** The credential: every field is read as it is meant, or refused with its label. */
-import { readApiKey, readLimits, readSettings, readSwitch } from '../../nodes/connection/settings';
+import { readApiKey, readSettings, readSwitch } from '../../nodes/connection/settings';
 
 const baseUrl = 'https://g.example';
 const refused = (message: RegExp | string) =>
@@ -43,13 +43,12 @@ test.each<[name: string, value: string, message: RegExp]>([
 	['videoStatusPath', '/tasks', /^Video Task Status Path .* where the task ID goes/],
 	['imageUploadPath', 'x:/up', /^Image Upload Path .* absolute URL/],
 	['imageUploadPath', '/a b', /^Image Upload Path .* not a path/],
-	['imageUploadPath', '/a#b', /^Image Upload Path .* not a path/],
-	...['{', '[]', '"a"', '{"a": {}}', '{"a": null}', '{"": 1}'].map((fields): [string, string, RegExp] => [
+	...['{', '[]', '{"a": {}}'].map((fields): [string, string, RegExp] => [
 		'imageUploadFields',
 		fields,
 		/^Image Upload Form Fields \(JSON\) .* not a JSON object of form fields/,
 	]),
-	...['1file', 'a b', '!file', 'file!', 'files[', 'files]', '-a'].map((field): [string, string, RegExp] => [
+	...['1file', 'files['].map((field): [string, string, RegExp] => [
 		'imageUploadField',
 		field,
 		/^Image Upload Field .* not the name of a field/,
@@ -59,26 +58,15 @@ test.each<[name: string, value: string, message: RegExp]>([
 });
 
 test.each([
-	...['/a/b:c', '/a//b', '/a.b/c?d=e'].map((value) => ['imageUploadPath', value] as const),
-	...['f', 'files[]', 'a[b1][c]', '_x.y-z'].map((value) => ['imageUploadField', value] as const),
-])('the custom setting %s may be %s', (name, value) => {
-	expect(readSettings({ baseUrl, customPaths: true, [name]: value })[name]).toBe(value);
-});
-
-test.each([
 	['https://g.example//', 'https://g.example'],
-	['https://g.example//v1/', 'https://g.example'],
 	['https://g.example/api//v1', 'https://g.example/api'],
 	['https://g.example/v1/custom', 'https://g.example/v1/custom'],
-	['https://g.example/v1/imagesque', 'https://g.example/v1/imagesque'],
-	['https://g.example/user/balance/x', 'https://g.example/user/balance/x'],
 	['http://127.100.20.3', 'http://127.100.20.3'],
 ])('the base URL %s is read as %s', (given, read) => {
 	expect(readSettings({ baseUrl: given }).baseUrl).toBe(read);
 });
 
 test.each<[given: unknown, why: RegExp]>([
-	[undefined, /is empty$/],
 	['  ', /is empty$/],
 	['https://', /is not a web address$/],
 	['ftp://g.example', /is not a web address$/],
@@ -107,7 +95,6 @@ test.each([
 });
 
 test.each([
-	[{ allowPrivateAddresses: 7 }, 'Allow Private Addresses in the credential is 7: it must be true or false'],
 	[{ customPaths: 'yes' }, 'Custom Paths in the credential is "yes": it must be true or false'],
 	[
 		{ baseUrl: 'http://g.example', allowPlainHttp: 1 },
@@ -117,27 +104,10 @@ test.each([
 	expect(() => readSettings({ baseUrl, ...raw })).toThrow(refused(message));
 });
 
-test('the largest limits of the credential are allowed, and none where its fields are empty', () => {
-	const largest = { requestsPerSecond: 1_000, tasksAtOnce: 10_000 };
-	expect(readLimits(largest)).toEqual(largest);
-	expect(readLimits({ requestsPerSecond: null, tasksAtOnce: 1 })).toEqual({ requestsPerSecond: 60, tasksAtOnce: 1 });
-});
-
-test.each([true, [5]])(
-	'a limit of the credential that is neither a number nor a text is refused: %j',
-	(tasksAtOnce) => {
-		expect(() => readLimits({ tasksAtOnce })).toThrow(
-			refused(/^Tasks at Once in the credential is .*: it must be a number/),
-		);
-	},
-);
-
 test.each<[unknown, string]>([
 	['sk-1', 'sk-1'],
-	[' sk-1 ', 'sk-1'],
 	[' Bearer  sk-1\n', 'sk-1'],
 	['my bearer key', 'my bearer key'],
-	['~\tü ', '~\tü'],
 	[undefined, ''],
 	[7, ''],
 ])('the key %p is read as %p', (value, key) => {
@@ -146,11 +116,8 @@ test.each<[unknown, string]>([
 
 test.each([
 	['sk–a', 'has "–" (U+2013) as character 3, which'],
-	['sk-🗝', 'has "🗝" (U+1F5DD) as character 4, which'],
 	['ab\u200bc', 'has the invisible character U+200B as character 3, which'],
-	['\u0101', 'has "ā" (U+0101) as character 1, which'],
 	['ab\u0007', 'has the invisible character U+0007 as character 3, which'],
-	['ab\u007fc', 'has the invisible character U+007F as character 3, which'],
 ])('a key with a character that no header can hold is refused: %j', (value, message) => {
 	const found = expect.objectContaining({ message: expect.stringContaining(message) as string }) as Error;
 	expect(() => readApiKey(value)).toThrow(refused(/^API Key in the credential/));

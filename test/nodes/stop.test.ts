@@ -115,17 +115,6 @@ const MOMENTS: Record<string, Moment> = {
 		prepare: held('status'),
 		isReached: () => sentTo('/generations', 'GET'),
 	},
-	'reads of many tasks wait for their turn': {
-		parameters: { operation: 'getTask', taskId: '={{ $json.id }}', options: { requestsPerSecond: 5 } },
-		options: { items: many(50), settings: { onError: 'continueRegularOutput' } },
-		isReached: () => sandbox.requests.length > 2,
-	},
-	'it uploads an image': {
-		parameters: { operation: 'uploadImage' },
-		options: { items: file },
-		prepare: held('upload'),
-		isReached: () => sentTo('/uploads/'),
-	},
 	'it creates an API key': {
 		kind: 'token',
 		parameters: { operation: 'create', name: 'a', quota: 'unlimited' },
@@ -138,29 +127,11 @@ const MOMENTS: Record<string, Moment> = {
 		prepare: held('balance'),
 		isReached: () => sentTo('/balance', 'GET'),
 	},
-	'it creates an avatar group': {
-		kind: 'avatar',
-		parameters: { resource: 'group', operation: 'create', groupName: 'a' },
-		prepare: held('avatar'),
-		isReached: () => sentTo('/groups'),
-	},
 	'it uploads an asset': {
 		kind: 'avatar',
 		parameters: { ...asset, operation: 'upload', groupId: 'g', sourceUrl: 'https://example.com/a.png' },
 		prepare: held('avatar'),
 		isReached: () => sentTo('/assets'),
-	},
-	'it waits for an asset': {
-		kind: 'avatar',
-		parameters: { ...asset, operation: 'get', assetId: 'a' },
-		prepare: () => sandbox.faults.add({ on: 'avatar', times: -1, do: pending }),
-		isReached: () => sentTo('/assets/', 'GET'),
-	},
-	'it creates a verification': {
-		kind: 'avatar',
-		parameters: { resource: 'verification', operation: 'create' },
-		prepare: held('avatar'),
-		isReached: () => sentTo('/verify-tasks'),
 	},
 	'it waits for a person': {
 		kind: 'avatar',
@@ -208,16 +179,6 @@ test('a stop ends the preparation of thousands of items', async () => {
 const slow = { operation: 'generate', prompt: '={{ $json.prompt }} [[sandbox duration=60s]]', ...polled(1) };
 const idsIn = ({ data }: Awaited<ReturnType<typeof stopWhen>>['run']) =>
 	(data.resultData as { metadata?: Record<string, string> }).metadata;
-
-test('a stop in a second try names what the first try has created, too', async () => {
-	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
-	const isPolled = ({ id }: { id: string }) => sandbox.requests.some(({ path }) => path.includes(id));
-	const { run } = await stopWhen(() => sandbox.tasks.length === 2 && sandbox.tasks.every(isPolled), 'video', slow, {
-		items: prompts('good', 'bad'),
-		settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
-	});
-	for (const { id } of sandbox.tasks) expect(idsIn(run)?.gateway_tasks_Node).toContain(id);
-});
 
 test.each([
 	['生成图片', 'gateway_tasks_生成图片'],

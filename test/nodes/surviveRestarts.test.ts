@@ -2,7 +2,7 @@
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
-import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
+import { detailsOf, orderOf, withOrder } from '../support/orders.mts';
 import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -53,8 +53,6 @@ async function run(
 	};
 }
 
-type Described = { description?: string } | undefined;
-
 const on = { options: { ...quick, surviveRestarts: true } };
 const asleep: SubExecution = () => ({ data: [null], waitTill: new Date(4e12) });
 
@@ -87,25 +85,6 @@ test('until the results are there, the output says what is waited for, and does 
 		{ json: { task_id: sandbox.tasks[0]?.id, status: 'waiting', execution_id: '7' }, pairedItem: { item: 0 } },
 	]);
 });
-
-test.each([[false], [true]])(
-	'what n8n would pass on after a stop and a retry is loudly no result, either (Retry On Fail: %s)',
-	async (retryOnFail) => {
-		const { data } = await run(on, prompts('a', 'b'), asleep, { settings: { retryOnFail, waitBetweenTries: 0 } });
-		const [step] = data.executionData?.nodeExecutionStack ?? [];
-		expect(step?.data.main?.[0]?.map(({ json }) => json)).toEqual(
-			sandbox.tasks.map(({ id }) => ({
-				error: `The result of task ${id} has not arrived yet`,
-				message: expect.stringContaining('Wait for Task') as string,
-				details: { task_id: id },
-			})),
-		);
-		expect(data.resultData.runData.Start?.[0]?.data?.main?.[0]?.map(({ json }) => json)).toEqual([
-			{ prompt: 'a' },
-			{ prompt: 'b' },
-		]);
-	},
-);
 
 test('what n8n does not run is waited for in memory', async () => {
 	const { items, hints, data } = await run(on, prompts('a', 'b'), () => {
@@ -162,23 +141,6 @@ test('files of later waves that n8n keeps in memory are uploaded before anything
 	}
 });
 
-test.each(['401', '402', '403'])(
-	'a %s is the same error as without the option: nothing sleeps, and nothing more is sent',
-	async (answer) => {
-		const attempt = async (surviveRestarts: boolean) => {
-			sandbox.reset();
-			sandbox.faults.add({ on: 'create', do: answer });
-			const options = { ...on.options, surviveRestarts, concurrentTasks: 1 };
-			const { handed, error, waitTill } = await run({ options }, prompts('a', 'b', 'c'), asleep);
-			const posts = sandbox.requests.filter(({ method }) => method === 'POST').length;
-			return { handed, waitTill, posts, message: error?.message, description: (error as Described)?.description };
-		};
-		const tried = await attempt(true);
-		expect(tried).toEqual(await attempt(false));
-		expect(tried).toMatchObject({ handed: [], waitTill: undefined, posts: 1, message: expect.any(String) });
-	},
-);
-
 describe('the hidden operations', () => {
 	const NOT_FOR_WORKFLOWS =
 		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
@@ -194,43 +156,6 @@ describe('the hidden operations', () => {
 	};
 	const polls = async (change?: (order: Order) => object) =>
 		await run({ operation: 'durablePollTasks' }, await rowsOf(change), asleep);
-
-	test.each(['durableHandOutOrStop', 'durableResults'])(
-		'%s gives the results out in order and paired',
-		async (operation) => {
-			const rows = (await rowsOf()).map((row) =>
-				endedRow(row, { task_id: detailsOf(row).task_id, status: 'completed' }),
-			);
-			const { items } = await run({ operation }, rows, asleep);
-			expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
-				sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
-			);
-		},
-	);
-
-	test.each([
-		['where there are any', { status: 'completed' }, true],
-		['and no place where there are none', 'no luck, either', false],
-	])('the hidden operations say where the results are, when the workflow is to stop: %s', async (_, other, isNamed) => {
-		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
-		const rows = [endedRow(first, 'no luck'), endedRow(second, other)];
-		const { error } = await run({ operation: 'durableHandOutOrStop' }, rows, asleep, {
-			kept: { executionId: '7' },
-		});
-		expect(error?.message).toBe('no luck');
-		expect(error?.description?.includes('The other results are in execution 7 (input of Results).')).toBe(isNamed);
-		expect(error?.description).not.toContain('undefined');
-	});
-
-	test('the hidden operations wait for the tasks and keep what came of each, with its file', async () => {
-		const { items, error } = await polls();
-		expect(error).toBeUndefined();
-		expect(items.map((item) => [orderOf(item).end?.as, item.binary?.data?.mimeType])).toEqual([
-			['done', 'image/png'],
-			['failed', undefined],
-		]);
-		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
-	});
 
 	test('the hidden operations find the service in the credential only', async () => {
 		const longAgoMs = Date.now() - 60_000; // an unknown ID is believed then
@@ -249,27 +174,17 @@ describe('the hidden operations', () => {
 
 	test.each<[string, (order: Order) => object]>([
 		['another kind', () => ({ kind: '../user' })],
-		['another thing', () => ({ thing: 'token' })],
-		['no ID', () => ({ task: { taskId: '', elapsedMs: 0 } })],
-		['a wait of years', ({ wait }) => ({ wait: { ...wait, timeoutMs: 1e12 } })],
-		['a check each millisecond', ({ wait }) => ({ wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1 } } })],
 		['thousands of requests per second', ({ batch }) => ({ batch: { ...batch, requestsPerSecond: 5000 } })],
 	])('the hidden operations refuse %s', async (_, change) => {
 		const { error } = await polls((order) => ({ ...order, ...change(order) }));
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
 	});
 
-	test.each(['durableKeepWaiting', 'durableNoteAddress', 'durablePollTasks', 'durableHandOut'])(
-		'%s takes nothing but what the node has handed over',
-		async (operation) => {
-			const { error } = await run(
-				{ operation },
-				[{ json: { rows: [{ json: { error: '', message: '', details: { other: { taskId: 'x' } } } }] } }],
-				asleep,
-			);
-			expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
-		},
-	);
+	test('the hidden operations take nothing but what the node has handed over', async () => {
+		const rows = [{ json: { error: '', message: '', details: { other: { taskId: 'x' } } } }];
+		const { error } = await run({ operation: 'durablePollTasks' }, [{ json: { rows } }], asleep);
+		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+	});
 
 	test('the hidden operations are not in the list that an unknown one is answered with', async () => {
 		const { error } = await run({ operation: 'nonsense' }, prompts('a'), asleep);

@@ -50,17 +50,6 @@ describe('Avatar Trigger', () => {
 		},
 	);
 
-	test('a verification of a manual execution is remembered for no trigger', async () => {
-		const create = {
-			resource: 'verification',
-			operation: 'create',
-			callbackUrl: 'https://n8n.example.com/webhook/1/a',
-		};
-		const { json, workflow } = await runGateway('avatar', sandbox, create);
-		expect(json[0].vendor_token).toEqual(expect.any(String));
-		expect(JSON.stringify(workflow.staticData)).not.toContain(String(json[0].vendor_token));
-	});
-
 	test('a result that comes a moment after the browser is waited for', async () => {
 		const callback = await verified();
 		sandbox.faults.add({ on: 'avatar', times: 2, do: { status: 200, body: { verify_status: 'pending' } } });
@@ -68,18 +57,6 @@ describe('Avatar Trigger', () => {
 		const { html, items } = await callback();
 		expect(html).toContain('You are verified');
 		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: true });
-	});
-
-	test('where the credential cannot be used, the workflow starts unconfirmed, and nothing is sent', async () => {
-		const callback = await verified();
-		sandbox.requests.length = 0;
-		const { html, items } = await callback({ baseUrl: '' });
-		expect(html).toContain('Thank you');
-		expect(items?.[0].json).toMatchObject({
-			confirmed: false,
-			reason: expect.stringContaining('Base URL') as string,
-		});
-		expect(sandbox.requests).toEqual([]);
 	});
 });
 

@@ -55,10 +55,6 @@ test.each([
 	expect(logged).toBe('');
 });
 
-test.each(['', 'no address', '//'])('an execution whose output names %j is not called', async (noted) => {
-	expect((await wake(noted)).calls).toEqual([]);
-});
-
 test('an execution is called again while n8n is still saving it, but not for ever', async () => {
 	const saving = () => new Response('', { status: 409 });
 	const address = `${HOME}/7?signature=${SIGNATURE}`;
@@ -67,16 +63,4 @@ test('an execution is called again while n8n is still saving it, but not for eve
 	const { calls, logged } = await wake(address, ...Array<() => Response>(9).fill(saving));
 	expect(calls).toHaveLength(5);
 	expect(logged).toContain('did not wake execution 7 (HTTP 409)');
-});
-
-test.each<[string, () => Response, string]>([
-	['asks for a login', () => new Response('', { status: 401 }), 'HTTP 401'],
-	['shows a page for a login', () => new Response('', { headers: { 'content-type': 'text/html' } }), 'not from n8n'],
-	['is down', () => new Response('', { status: 502 }), 'HTTP 502'],
-])('where a proxy in front of n8n %s, the log says what to set, without the signature', async (_, answer, why) => {
-	const { calls, logged } = await wake(`${HOME}/7?signature=${SIGNATURE}`, answer);
-	expect(calls).toHaveLength(1);
-	expect(logged).toContain(why);
-	expect(logged).toContain('set WEBHOOK_URL');
-	expect(logged).not.toContain(SIGNATURE);
 });

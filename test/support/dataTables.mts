@@ -24,28 +24,14 @@ export class DataTables {
 	/** The operations so far. */
 	readonly operations: string[] = [];
 
-	/** The fate of the next operations with these names: a message to throw, or undefined to let it pass. */
-	readonly faults: Array<[operation: string, fault: string | undefined]> = [];
-
-	/** As long as a sub-execution takes. */
-	delayMs = 1;
-
-	/** True when the time of the execution is over: only what is not waited for goes on. */
-	isOver = false;
+	/** The messages to throw at the next operations with these names. */
+	readonly faults: Array<[operation: string, fault: string]> = [];
 
 	private ids = 0;
 
 	/** The rows of the log. */
 	get rows(): Row[] {
 		return this.tables.find(({ name }) => name === 'Gateway Purchases')?.rows ?? [];
-	}
-
-	/** As the next process finds it: what the old one still writes does not arrive. */
-	afterCrash(): DataTables {
-		const found = new DataTables();
-		found.ids = this.ids;
-		found.tables = this.tables.map((table) => ({ ...table, rows: [...table.rows] }));
-		return found;
 	}
 
 	/** `executeWorkflow` as a node sees it. */
@@ -56,7 +42,7 @@ export class DataTables {
 		{ doNotWaitToFinish = false }: { doNotWaitToFinish?: boolean } = {},
 	) => {
 		const { parameters } = (code as IWorkflowBase).nodes[1] ?? {};
-		const work = this.run(parameters as IDataObject, items, doNotWaitToFinish);
+		const work = this.run(parameters as IDataObject, items);
 		if (!doNotWaitToFinish) return { executionId: 'sub', data: [await work] };
 		work.catch(() => {});
 		return { executionId: 'sub', data: [null] };
@@ -70,25 +56,24 @@ export class DataTables {
 	) => await this.execute(info, options.inputData, undefined, options);
 
 	/** A context with the parts that the log uses. */
-	contextOf(workflowId: string, signal?: AbortSignal): IExecuteFunctions & { warned: string[] } {
+	contextOf(workflowId: string): IExecuteFunctions & { warned: string[] } {
 		const warned: string[] = [];
 		return {
 			warned,
 			executeWorkflow: this.execute,
 			getWorkflow: () => ({ id: workflowId }),
 			getExecutionId: () => '7',
-			getExecutionCancelSignal: () => signal,
+			getExecutionCancelSignal: () => undefined,
 			logger: { warn: (text: string) => warned.push(text) },
 		} as never;
 	}
 
-	protected async run(parameters: IDataObject, items: INodeExecutionData[], hasOwnTime: boolean) {
+	protected async run(parameters: IDataObject, items: INodeExecutionData[]) {
 		const operation = String(parameters.operation);
 		this.operations.push(operation);
 		const fault = this.faults[0]?.[0] === operation ? this.faults.shift()?.[1] : undefined;
-		await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+		await new Promise((resolve) => setTimeout(resolve, 1));
 		if (fault !== undefined) throw new Error(fault);
-		if (this.isOver && !hasOwnTime) throw new Error('The execution was cancelled because it timed out');
 		return this.perform(operation, parameters, items).map((json) => ({ json }));
 	}
 

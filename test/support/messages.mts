@@ -1,5 +1,5 @@
 /** Every message that a user of the nodes can meet, from the tables that hold them. What is only known at run time is "…". */
-import { REASONS, toCode, type DataOf, type Reason } from '../../core/errors/catalogue';
+import { REASONS, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { MESSAGES as CREDENTIAL_TEST } from '../../nodes/connection/credentialTest';
 import { HINTS } from '../../nodes/run/hints';
 
@@ -78,8 +78,3 @@ export const messages = unique([
 	...Object.entries(HINTS).flatMap(([name, hint]) => variantsOf(name, hint)),
 	...Object.values(CREDENTIAL_TEST),
 ]);
-
-/** The messages of each public code. */
-export const messagesOfCodes = new Map<string, string[]>();
-for (const { name, texts } of reasons)
-	messagesOfCodes.set(toCode(name), unique([...(messagesOfCodes.get(toCode(name)) ?? []), ...texts]));
