@@ -157,7 +157,7 @@ function isReason(value: unknown): boolean {
 }
 
 /** The ends of an order. `states.ts` has the effect of a retry on each. */
-export const ENDS = ['done', 'refused', 'notSubmitted', 'outcomeUnknown', 'failed', 'timedOut', 'stopped'] as const;
+const ENDS = ['done', 'refused', 'notSubmitted', 'outcomeUnknown', 'failed', 'timedOut', 'stopped'] as const;
 
 const endSchema = z
 	.object({
