@@ -1,6 +1,5 @@
 /** Balances: USD, the watch over one, and what a run has used of it. */
-import { toAccountBalance } from '../../core/account/balance';
-import { toCredits } from '../../core/account/balance';
+import { toAccountBalance, toCredits } from '../../core/account/balance';
 import { parseWatchState, watchBalance } from '../../core/account/balanceWatch';
 import { creditsBetween, modelsOf } from '../../core/account/runCredits';
 

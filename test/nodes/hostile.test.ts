@@ -242,6 +242,16 @@ describe('a result that is in a private network', () => {
 		},
 	);
 
+	test.each([301, 302, 303, 307, 308])('a redirect with %i of a result file is followed', async (status) => {
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
+		const there = text('a file', { 'content-type': 'image/png' });
+		hostile.answers.file = (response, request) =>
+			(request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, status) : there)(response, request);
+		const { error, items } = await download();
+		expect(error).toBeUndefined();
+		expect(items[0]?.binary?.data?.mimeType).toBe('image/png');
+	});
+
 	test('a redirect that does not end is an error of the download', async () => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
 		hostile.answers.file = text('', { location: '/files/a.png' }, 302);

@@ -25,11 +25,16 @@ describe('a double click on Execute step', () => {
 			...more,
 		});
 
+	/** The first execution has sent its requests: on a busy machine that takes a while. */
+	const untilSent = async (count = 2) => {
+		while (sandbox.tasks.length < count) await pause(20);
+	};
+
 	test.each([{}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 1000 }])(
 		'the second execution sends nothing and names the first, with %j',
 		async (settings) => {
 			const clicked = click(first);
-			await pause(300);
+			await untilSent();
 			const second = await click(first + 1, { settings });
 			expect(second.error?.message).toContain(`already running with the same requests, in execution ${first}`);
 			expect(second.error?.description).toMatch(/Nothing was sent now/);
@@ -43,7 +48,7 @@ describe('a double click on Execute step', () => {
 		['a production execution', { mode: 'trigger' }],
 	])('%s at the same time are not affected', async (_title, more) => {
 		const clicked = click(first);
-		await pause(300);
+		await untilSent();
 		expect((await click(first + 1, more)).error).toBeUndefined();
 		await clicked;
 		expect(sandbox.tasks.length).toBeGreaterThan(2);
@@ -51,7 +56,7 @@ describe('a double click on Execute step', () => {
 
 	test('a run that has ended is bought again, also one that was stopped', async () => {
 		const stopped = startGateway('image', sandbox, fromItem, { items, kept: { executionId: `stopped ${first}` } });
-		await pause(300);
+		await untilSent();
 		stopped.promise.cancel();
 		await stopped.promise.catch(() => {});
 		expect((await click(first)).error).toBeUndefined();

@@ -4,6 +4,8 @@ import { runHandingOver } from '../support/handingOver.mts';
 import { logLines } from '../support/keySecrecy.mts';
 import { hurry, pause, prompts, quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
 
+const { answerFetch } = jest.requireActual<{ answerFetch: (answer: typeof fetch) => void }>('../support/fetch.cjs');
+
 const SIGNATURE = 'a-secret-signature';
 const ANSWER = { status: 200, headers: { 'content-type': 'application/json' } };
 
@@ -28,7 +30,7 @@ async function wake(noted: string, ...answers: Array<() => Response>) {
 	hurry(100);
 	const before = logLines().length;
 	const calls: Array<[url: string, init?: RequestInit]> = [];
-	jest.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+	answerFetch(async (url, init) => {
 		calls.push([String(url), init]);
 		return await Promise.resolve((answers.shift() ?? (() => new Response('{}', ANSWER)))());
 	});
