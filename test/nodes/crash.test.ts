@@ -160,4 +160,12 @@ describe('the record', () => {
 		);
 		expect(logLines().join('\n')).not.toContain('secret words');
 	});
+
+	test('a retry that cannot read n8n’s record sends nothing', async () => {
+		record.faults = ['database is locked', 'database is locked'];
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
+		expect(error?.message).toMatch(/may or may not have accepted/);
+		expect(error?.description).toMatch(/could not read its record.* Submit Again/);
+		expect(creating()).toHaveLength(0);
+	});
 });

@@ -124,8 +124,8 @@ export const unplayed = [
 		file: 'nodes/generation/fileNames.ts',
 		find: ".replace(/^\\.+/, '')",
 		becomes: '',
-		noticedBy: 'test/nodes/hostile.test.ts',
-		title: 'a result that is in a private network',
+		noticedBy: 'test/nodes/fileNames.test.ts',
+		title: 'the name of a file is what the service says',
 	},
 	{
 		promise: 'a page in the place of a file is no result',
