@@ -225,7 +225,7 @@ const PASSES_IN_WORDS =
 function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
 	if (isCodeOfContent(code)) return true;
 	if (!SAYS_NOTHING.test(inWords(code))) return false;
-	// The words may be a code, with more behind it or not.
+	// The words may be a code alone, or begin with one.
 	const [codeInWords = ''] = /^[\w.-]+(?=\s*(:|$))/.exec(message.trim()) ?? [];
 	if (isCodeOfContent(codeInWords)) return true;
 	// Gateways pass on the answer of the service behind them as text.

@@ -119,7 +119,7 @@ function unwrap(answer: unknown, taskId?: string): Unwrapped | undefined {
 	const around: JsonObject[] = [];
 	while (around.length < MOST_WRAPPERS) {
 		const inner = innerOf(raw, taskId);
-		// Within data that is a record, another `data` is the result, or the record behind it.
+		// Within data that is a record, another `data` is the result, or the record of the next service.
 		const isFound = around.length > 0 && (statusOf(raw) !== undefined || idsOf(raw).length > 0);
 		if (isFound || inner === undefined || isRecordItself(raw, inner, taskId)) break;
 		around.unshift(raw);

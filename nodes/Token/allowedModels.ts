@@ -58,7 +58,7 @@ const ROWS = 'model';
 export const allowedModelsOfOtherShape: INodeProperties = otherShape(allowedModelsField);
 
 /**
- * The IDs of all rows. No row in the form means all models; an expression that gives nothing does not: nobody would notice
+ * The IDs of all rows. No row in the form means all models; an expression that gives nothing does not: a user would not notice
  * that the limit is missing.
  */
 export function readAllowedModels(item: Item): string[] {

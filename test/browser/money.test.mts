@@ -100,6 +100,19 @@ describe('what is paid for', () => {
 		await closeNode(page);
 	});
 
+	test('braces that stayed text are refused before anything is bought, and the text says how to switch the field', async () => {
+		const items = [{ prompt: 'a' }, { prompt: 'b' }];
+		const { sandbox } = await show({ prompt: '{{ $json.prompt }}' }, items);
+		await run('Generate');
+		const { message, description } = await messageOf(page);
+		await screenshot(page, 'money, braces as text');
+		assert.match(message, /^Prompt contains \{\{ … \}\} as text, which n8n does not evaluate/);
+		assert.match(description, /^Switch Prompt from Fixed to Expression.*Nothing was sent\./s);
+		assert.ok((await linesOfAdvice(page)) <= 5, description);
+		assert.equal(sandbox.tasks.length, 0);
+		await closeNode(page);
+	});
+
 	test('one Purchase Key for different requests buys once, and the panel says which execution used it', async () => {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
@@ -134,6 +147,19 @@ describe('what is paid for', () => {
 			new RegExp(`bought task ${sandbox.tasks[0]?.id}\\. Nothing was bought now\\. .* use another Purchase Key`),
 		);
 		assert.equal(sandbox.tasks.length, 1);
+	});
+
+	test('images in another shape, as JSON may hold them, open in the editor and are sent', async () => {
+		const photo = 'https://example.com/a.png';
+		for (const images of ['={{ $json.photo }}', [photo]]) {
+			const { sandbox } = await show({ prompt: 'a', images }, [{ photo }]);
+			await run('Generate');
+			assert.deepEqual(
+				sandbox.tasks.map(({ body }) => body.reference_images),
+				[[photo]],
+			);
+			await closeNode(page);
+		}
 	});
 
 	test('a double click on Execute step buys the batch once', async () => {

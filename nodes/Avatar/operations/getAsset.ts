@@ -25,7 +25,7 @@ export const getAsset: Operation = {
 		value: 'get',
 		description: 'Get an asset, and wait until videos can use it',
 		action: 'Get avatar asset',
-		builderHint: { propertyHint: 'Only for assets that nobody waits for yet. By default, upload waits itself.' },
+		builderHint: { propertyHint: 'Only for assets that are not waited for yet. By default, upload waits itself.' },
 	},
 	properties: [
 		avatarKindField,
