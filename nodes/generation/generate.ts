@@ -2,19 +2,20 @@ import type { IDataObject } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences, type PendingFiles, type PendingUpload } from '../../core/models/images';
-import { allFields, type ModelSpec } from '../../core/models/spec';
+import { allFields, CUSTOM_MODEL, type ModelSpec } from '../../core/models/spec';
 import type { Order, StoredFile } from '../../core/orders/order';
-import { makeOrder } from '../../core/orders/states';
+import { makeOrder, promptIn } from '../../core/orders/states';
+import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
-import { passAlongField, whenDoneField } from '../form/fields';
-import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
+import { promptField } from '../models/commonFields';
+import { customBodyField, modelField, passAlongField, whenDoneField } from '../form/fields';
+import { purchaseKeyOption, submitAgainOption } from '../form/options';
 import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
-import { toPassOn } from '../run/output';
 import { hashOfKey, LOG_IS_OFF } from '../run/openPurchaseLog';
 import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
@@ -39,8 +40,19 @@ export function generate(media: Media): Operation {
 		waitsFor: 'task',
 		describes: 'task',
 		prepare: async (item, run) => await orderGeneration(item, run, media),
+		promptOf: promptInForm,
 		product: taskProduct,
 	};
+}
+
+/** The prompt of a form that cannot be used otherwise; undefined where it is what cannot be read. */
+function promptInForm(item: Item): string | undefined {
+	try {
+		const isCustom = item.value(modelField) === CUSTOM_MODEL;
+		return promptIn(isCustom ? item.json(customBodyField) : { prompt: asText(item.value(promptField))?.trim() });
+	} catch {
+		return undefined;
+	}
 }
 
 /** The most data that an item can pass along, in bytes: n8n's database keeps them until the task has finished. */
@@ -49,10 +61,7 @@ const MOST_BYTES_ALONG = 65_536;
 function passAlong(item: Item): IDataObject {
 	item.assertNotLost(passAlongField);
 	const along = item.json(passAlongField) as IDataObject;
-	const input = {
-		...(item.options.flag(includeInputOption) ? toPassOn(item.input.json, 'task') : {}),
-		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
-	};
+	const input = Object.keys(along).length > 0 ? { pass_along: along } : {};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
 	if (bytes > MOST_BYTES_ALONG) throw gatewayError('passedDataTooLarge', { bytes, max: MOST_BYTES_ALONG });
 	return input;

@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../../core/errors';
 import { refusesAccess } from '../../core/errors/kinds';
@@ -13,6 +13,7 @@ import { isAtOrigin } from '../../core/urls';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
+import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import type { Run } from '../run/run';
@@ -53,12 +54,15 @@ export function taskProduct({
 			const { baseUrl } = client.fileRules;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
-			if (!timedOut && order.then !== 'nothing') return await deliver({ client, context }, delivery, tools);
+			if (!timedOut && order.then !== 'nothing') {
+				const { json, binary } = await deliver({ client, context }, delivery, tools);
+				return { json: withoutEmpty(json as IDataObject), binary };
+			}
 			const late = timedOut ? { timed_out: true } : {};
 			const isRunning = timedOut || shown.state !== 'completed';
 			const forAgent =
 				isRunning && isTool(context.getNode()) ? { message: wordsForAgent(order, record ?? answer) } : {};
-			return { json: { ...toTaskOutput(delivery, tools.hints).json, ...late, ...forAgent } };
+			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...late, ...forAgent }) };
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
 			if (task === undefined) return error;
@@ -155,7 +159,7 @@ async function deliver(
 	const forAgent = isTool(context.getNode());
 	const binary = forAgent ? await unlessLost(context, task, downloading) : await downloading;
 	const links = result.downloadLink && binary !== undefined ? linksTo(context, binary, hints) : {};
-	return { json: { ...links, ...json }, ...(forAgent ? {} : { binary }) };
+	return { json: { ...json, ...links }, ...(forAgent ? {} : { binary }) };
 }
 
 /**

@@ -211,14 +211,13 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 			const parameters = {
 				operation: 'generate',
 				prompt: '={{ $json.prompt }}',
-				options: { ...quick, timeoutMinutes, includeInputFields: true },
+				options: { ...quick, timeoutMinutes },
 			};
-			const items = [0, 1, 2].map((row) => ({ json: { prompt: 'a', row } }));
 			const { json } = await runGateway('image', sandbox, parameters, {
-				items,
+				items: prompts('a', 'b', 'c'),
 				settings: { onError: 'continueRegularOutput' },
 			});
-			expect(json.map(({ row }) => row)).toEqual([0, 1, 2]);
+			expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b', 'c']);
 			expect(json.map(({ status }) => status)).toEqual([0, 1, 2].map((row) => (row === bad ? undefined : 'completed')));
 			expect(json[bad].error).toMatch(/Referenced node doesn't exist/);
 			expect(sandbox.tasks).toHaveLength(2);
