@@ -108,8 +108,8 @@ const resultSchema = z.object({
 	downloadResult: z.boolean(),
 	downloadLink: z.boolean(),
 	outputField: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
-	/** Empty: as the service calls its files. */
-	fileName: z.string().max(300),
+	/** Empty: as the service calls its files. Absent: by the prompt, where it is known. */
+	fileName: z.string().max(300).optional(),
 	simplify: z.boolean(),
 	/** The path that the user has entered; empty: none. */
 	resultPath: z.string().max(MAX_RESULT_PATH_LENGTH),

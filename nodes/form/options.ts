@@ -53,7 +53,7 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
 	description:
-		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. Leave empty for the name that the service gives, or else the task ID.',
+		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the beginning of the prompt and the end of the task ID.',
 };
 
 export const includeInputOption: INodeProperties = {

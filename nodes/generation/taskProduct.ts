@@ -7,6 +7,7 @@ import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
+import { promptOf } from '../../core/orders/states';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
 import { printable, roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
@@ -19,7 +20,7 @@ import type { Item } from '../run/item';
 import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
-import { cleanFileName } from './fileNames';
+import { cleanFileName, nameByPrompt } from './fileNames';
 import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput, type Delivery } from './taskOutput';
 
@@ -31,7 +32,7 @@ export function readResultOptions(item: Item, downloadField = downloadResultFiel
 		downloadResult: downloadLink || (item.flag(downloadField) && !isTool(item.node)),
 		downloadLink,
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
-		fileName: cleanFileName(item.options.text(fileNameOption)),
+		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
 		resultPath: item.options.text(resultPathOption),
 		urlExpected: true,
@@ -132,7 +133,8 @@ async function deliver(
 	delivery: Delivery,
 	{ controls, hints }: OutputTools,
 ): Promise<Output> {
-	const { task, record, result, waitedMs } = delivery;
+	const { order, task, record, result, waitedMs } = delivery;
+	const prompt = promptOf(order);
 	const { urls, json } = toTaskOutput(delivery, hints);
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
@@ -148,7 +150,7 @@ async function deliver(
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },
 		fieldName: result.outputField,
-		fileName: result.fileName,
+		fileName: result.fileName ?? (prompt === undefined ? '' : nameByPrompt(prompt, task.taskId)),
 		rules: client.fileRules,
 		signal: controls.signal,
 		hints,

@@ -128,6 +128,14 @@ export const unplayed = [
 		title: 'the name of a file is what the service says',
 	},
 	{
+		promise: 'no two tasks share the name of a file',
+		file: 'nodes/generation/fileNames.ts',
+		find: 'toDashes(taskId).slice(-OF_THE_ID)',
+		becomes: "''",
+		noticedBy: 'test/nodes/downloads.test.ts',
+		title: 'the beginning of the prompt and the end of the task ID',
+	},
+	{
 		promise: 'a page in the place of a file is no result',
 		file: 'nodes/generation/fileNames.ts',
 		find: 'NO_FILES.find(([pattern]) => pattern.test(type))?.[1]',
