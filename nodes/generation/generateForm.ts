@@ -42,6 +42,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.requestsPerSecondOption,
 			options.resultPathOption,
 			fields.simplifyField,
+			options.splitFilesOption,
 			options.streamProgressOption,
 			options.submitAgainOption,
 			{

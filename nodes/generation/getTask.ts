@@ -9,6 +9,7 @@ import {
 	outputFieldOption,
 	requestsPerSecondOption,
 	resultPathOption,
+	splitFilesOption,
 } from '../form/options';
 import type { Operation } from '../run/operation';
 import type { Media } from './media';
@@ -40,6 +41,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 				requestsPerSecondOption,
 				resultPathOption,
 				simplifyField,
+				splitFilesOption,
 			]),
 		],
 		describes: 'task',

@@ -12,7 +12,13 @@ import { isPlaylist, typeByName } from '../../core/mediaTypes';
 import { printable, roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { downloadResultField } from '../form/fields';
-import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
+import {
+	downloadLinkOption,
+	fileNameOption,
+	outputFieldOption,
+	resultPathOption,
+	splitFilesOption,
+} from '../form/options';
 import { isTool } from '../run/agentTools';
 import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
@@ -34,6 +40,7 @@ export function readResultOptions(item: Item, downloadField = downloadResultFiel
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
+		split: item.options.flag(splitFilesOption) && !isTool(item.node),
 		resultPath: item.options.text(resultPathOption),
 		urlExpected: true,
 		resultNeeded: simplify,

@@ -52,6 +52,7 @@ function waitProperties({ timeoutOption }: Media): INodeProperties[] {
 			options.pollIntervalOption,
 			options.requestsPerSecondOption,
 			options.resultPathOption,
+			options.splitFilesOption,
 			options.streamProgressOption,
 			options.surviveRestartsOption,
 			timeoutOption,

@@ -116,6 +116,11 @@ const cases: Case[] = [
 		parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } },
 		says: /Put Output File in Field is {"a":1}, which is not text/,
 	},
+	{
+		title: 'a switch for the items of files that is neither on nor off',
+		parameters: { prompt: 'a', options: { splitFiles: '={{ "each" }}' } },
+		says: /Split Files Into Items is "each".*true or false/,
+	},
 	...['.', '..', '\\ud800'].map(
 		(id): Case => ({
 			title: `a task ID ${id} that would lead elsewhere`,

@@ -27,7 +27,14 @@ export function plannedOrder(item: number, more: Partial<OrderDraft> = {}): Orde
 		request: { body: { model: 'gamma-image-2', prompt: `prompt ${item}` }, hash: `hash ${item}`, submitAgain: false },
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
 		result: {
-			...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+			...{
+				downloadResult: false,
+				downloadLink: false,
+				outputField: 'data',
+				fileName: '',
+				simplify: true,
+				split: false,
+			},
 			...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 		},
 		...more,
