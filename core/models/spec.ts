@@ -47,8 +47,6 @@ export interface FieldSpec extends INodeProperties {
 	 * type, `all` of any type.
 	 */
 	extraValues?: 'values' | 'all';
-	/** It is in the Options: few people need it. Its default is sent all the same. */
-	inOptions?: boolean;
 	/** True: Additional Fields cannot remove it, as if it were required. False: they can, although the form requires it. */
 	alwaysSent?: boolean;
 }
@@ -70,7 +68,6 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'format',
 	'docNote',
 	'extraValues',
-	'inOptions',
 	'alwaysSent',
 ]);
 
@@ -104,7 +101,7 @@ export interface BodySpec {
 	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
 	 */
 	fields: FieldSpec[];
-	/** Fields for special cases: in the Add Field collection, sent only when added. */
+	/** Fields in the Options, sent only when added. */
 	optionalFields?: FieldSpec[];
 	/** Fields of the contract that the form does not show: checked where Additional Fields give them. */
 	otherFields?: FieldSpec[];
@@ -152,10 +149,6 @@ export interface Condition {
 	is: unknown;
 }
 
-/** The parameter under which the optional fields sit. */
-export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
-export const OPTIONAL_FIELDS_LABEL = 'Optional Fields';
-
 /** The value of the model dropdown that opens Other Model (by ID). */
 export const CUSTOM_MODEL = 'custom';
 export const CUSTOM_MODEL_LABEL = 'Other Model (by ID)';
@@ -192,7 +185,7 @@ export function toBodySpec(
 	return {
 		fields: form.filter(isSent),
 		choices: form.filter((field) => field.type === 'options' && !isSent(field)),
-		optionalFields: options.filter(isSent).map((field) => ({ ...field, inOptions: true })),
+		optionalFields: options.filter(isSent),
 		rules: [],
 		...more,
 	};

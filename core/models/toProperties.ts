@@ -1,15 +1,6 @@
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { isExpression, markRequired } from './markRequired';
-import {
-	allFields,
-	allowedValues,
-	CUSTOM_MODEL,
-	CUSTOM_MODEL_LABEL,
-	OPTIONAL_FIELDS_LABEL,
-	OPTIONAL_FIELDS_PARAMETER,
-	OWN_KEYS,
-	type ModelSpec,
-} from './spec';
+import { allFields, allowedValues, CUSTOM_MODEL, CUSTOM_MODEL_LABEL, OWN_KEYS, type ModelSpec } from './spec';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
@@ -32,7 +23,7 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
  * what the last of them has. So those of one name hold all that any of them holds, each entry for its models.
  */
 export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
-	const ofModels = models.flatMap((model) => propertiesOf(model).map((property) => ({ model, property })));
+	const ofModels = models.flatMap((model) => model.fields.map((field) => ({ model, property: toProperty(field) })));
 	const together = ofModels.map(({ model, property }) => ({
 		model,
 		property:
@@ -61,17 +52,6 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 			return [shown, otherShape(property, otherwise(models, having, displayOptions?.show ?? {}))];
 		return isDiffering ? [shown, noChoice(property)] : [shown];
 	});
-}
-
-/** The entries of the Options, each for the models that have it. */
-export function toOptions(models: readonly ModelSpec[]): INodeProperties[] {
-	const ofModels = models.flatMap((model) =>
-		model.fields.filter(({ inOptions }) => inOptions).map((field) => ({ model, property: toProperty(field) })),
-	);
-	return shared(ofModels).map(({ value, models: having }) => ({
-		...value,
-		displayOptions: { show: { '/model': having.map(({ id }) => id) } },
-	}));
 }
 
 /** Names of fields whose default differs between models. */
@@ -173,15 +153,11 @@ function inOrderOf<T>(models: readonly ModelSpec[], all: Array<Shared<T>>): Arra
 	return ordered;
 }
 
-/** The entries of all collections of one name. */
+/** The entries of all lists of one name. */
 function allEntries(
 	namesakes: Array<OfModel<INodeProperties>>,
 	{ type, options }: INodeProperties,
 ): INodeProperties['options'] {
-	if (type === 'collection')
-		return forTheirModels(entriesOf<INodeProperties>(namesakes), namesakes).sort((a, b) =>
-			a.displayName.localeCompare(b.displayName),
-		);
 	if (type !== 'fixedCollection') return options;
 	return (options as INodePropertyCollection[]).map((row) => {
 		const values = entriesOf<INodePropertyCollection>(namesakes)
@@ -228,27 +204,6 @@ function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Cond
 		hide[name] = values.filter((value) => !wanted?.includes(value));
 	}
 	return hide;
-}
-
-function propertiesOf(model: ModelSpec): INodeProperties[] {
-	const properties = model.fields.filter(({ inOptions }) => !inOptions).map(toProperty);
-	if (!model.optionalFields) return properties;
-	// An empty list helps nobody: one whose entries all depend on the same choice depends on it, too.
-	const [condition, ...others] = model.optionalFields.map(({ displayOptions }) => displayOptions);
-	const isCommon = others.every((other) => JSON.stringify(other) === JSON.stringify(condition));
-	return [
-		...properties,
-		{
-			displayName: OPTIONAL_FIELDS_LABEL,
-			name: OPTIONAL_FIELDS_PARAMETER,
-			type: 'collection',
-			placeholder: 'Add Field',
-			default: {},
-			description: 'Fields that the node sends only if you add them. Otherwise the service uses its own defaults.',
-			...(condition && isCommon && { displayOptions: condition }),
-			options: model.optionalFields.map(toProperty),
-		},
-	];
 }
 
 /** The n8n literal alone: the keys of ours are for the core. */

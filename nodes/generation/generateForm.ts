@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
-import { toModelOptions, toOptions, toProperties } from '../../core/models/toProperties';
+import { toModelOptions, toProperties } from '../../core/models/toProperties';
 import * as fields from '../form/fields';
 import * as options from '../form/options';
 import type { Media } from './media';
@@ -28,7 +28,6 @@ export function generateProperties(media: Media): INodeProperties[] {
 			displayOptions: { ...fields.hiddenInTools, show: { whenDone: ['wait', 'startWorkflow'] } },
 		},
 		options.optionsCollection([
-			...toOptions(media.models),
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
 			options.downloadLinkOption,

@@ -1,4 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { MODELS } from '../../core/errors/reasons/models';
 import { asArray, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
@@ -8,8 +7,6 @@ import {
 	allFields,
 	CUSTOM_MODEL,
 	CUSTOM_MODEL_LABEL,
-	OPTIONAL_FIELDS_LABEL,
-	OPTIONAL_FIELDS_PARAMETER,
 	ROLE_LABELS,
 	ROLES,
 	type FieldSpec,
@@ -17,7 +14,7 @@ import {
 } from '../../core/models/spec';
 import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { listOf, show } from '../../core/text';
-import { assertNoTemplate, FieldReader, toText } from '../form/fieldReader';
+import { assertNoTemplate, toText } from '../form/fieldReader';
 import { customBodyField, customModelIdField, modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { assetTakers, modelsWith } from '../models';
@@ -53,11 +50,9 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	if (model === undefined)
 		throw gatewayError('modelNotInList', { model: modelId, known: models.map(({ id }) => id).join(', ') });
 
-	const optional = readOptional(item);
 	const values: FormValues = {};
-	for (const field of allFields(model)) {
-		const isOptional = !model.fields.includes(field);
-		values[field.name] = readShape(item, field, isOptional ? optional.value(field) : chosen(item, field));
+	for (const field of model.fields) {
+		values[field.name] = readShape(item, field, chosen(item, field));
 	}
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
@@ -71,16 +66,6 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
-}
-
-/** The fields that were added with Add Field. */
-function readOptional(item: Item): FieldReader {
-	const added = item.collection({ displayName: OPTIONAL_FIELDS_LABEL, name: OPTIONAL_FIELDS_PARAMETER });
-	const stored = item.node.parameters[OPTIONAL_FIELDS_PARAMETER];
-	return new FieldReader(
-		(name) => added[name],
-		(name) => (isPlainObject(stored) ? (stored as JsonObject)[name] : undefined),
-	);
 }
 
 function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalFields: JsonObject): JsonObject {
@@ -255,23 +240,16 @@ function atLeastOne(value: unknown): unknown[] {
  */
 function findUnused(
 	{ node }: Item,
-	model: Partial<Pick<ModelSpec, 'fields' | 'optionalFields'>>,
+	{ fields }: Partial<Pick<ModelSpec, 'fields'>>,
 	models: readonly ModelSpec[],
 ): string[] {
 	const stored = node.parameters;
-	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
-	const isUsed = ({ name }: FieldSpec, own?: FieldSpec[]) => own?.some((field) => field.name === name);
-	const all = models.flatMap(({ fields }) => fields);
-	const inForm = (other: ModelSpec) => other.fields.filter(({ inOptions }) => !inOptions);
+	const all = models.flatMap((model) => model.fields);
+	const isUsed = ({ name }: FieldSpec) => fields?.some((field) => field.name === name);
 	const isDefault = ({ name }: FieldSpec) =>
 		all.some((field) => field.name === name && JSON.stringify(stored[name]) === JSON.stringify(field.default));
-	const leftOver = models.flatMap((other) => [
-		...inForm(other).filter(
-			(field) => !isUsed(field, model.fields) && field.name in stored && stored[field.name] !== '' && !isDefault(field),
-		),
-		...(other.optionalFields ?? []).filter(
-			(field) => !isUsed(field, model.optionalFields) && field.name in storedOptional,
-		),
-	]);
+	const leftOver = all.filter(
+		(field) => !isUsed(field) && field.name in stored && stored[field.name] !== '' && !isDefault(field),
+	);
 	return [...new Set(leftOver.map(({ displayName }) => displayName))];
 }

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../../core/json';
 import { allFields, isVisible, type BodySpec, type FieldSpec } from '../../core/models/spec';
 import { toBody, type FormValues } from '../../core/models/toBody';
-import type { ChoiceField } from '../form/fieldReader';
+import type { ChoiceField, FieldReader } from '../form/fieldReader';
 import { additionalFieldsOption } from '../form/options';
 import type { Item } from './item';
 
@@ -14,10 +14,15 @@ import type { Item } from './item';
  */
 export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): JsonObject {
 	const values: FormValues = {};
-	for (const field of [...allFields(spec), ...(spec.choices ?? [])]) {
-		if (field.name in made) continue;
-		if (isVisible(field, (name) => item.value({ name }))) values[field.name] = readValue(item, field);
-	}
+	const read = (from: FieldReader, fields: INodeProperties[]) => {
+		for (const field of fields) {
+			const isShown = !(field.name in made) && isVisible(field, (name) => item.value({ name }));
+			if (isShown) values[field.name] = readValue(from, field);
+		}
+	};
+	read(item, spec.fields);
+	read(item.options, spec.optionalFields ?? []);
+	read(item, spec.choices ?? []);
 	for (const field of allFields(spec)) {
 		// A limit that was added and is empty would be none.
 		if (field.type === 'number' && item.options.has(field)) item.options.assertNumberGiven(field);
@@ -29,10 +34,9 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 }
 
 /** Reads one field. Most values are taken as they are: `toBody` converts them, and `checkBody` refuses what is wrong. */
-export function readValue(item: Item, field: FieldSpec | INodeProperties): unknown {
-	const { shape, bodyValues, bodyPath, inOptions }: Partial<FieldSpec> = field;
-	const from = inOptions ? item.options : item;
-	if (bodyPath === undefined || bodyValues) return item.givenChoice(field as ChoiceField<string>);
+export function readValue(from: FieldReader, field: FieldSpec | INodeProperties): unknown {
+	const { shape, bodyValues, bodyPath }: Partial<FieldSpec> = field;
+	if (bodyPath === undefined || bodyValues) return from.givenChoice(field as ChoiceField<string>);
 	// The service has given a number: it gets one.
 	if (shape === 'id' && typeof from.value(field) === 'number') return from.value(field);
 	// Its length is checked in the body.

@@ -17,14 +17,7 @@ import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
 import { executionOf, type Run } from './run';
-import {
-	itemsOf,
-	markForErrorOutput,
-	onErrorOf,
-	outcomeOf,
-	type ItemContext,
-	type Worked,
-} from './toItem';
+import { itemsOf, markForErrorOutput, onErrorOf, outcomeOf, type ItemContext, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;

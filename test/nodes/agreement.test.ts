@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import { allFields, allowedValues, type FieldSpec, type ModelSpec } from '../../core/models/spec';
+import { allowedValues, type FieldSpec, type ModelSpec } from '../../core/models/spec';
 import { ASSET_ID, type Dice } from '../../sandbox/rules/fieldMaker.mts';
 import { makeRequest } from '../../sandbox/rules/makeRequest.mts';
 import { readPropertySettings } from '../support/propertySettings.mts';
@@ -60,9 +60,8 @@ function valuesOf(field: FieldSpec): fc.Arbitrary<unknown> {
 }
 
 function parametersOf(model: ModelSpec): fc.Arbitrary<IDataObject> {
-	const record = (fields: FieldSpec[]) =>
-		fc.record(Object.fromEntries(fields.map((field) => [field.name, valuesOf(field)])), { requiredKeys: [] });
-	const roots = [...allFields(model), ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath.split('.')[0]);
+	const fields = Object.fromEntries(model.fields.map((field) => [field.name, valuesOf(field)]));
+	const roots = [...model.fields, ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath.split('.')[0]);
 	const additionalFields = fc.oneof(
 		{ weight: 3, arbitrary: fc.constant({}) },
 		{
@@ -74,15 +73,12 @@ function parametersOf(model: ModelSpec): fc.Arbitrary<IDataObject> {
 			),
 		},
 	);
-	return fc
-		.tuple(record(model.fields), record(model.optionalFields ?? []), additionalFields)
-		.map(([fields, optionalFields, extra]) => ({
-			prompt: 'a cat',
-			...fields,
-			optionalFields,
-			options: { additionalFields: JSON.stringify(extra) },
-			model: model.id,
-		})) as fc.Arbitrary<IDataObject>;
+	return fc.tuple(fc.record(fields, { requiredKeys: [] }), additionalFields).map(([entered, extra]) => ({
+		prompt: 'a cat',
+		...entered,
+		options: { additionalFields: JSON.stringify(extra) },
+		model: model.id,
+	})) as fc.Arbitrary<IDataObject>;
 }
 
 const cases = Object.entries(MODELS).flatMap(([kind, models]) =>

@@ -28,7 +28,7 @@ const WAYS = [
 const fileOf = ([{ json, binary }]: INodeExecutionData[], name: string) =>
 	(binary ?? (json._files as NonNullable<typeof binary>))[name];
 describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held }) => {
-	const generate = { operation: 'generate', prompt: 'a cat', downloadResult: true, options: { ...quick, n: 2 } };
+	const generate = { operation: 'generate', prompt: 'a cat', downloadResult: true, n: 2, options: quick };
 	const options: RunOptions = { workflowSettings: { binaryMode: held } };
 	const isInJson = stored === 'filesystem' && held === 'combined';
 

@@ -226,7 +226,7 @@ describe('a file that n8n does not store', () => {
 
 describe('names of files', () => {
 	const fileNames = async (options: { fileName?: string }, n = 1, prompt = 'A red bicycle') => {
-		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: { ...quick, ...options, n } };
+		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', n, options: { ...quick, ...options } };
 		const { items, error } = await runGateway('image', sandbox, parameters, { items: prompts(prompt) });
 		expect(error).toBeUndefined();
 		return Object.values(items[0]?.binary ?? {}).map((file) => file.fileName);
@@ -253,7 +253,7 @@ describe('names of files', () => {
 });
 
 const withLink = { ...quick, downloadLink: true };
-const linked = { operation: 'generate', prompt: 'a cat', options: { ...withLink, n: 2 } };
+const linked = { operation: 'generate', prompt: 'a cat', n: 2, options: withLink };
 /** The files behind the links of an item: each link is the signed ID of a file. */
 async function open({ download_urls: links }: IDataObject): Promise<Buffer[]> {
 	const files = Container.get(BinaryDataService);

@@ -93,7 +93,10 @@ describe('Generate', () => {
 			const { items, task } = await runGateway(
 				'image',
 				sandbox,
-				{ ...fromItem, downloadResult, options: { ...quick, n: 2, splitFiles: true, downloadLink: downloadResult } },
+				{
+					...{ ...fromItem, n: 2, downloadResult },
+					options: { ...quick, splitFiles: true, downloadLink: downloadResult },
+				},
 				{
 					items: prompts('a', 'b [[sandbox fail=generation_failed]]', 'c'),
 					settings: { onError: 'continueErrorOutput' },
@@ -163,7 +166,7 @@ describe('Generate', () => {
 			operation: 'generate',
 			prompt: 'a cat',
 			downloadResult: true,
-			options: { ...quick, ...extra },
+			...{ ...extra, options: quick },
 		});
 		expect(Object.keys(items[0].binary ?? {})).toEqual(fields);
 		for (const field of fields) {
@@ -306,7 +309,7 @@ describe('Generate', () => {
 	});
 
 	test.each<[string, IDataObject, string]>([
-		['of the form', { model: 'gamma-image-2', options: { n: 101 } }, 'Number of Images is 101'],
+		['of the form', { model: 'gamma-image-2', n: 101 }, 'Number of Images is 101'],
 		['of Other Model', { model: 'custom', customModelId: 'x', customBody: '{"n": 101}' }, 'n is 101'],
 	])(
 		'more images than the node downloads are not bought, unless it downloads none: a number %s',

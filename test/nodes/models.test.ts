@@ -1,5 +1,4 @@
 /** Forms and checks of all models, against what their golden files say about each field. */
-import type { INodeProperties } from 'n8n-workflow';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { kindOf, planRequest, refusalOf, shownProperties } from '../support/form';
 import { casesOf, withValue } from '../support/goldenCases';
@@ -9,7 +8,6 @@ import {
 	generating,
 	goldenModels,
 	isClosed,
-	offeredLabels,
 	offeredOptions,
 	shownFields,
 	shownLabels,
@@ -65,10 +63,7 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		const labels = all.map(({ displayName }) => displayName);
 		const properties = all.slice(labels.indexOf('Model') + 1, labels.indexOf('When Done'));
 		expect(properties.map(({ displayName }) => displayName)).toEqual(shownLabels(golden, chosen));
-		const optional = properties.filter(({ name }) => name === 'optionalFields').flatMap(innerProperties);
-		expect(optional.map(({ displayName }) => displayName)).toEqual(offeredLabels(golden, chosen));
-
-		const details = new Map([...properties, ...optional].map((property) => [property.displayName, property]));
+		const details = new Map(properties.map((property) => [property.displayName, property]));
 		for (const field of shownFields(golden, chosen)) {
 			const { required = false, options = [] } = details.get(field.label) ?? {};
 			expect({ label: field.label, required }).toEqual({ label: field.label, required: field.required });
@@ -80,9 +75,6 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		}
 	});
 });
-
-const innerProperties = ({ options = [] }: INodeProperties) =>
-	options.filter((option): option is INodeProperties => 'type' in option);
 
 function valueAt(body: unknown, path: string): unknown {
 	return path

@@ -83,10 +83,10 @@ describe('a part of the results', () => {
 		['generate', 'images', undefined],
 	])('%s gives what was made, and says what is missing, and why: %s', async (operation, shape, reason) => {
 		const directive = `result=${shape} missing=1`;
-		const options = { ...quick, n: 3 };
-		const taskId = operation === 'generate' ? undefined : await completedTask(directive, { options });
+		const form = { n: 3, options: quick };
+		const taskId = operation === 'generate' ? undefined : await completedTask(directive, form);
 		const prompt = `a [[sandbox ${directive}]]`;
-		const parameters = { operation, taskId, prompt, downloadResult: true, options };
+		const parameters = { operation, taskId, prompt, downloadResult: true, ...form };
 		const { json, items, hints } = await run('image', parameters);
 		expect(json).toMatchObject({ status: 'completed', urls: [FILE, expect.anything()], missing_results: 1 });
 		expect(json?.missing_reason).toBe(reason);

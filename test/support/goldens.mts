@@ -13,7 +13,7 @@ const notShown = z.literal('not shown');
 
 const place = {
 	label: z.string(),
-	/** The parameter that sets it: `duration`, `optionalFields.audio`, `options.n`; of a list its rows: `images.image`. */
+	/** The parameter that sets it: `duration`; of a list its rows: `images.image`. */
 	parameter: z.string(),
 	/** Its place in the request body: `metadata.resolution`, `video_list.0.video_url`. */
 	path: z.string(),
@@ -98,7 +98,7 @@ const model = {
 	contract: z.string(),
 	/** The least that is accepted. */
 	minimal: parameters,
-	/** From top to bottom, those of Optional Fields last. */
+	/** From top to bottom. */
 	fields: z.array(field),
 	/** Requests that are sent exactly like this. */
 	bodies: z.array(body),
@@ -140,11 +140,6 @@ export const generating = goldens.filter(
 	(golden) => golden.kind === 'image' || golden.kind === 'video' || golden.kind === 'custom',
 );
 
-/** In the Options: sent also if nobody has added it. */
-const isInOptions = ({ parameter }: Field): boolean => parameter.startsWith('options.');
-
-export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
-
 /** The fields that the form has for these choices; a choice that is not given is the default. */
 export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): Field[] {
 	const chosen = (parameter: string) =>
@@ -156,18 +151,7 @@ export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): 
 
 /** Their labels, from top to bottom. */
 export function shownLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
-	const shown = shownFields(golden, choices);
-	return [
-		...shown.filter((field) => !isOptional(field) && !isInOptions(field)).map(({ label }) => label),
-		...(shown.some(isOptional) ? ['Optional Fields'] : []),
-	];
-}
-
-/** The labels in Optional Fields. */
-export function offeredLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
-	return shownFields(golden, choices)
-		.filter(isOptional)
-		.map(({ label }) => label);
+	return shownFields(golden, choices).map(({ label }) => label);
 }
 
 /** The values that the contract names, each with its name in the form, in the order of the form. */

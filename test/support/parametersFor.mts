@@ -1,15 +1,7 @@
 /** The node parameters that send a given request: its fields where the form has them, else Additional Fields. */
 import { isDeepStrictEqual } from 'node:util';
 import { withValue } from './goldenCases';
-import {
-	isOptional,
-	optionsOf,
-	shownFields,
-	type Field,
-	type GoldenModel,
-	type Parameters,
-	type Value,
-} from './goldens.mts';
+import { optionsOf, shownFields, type Field, type GoldenModel, type Parameters, type Value } from './goldens.mts';
 
 /** A file of this kind may import it. */
 const isSame = isDeepStrictEqual;
@@ -47,11 +39,7 @@ function fillIn(
 		if (input) {
 			parameters = withValue(parameters, field.parameter, input.value);
 			setAt(sent, input.path, valueAt(body, input.path));
-		} else if (
-			!isOptional(field) &&
-			field.default !== undefined &&
-			!('notSent' in field && field.notSent === field.default)
-		) {
+		} else if (field.default !== undefined && !('notSent' in field && field.notSent === field.default)) {
 			setAt(sent, field.path, field.default);
 		}
 	}

@@ -1,24 +1,14 @@
 import { describeConditions, describeNumber } from '../../core/models/describe.ts';
-import {
-	allFields,
-	allowedValues,
-	IMAGE_ROLES_PATH,
-	isNumeric,
-	type FieldSpec,
-	type ModelSpec,
-} from '../../core/models/spec.ts';
+import { allowedValues, IMAGE_ROLES_PATH, isNumeric, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
 
 /** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {
-	const rows = allFields(model).map((field) => {
-		const isOptional = !model.fields.includes(field);
-		return [
-			`${field.inOptions ? 'Options → ' : ''}${field.displayName}${field.required ? ' *' : ''}`,
-			`\`${field.bodyPath}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_PATH}\`` : ''}`,
-			describeAllowed(model, field),
-			isOptional ? 'sent only when added' : describeDefault(field),
-		];
-	});
+	const rows = model.fields.map((field) => [
+		`${field.displayName}${field.required ? ' *' : ''}`,
+		`\`${field.bodyPath}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_PATH}\`` : ''}`,
+		describeAllowed(model, field),
+		describeDefault(field),
+	]);
 	const notes = [
 		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
@@ -43,7 +33,7 @@ export function toDocs(model: ModelSpec): string {
 
 /** The values that the service leaves open. */
 function describeOpen(model: ModelSpec): string[] {
-	const open = allFields(model).filter((field) => field.extraValues !== undefined);
+	const open = model.fields.filter((field) => field.extraValues !== undefined);
 	if (open.length === 0) return [];
 	return [
 		`Not all values are documented: you can enter others in Additional Fields, for ${open.map(({ bodyPath }) => `\`${bodyPath}\``).join(', ')}.`,

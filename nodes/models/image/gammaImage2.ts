@@ -20,7 +20,8 @@ export const gammaImage2: ModelSpec = {
 				{ name: '4K', value: '4K' },
 			],
 			default: '1K',
-			description: 'Resolution of the image. The available sizes depend on it. A higher one usually costs more.',
+			description:
+				"Resolution of the image, in the model's own words. The available sizes depend on it. A higher one usually costs more.",
 			bodyPath: 'resolution',
 		},
 		{
@@ -37,7 +38,7 @@ export const gammaImage2: ModelSpec = {
 				{ name: 'Portrait 9:21 (1648 × 3840)', value: '9:21' },
 			],
 			default: '16:9',
-			description: 'Aspect ratio and pixel size',
+			description: "Aspect ratio and pixel size, in the model's own words",
 			bodyPath: 'size',
 			alwaysSent: true,
 		},
@@ -62,7 +63,7 @@ export const gammaImage2: ModelSpec = {
 				{ name: 'Square 1:1 (2048 × 2048)', value: '1:1' },
 			],
 			default: '1:1',
-			description: 'Aspect ratio and pixel size',
+			description: "Aspect ratio and pixel size, in the model's own words",
 			bodyPath: 'size',
 		},
 		{
@@ -76,7 +77,7 @@ export const gammaImage2: ModelSpec = {
 				{ name: 'Square 1:1 (1024 × 1024)', value: '1:1' },
 			],
 			default: '1:1',
-			description: 'Aspect ratio and pixel size',
+			description: "Aspect ratio and pixel size, in the model's own words",
 			bodyPath: 'size',
 		},
 		{
@@ -88,7 +89,6 @@ export const gammaImage2: ModelSpec = {
 			default: 1,
 			description: 'How many images to create from this prompt. Each usually costs as much as the first.',
 			bodyPath: 'n',
-			inOptions: true,
 		},
 		{
 			...imagesField,

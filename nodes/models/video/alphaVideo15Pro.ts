@@ -33,7 +33,7 @@ export const alphaVideo15Pro: ModelSpec = {
 				{ name: 'Square 1:1', value: '1:1' },
 			],
 			default: '16:9',
-			description: 'Width to height',
+			description: "Width to height, in the model's own words",
 			bodyPath: 'aspect_ratio',
 		},
 		{
@@ -46,7 +46,7 @@ export const alphaVideo15Pro: ModelSpec = {
 				{ name: '1080p', value: '1080p' },
 			],
 			default: '720p',
-			description: 'Resolution of the video. A higher one usually costs more.',
+			description: "Resolution of the video, in the model's own words. A higher one usually costs more.",
 			bodyPath: 'metadata.resolution',
 		},
 		{

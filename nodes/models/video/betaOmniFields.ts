@@ -18,7 +18,7 @@ export const betaOmniFields: FieldSpec[] = [
 			{ name: 'Standard (720p)', value: 'std' },
 		],
 		default: 'std',
-		description: 'Quality of the video. Pro usually costs more.',
+		description: "Quality of the video, in the model's own words. Pro usually costs more.",
 		bodyPath: 'mode',
 	},
 	{
@@ -44,7 +44,7 @@ export const betaOmniFields: FieldSpec[] = [
 			{ name: 'Square 1:1', value: '1:1' },
 		],
 		default: '16:9',
-		description: 'Width to height. With images, the service may use their own ratio.',
+		description: "Width to height, in the model's own words. With images, the service may use their own ratio.",
 		bodyPath: 'aspect_ratio',
 	},
 	{
@@ -88,16 +88,14 @@ export const betaOmniFields: FieldSpec[] = [
 		format: 'url',
 		docNote: 'http(s) URL',
 	},
-];
-
-export const betaOmniOptionalFields: FieldSpec[] = [
 	{
 		displayName: 'Keep Original Sound',
 		name: 'keepOriginalSound',
 		type: 'string',
-		displayOptions: { show: { '/referenceVideo': ['base', 'feature'] } },
+		displayOptions: { show: { referenceVideo: ['base', 'feature'] } },
 		default: '',
-		description: "What to do with the sound of the reference video, in the service's words, which are not documented",
+		description:
+			"What to do with the sound of the reference video, in the service's words, which are not documented. Leave empty to send nothing.",
 		bodyPath: 'video_list.0.keep_original_sound',
 	},
 ];

@@ -1,13 +1,12 @@
 import type { ModelSpec } from '../../../core/models/spec';
 import { audioField } from '../commonFields';
-import { betaOmniFields, betaOmniOptionalFields, betaOmniOtherFields, betaOmniRules } from './betaOmniFields';
+import { betaOmniFields, betaOmniOtherFields, betaOmniRules } from './betaOmniFields';
 
 /** Contract 4.4.2. */
 export const betaV3Omni: ModelSpec = {
 	id: 'beta-v3-omni',
 	summary: 'From text, images or a reference video; with audio',
 	fields: [...betaOmniFields, { ...audioField, displayOptions: { show: { referenceVideo: ['none'] } } }],
-	optionalFields: betaOmniOptionalFields,
 	otherFields: betaOmniOtherFields,
 	rules: [
 		...betaOmniRules,

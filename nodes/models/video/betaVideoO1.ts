@@ -1,12 +1,11 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { betaOmniFields, betaOmniOptionalFields, betaOmniOtherFields, betaOmniRules } from './betaOmniFields';
+import { betaOmniFields, betaOmniOtherFields, betaOmniRules } from './betaOmniFields';
 
 /** Contract 4.4.2: the reasoning-enhanced variant, without audio. */
 export const betaVideoO1: ModelSpec = {
 	id: 'beta-video-o1',
 	summary: 'From text, images or a reference video; with more reasoning',
 	fields: betaOmniFields,
-	optionalFields: betaOmniOptionalFields,
 	otherFields: betaOmniOtherFields,
 	rules: [
 		...betaOmniRules,

@@ -20,7 +20,7 @@ export const delta26Flash: ModelSpec = {
 			default: '',
 			placeholder: 'e.g. 1080p',
 			description:
-				'A resolution label such as 1080p. A higher one usually costs more. Leave empty for the default of the service.',
+				"A resolution label such as 1080p, in the model's own words. A higher one usually costs more. Leave empty for the default of the service.",
 			bodyPath: 'resolution',
 		},
 		{

@@ -86,19 +86,6 @@ export async function chooseOption(page: Page, label: string, option: string): P
 	await page.waitForTimeout(500); // the form follows a moment later
 }
 
-/** The entries of "Add Field" or "Add option". A single field has no list: n8n adds it at once. */
-export async function offeredFields(page: Page, collection: string): Promise<string[]> {
-	const before = await visibleFields(page);
-	const list = openList(page, 'collection-parameter-option');
-	const added = fieldOf(page, collection).locator('.parameter-item');
-	await fieldOf(page, collection).getByTestId('collection-parameter-add').click();
-	await list.or(added).first().waitFor();
-	if ((await list.count()) === 0) return (await visibleFields(page)).filter((field) => !before.includes(field));
-	const names = await namesIn(list);
-	await closeList(page, list);
-	return names;
-}
-
 /** A click on "Add Image" or the like. */
 export async function addRow(page: Page, list: string): Promise<void> {
 	await fieldOf(page, list).getByTestId('fixed-collection-add').click();
