@@ -28,7 +28,7 @@ export function toNodeOutput(
 	return orders.map((order, index) => toItem(outcomeOf(order), index, onError, { operation: operationOf(order) }));
 }
 
-/** In a node that waits in memory, a retry goes on with the orders, as without Survive Restarts. */
+/** In a node that waits in memory, a retry goes on with the orders, as without Across Restarts. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
 	const error = asGatewayError(errorOf(failed));
 	const errorContext = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
@@ -57,5 +57,5 @@ function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSum
 
 /** Of the node that waits for the task: what the advice depends on. */
 export function operationOf({ acceptedAtMs, state, task }: Order): string {
-	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'waitForTask';
+	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'getResult';
 }

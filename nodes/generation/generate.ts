@@ -6,17 +6,16 @@ import { allFields, type ModelSpec } from '../../core/models/spec';
 import type { Order, StoredFile } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { FILE_LIMITS } from '../connection/fileLimits';
-import { passAlongField, whenDoneField } from '../form/fields';
-import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
+import { passAlongField, waitField } from '../form/fields';
+import { purchaseKeyOption, submitAgainOption } from '../form/options';
 import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
-import { toPassOn } from '../run/output';
 import { hashOfKey, LOG_IS_OFF } from '../run/openPurchaseLog';
-import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
+import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
@@ -36,6 +35,7 @@ export function generate(media: Media): Operation {
 			},
 		},
 		properties: generateProperties(media),
+		wait: waitField,
 		waitsFor: 'task',
 		describes: 'task',
 		prepare: async (item, run) => await orderGeneration(item, run, media),
@@ -49,10 +49,7 @@ const MOST_BYTES_ALONG = 65_536;
 function passAlong(item: Item): IDataObject {
 	item.assertNotLost(passAlongField);
 	const along = item.json(passAlongField) as IDataObject;
-	const input = {
-		...(item.options.flag(includeInputOption) ? toPassOn(item.input.json, 'task') : {}),
-		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
-	};
+	const input = Object.keys(along).length > 0 ? { pass_along: along } : {};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
 	if (bytes > MOST_BYTES_ALONG) throw gatewayError('passedDataTooLarge', { bytes, max: MOST_BYTES_ALONG });
 	return input;
@@ -98,7 +95,7 @@ function withPlaces(files: PendingFiles, stays: (file: StoredFile) => boolean): 
 function readResult(item: Item, { model, n, response_format: format }: JsonObject, models?: readonly ModelSpec[]) {
 	const result = { ...readResultOptions(item), urlExpected: format === undefined || format === 'url' };
 	const max = FILE_LIMITS.files;
-	if (models === undefined || !result.downloadResult || !(Number(n) > max)) return result;
+	if (models === undefined || result.as === 'urlOnly' || !(Number(n) > max)) return result;
 	const spec = models.find(({ id }) => id === model);
 	const field = spec && allFields(spec).find(({ bodyPath }) => bodyPath === 'n');
 	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
@@ -137,11 +134,11 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
-	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
+	const waits = run.waiting !== 'dontWait';
 	const result = readResult(item, planned.body, waits ? models : undefined);
 	const isDeferred = waits && run.batch !== undefined;
-	const wait = readWaitOptions(item.options, isDeferred ? durable(timeoutOption) : timeoutOption);
-	if (isDeferred) assertCanBeDeferred(item, run, planned.body);
+	const wait = readWait(item, isDeferred ? durable(timeoutOption) : timeoutOption, run);
+	if (isDeferred) assertCanBeDeferred(run, planned.body);
 	const { body, files } = withReferences(planned.body);
 	const model = String(body.model);
 	const order = makeOrder({

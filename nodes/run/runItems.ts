@@ -12,7 +12,6 @@ import type { Job, JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/unreadable';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
-import { includeInputOption } from '../form/options';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
@@ -76,7 +75,7 @@ async function workOnPrepared(
 	prepared: Prepared[],
 	{ errorContext, ports: portsOfOrders, onPrepared }: ItemsToRun,
 ): Promise<Worked[] | undefined> {
-	const { context, limits, ledger } = run;
+	const { context, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
@@ -94,7 +93,7 @@ async function workOnPrepared(
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
-	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.firstWave?.signal };
+	const options = { concurrency: run.options.concurrency, continueOnError, signal, submitUntil: ports?.firstWave?.signal };
 	const { outcomes } = await advanceAll(works, ports, options);
 	await run.purchases?.end(orders);
 	if (signal?.aborted) {
@@ -203,8 +202,6 @@ async function prepareItem(
 	let input: IDataObject | undefined;
 	let inputFiles: Prepared['inputFiles'];
 	try {
-		if (item.options.flag(includeInputOption)) input = toPassOn(item.input.json, describes);
-		inputFiles = input !== undefined && describes !== 'task' ? item.input.binary : undefined;
 		const work = await prepare(item);
 		if (isOrder(work) && work.request) inputFiles = undefined;
 		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, inputFiles, work };

@@ -1,6 +1,5 @@
 import type { JobControls } from '../../../core/orders/jobs';
 import type { INodeProperties } from 'n8n-workflow';
-import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import { readBinaryImage } from '../../generation/binaryImage';
 import type { Operation } from '../../run/operation';
 
@@ -23,7 +22,7 @@ export const uploadImage: Operation = {
 		action: 'Upload image',
 		builderHint: { propertyHint: 'Not needed before generate, which uploads the images of binary fields itself.' },
 	},
-	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	properties: [binaryField],
 	prepare: async (item, { client }) => {
 		const { file: image } = readBinaryImage(item, item.value(binaryField));
 		await image.check();
