@@ -89,7 +89,7 @@ async function measure(
 		...(hasKey ? { purchaseKey: '={{ $json.prompt }}' } : {}),
 		...(concurrentTasks === undefined ? {} : { concurrentTasks }),
 	};
-	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const parameters = { prompt: '={{ $json.prompt }}', result: 'urlOnly', options };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const workflowId = await createWorkflow({ rest, credential }, inputs, [node]);
 	const executionId = await startExecution(rest, workflowId, 'Start');

@@ -116,7 +116,7 @@ export const buysAgain = ({ operation, recovery, subExecution }: Situation) => {
 export const withNode = ({ recovery }: Situation, operation: string, more: string) =>
 	recovery === 'callAgain'
 		? `call a tool for ${operation} with ${more}. If you have none, tell the user the ID`
-		: `create a new workflow: a trigger, and behind it ${operation} with ${more}`;
+		: `create a new workflow: a trigger, and after it ${operation} with ${more}`;
 
 /** Says that a retry costs nothing: it finds the tasks of the same requests in the ledger. */
 function retryIsFree(situation: Situation): string {

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { MOST_CONCURRENT_TASKS } from '../../core/orders/batch';
 import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
 import { toProperty } from '../../core/models/toProperties';
-import type { ChoiceField, NumberField, TextField } from './fieldReader';
+import type { NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */

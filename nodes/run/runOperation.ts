@@ -211,6 +211,24 @@ function batchOf(
 	};
 }
 
+/**
+ * The options of a run, for its first item. Their fields have no switch for expressions, and n8n takes the sign of an
+ * expression away that a workflow from elsewhere has there: its text would be refused otherwise.
+ */
+function runOptionsOf(context: IExecuteFunctions): OptionsReader {
+	const stored = (name: string) => {
+		const value = getPath(context.getNode().parameters.options, name);
+		return isExpressionText(value) ? `=${value}` : value;
+	};
+	const read = (name: string) => {
+		const value: unknown = context.getNodeParameter(`options.${name}`, 0, null);
+		return isExpressionText(value) ? context.evaluateExpression(value, 0) : value;
+	};
+	return new OptionsReader(read, stored);
+}
+
+const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.startsWith('{{');
+
 /** What concerns the whole run is read for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
@@ -222,11 +240,8 @@ async function prepareRun(
 		(name) => context.getNodeParameter(name, 0, null),
 		(name) => parameters[name],
 	);
-	const options = new OptionsReader(
-		(name) => context.getNodeParameter(`options.${name}`, 0, null),
-		(name) => getPath(parameters.options, name),
-	);
 	const waiting = wait && form.givenChoice(wait);
+	const options = runOptionsOf(context);
 	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.assertGiven(option);
 	const log = new TaskLog(context);
 	const progress = new Progress({

@@ -1,4 +1,4 @@
-/** Start a Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
+/** In Another Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { orderOf } from '../support/orders.mts';
@@ -39,7 +39,7 @@ async function run(
 	const form = {
 		operation: 'generate',
 		prompt: '={{ $json.prompt }}',
-		whenDone: 'startWorkflow',
+		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'list', value: 'w1', cachedResultName: 'Post Picture' },
 		options: quick,
 		...parameters,
@@ -142,11 +142,6 @@ test.each<[string, IDataObject, RegExp]>([
 		'65 kB to pass along',
 		{ passAlong: { text: 'ü'.repeat(33_000) } },
 		/^The data passed along is 660\d\d bytes: at most 65536 are allowed$/,
-	],
-	[
-		'more than Concurrent Tasks, each with an execution of its own,',
-		{ startMode: 'eachItem', options: { ...quick, concurrentTasks: 1 } },
-		/^There are 2 items, but Concurrent Tasks is 1, and each item would have an execution of its own$/,
 	],
 ])('%s is refused before anything is sent', async (_, parameters, message) => {
 	const { error, started } = await run(parameters, prompts('a', 'b'));

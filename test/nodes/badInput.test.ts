@@ -119,7 +119,7 @@ const cases: Case[] = [
 	...['.', '..', '\\ud800'].map(
 		(id): Case => ({
 			title: `a task ID ${id} that would lead elsewhere`,
-			parameters: { operation: 'waitForTask', taskId: `={{ "${id}" }}` },
+			parameters: { operation: 'getResult', taskId: `={{ "${id}" }}` },
 			says: /^An ID cannot be "/,
 		}),
 	),
@@ -147,7 +147,7 @@ cases.push(
 		referenceUrls: { video: [{ url: '{{ $json.url }}' }] },
 	}),
 	template('Purchase Key', { prompt: 'a', options: { purchaseKey: 'order {{ $json.id }}' } }),
-	template('Task ID', { operation: 'getTask', taskId: '{{ $json.task_id }}' }),
+	template('Task ID', { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '{{ $json.task_id }}' }),
 	template('Model ID', { model: 'custom', customModelId: '{{ $json.model }}', customBody: '{"prompt": "a"}' }),
 	template('Body (JSON)', { model: 'custom', customModelId: 'm', customBody: '{"prompt": "{{ $json.prompt }}"}' }),
 	template('Additional Fields (JSON)', {
@@ -165,7 +165,7 @@ cases.push(
 
 test('a template of another language in JSON is sent as it is', async () => {
 	const options = { additionalFields: '{"template": "{{ name }}", "nested": {"a": {"b": 1}}}' };
-	await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return', options });
+	await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', wait: 'dontWait', options });
 	expect(sandbox.requests[0]?.body).toMatchObject({ template: '{{ name }}' });
 });
 
@@ -211,14 +211,12 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 			const parameters = {
 				operation: 'generate',
 				prompt: '={{ $json.prompt }}',
-				options: { ...quick, timeoutMinutes, includeInputFields: true },
+				options: { ...quick, timeoutMinutes },
 			};
-			const items = [0, 1, 2].map((row) => ({ json: { prompt: 'a', row } }));
 			const { json } = await runGateway('image', sandbox, parameters, {
-				items,
+				items: prompts('a', 'b', 'c'),
 				settings: { onError: 'continueRegularOutput' },
 			});
-			expect(json.map(({ row }) => row)).toEqual([0, 1, 2]);
 			expect(json.map(({ status }) => status)).toEqual([0, 1, 2].map((row) => (row === bad ? undefined : 'completed')));
 			expect(json[bad].error).toMatch(/Referenced node doesn't exist/);
 			expect(sandbox.tasks).toHaveLength(2);
@@ -232,7 +230,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		[{ customPaths: 1 }, 'Custom Paths in the credential is 1: it must be true or false'],
 	])('the credential %j, which no node can run with, does not pass its test either', async (more, message) => {
 		expect((await testCredential(sandbox, more)).message).toContain(message);
-		const parameters = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', downloadResult: false };
+		const parameters = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', result: 'urlOnly' };
 		const { error } = await runGateway('image', sandbox, parameters, { credential: more });
 		expect(error?.message).toBe(message);
 		expect(sandbox.requests).toHaveLength(0);

@@ -67,8 +67,8 @@ describe('Generate', () => {
 		expect(sandbox.stats().peakTasksInFlight).toBeLessThanOrEqual(2);
 	});
 
-	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
-		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', whenDone: 'return' });
+	test('without waiting the task ID is returned, and Get Result continues from it', async () => {
+		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', wait: 'dontWait' });
 		expect(created.json[0]).toEqual({
 			task_id: sandbox.tasks[0].id,
 			model: 'alpha-video-1-5-pro',
@@ -79,7 +79,7 @@ describe('Generate', () => {
 		const waited = await runGateway(
 			'video',
 			sandbox,
-			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick },
+			{ operation: 'getResult', taskId: '={{ $json.task_id }}', result: 'file', options: quick },
 			{ items: created.items },
 		);
 		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
@@ -87,13 +87,13 @@ describe('Generate', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
-	test('Get Task reads once, and an odd ID is encoded', async () => {
+	test('Get Result reads once, and an odd ID is encoded', async () => {
 		const created = await runGateway('image', sandbox, {
 			operation: 'generate',
 			prompt: 'x [[sandbox id=odd duration=60s]]',
-			whenDone: 'return',
+			wait: 'dontWait',
 		});
-		const { json } = await runGateway('image', sandbox, { operation: 'getTask', taskId: created.json[0].task_id });
+		const { json } = await runGateway('image', sandbox, { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: created.json[0].task_id });
 		expect(json[0]).toMatchObject({
 			task_id: sandbox.tasks[0].id,
 			status: expect.stringMatching(/queued|in_progress/),
@@ -107,7 +107,7 @@ describe('Generate', () => {
 		const { items, json } = await runGateway(kind, sandbox, {
 			operation: 'generate',
 			prompt: 'a cat',
-			downloadResult: true,
+			result: 'file',
 			options: { ...quick, ...extra },
 		});
 		expect(Object.keys(items[0].binary ?? {})).toEqual(fields);
@@ -184,7 +184,7 @@ describe('Generate', () => {
 		const { json } = await runGateway(
 			'image',
 			sandbox,
-			{ ...fromItem, whenDone: 'return', options: { includeInputFields: true } },
+			{ ...fromItem, wait: 'dontWait', options: { includeInputFields: true } },
 			{ items: [{ json: { prompt: 'a', row: 7, url: 'https://example.com/earlier.png' } }] },
 		);
 		expect(json[0]).toMatchObject({ row: 7, task_id: sandbox.tasks[0].id });
@@ -220,7 +220,7 @@ describe('Generate', () => {
 			['an expression that gives a URL', '={{ $json.photo }}', [one]],
 			['an expression that gives an empty list', '={{ [] }}', undefined],
 		])('%s: all are sent, in order', async (_title, images, sent) => {
-			const form = { operation: 'generate', whenDone: 'return', prompt: 'a', model, images } as IDataObject;
+			const form = { operation: 'generate', wait: 'dontWait', prompt: 'a', model, images } as IDataObject;
 			const { error } = await runGateway('video', sandbox, form, { items: [{ json: found }] });
 			expect(error).toBeUndefined();
 			expect(sandbox.tasks.map(({ body }) => body.image_urls)).toEqual([sent]);
@@ -231,14 +231,14 @@ describe('Generate', () => {
 		['rows', { video: [{ url: one }] }],
 		['an expression', '={{ [$json.photo] }}'],
 	])('reference videos as %s are sent', async (_title, referenceUrls) => {
-		const form = { operation: 'generate', whenDone: 'return', model: 'delta-2.6-flash', referenceUrls } as IDataObject;
+		const form = { operation: 'generate', wait: 'dontWait', model: 'delta-2.6-flash', referenceUrls } as IDataObject;
 		await runGateway('video', sandbox, form, { items: [{ json: found }] });
 		expect(sandbox.tasks.map(({ body }) => body.metadata)).toEqual([{ reference_urls: [one] }]);
 	});
 
 	test('what a row still has of another source, or of the roles of another model, does not count', async () => {
 		const row = { source: 'url', url: one, binaryPropertyName: 'photo', role: 'last_frame' };
-		const form = { operation: 'generate', whenDone: 'return', prompt: 'a', images: { image: [row] } };
+		const form = { operation: 'generate', wait: 'dontWait', prompt: 'a', images: { image: [row] } };
 		await runGateway('video', sandbox, { ...form, model: 'beta-v3' });
 		expect(sandbox.tasks[0]?.body).toEqual({ model: 'beta-v3', prompt: 'a', image_urls: [one] });
 	});
@@ -286,11 +286,11 @@ describe('Generate', () => {
 		'more images than the node downloads are not bought, unless it downloads none: a number %s',
 		async (_, parameters, message) => {
 			const form = { operation: 'generate', prompt: 'a', ...parameters };
-			const { error } = await runGateway('image', sandbox, { ...form, downloadResult: true });
+			const { error } = await runGateway('image', sandbox, { ...form, result: 'file' });
 			expect(error?.message).toBe(`${message}: with Download Result or Download Link, it must be 100 or less`);
 			expect(error?.description).toContain('turn off Download Result');
 			expect(sandbox.tasks).toHaveLength(0);
-			await runGateway('image', sandbox, { ...form, downloadResult: false, whenDone: 'return' });
+			await runGateway('image', sandbox, { ...form, result: 'urlOnly', wait: 'dontWait' });
 			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);
 		},
 	);
