@@ -68,13 +68,13 @@ const waitBasics = {
 	name: 'wait',
 	type: 'options',
 	noDataExpression: true,
-	default: 'untilReady',
 	description: 'How to wait for the result',
 } as const;
 
 /** Of Generate. */
 export const waitField: ChoiceField<Waiting> = {
 	...waitBasics,
+	default: 'untilReady',
 	options: [
 		untilReady,
 		acrossRestarts,
@@ -98,6 +98,7 @@ export const waitField: ChoiceField<Waiting> = {
 /** Of Get Result, which submits nothing. */
 export const waitForResultField: ChoiceField<Exclude<Waiting, 'inAnotherWorkflow'>> = {
 	...waitBasics,
+	default: 'untilReady',
 	options: [
 		untilReady,
 		acrossRestarts,

@@ -196,7 +196,7 @@ async function prepareAll(
 
 async function prepareItem(
 	item: Item,
-	{ prepare, describes }: Pick<ItemsToRun, 'prepare' | 'describes'>,
+	{ prepare }: Pick<ItemsToRun, 'prepare'>,
 ): Promise<Prepared> {
 	const { index } = item;
 	let input: IDataObject | undefined;

@@ -5,7 +5,7 @@ import { resources as avatarResources } from '../../nodes/Avatar/operations';
 import { operations as imageOperations } from '../../nodes/ImageGeneration/operations';
 import { operations as tokenOperations } from '../../nodes/Token/operations';
 import { operations as videoOperations } from '../../nodes/VideoGeneration/operations';
-import { pause, pngField, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { pngField, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 import { operationsWithSchema, readSchema, toSchema } from '../support/schemas.mts';
 
 const TASK_MS = 300;
