@@ -63,18 +63,12 @@ const acrossRestarts = {
 	displayOptions: hiddenInTools,
 } satisfies INodePropertyOptions & { value: Waiting };
 
-const waitBasics = {
+/** Of Generate. */
+export const waitField: ChoiceField<Waiting> = {
 	displayName: 'Wait',
 	name: 'wait',
 	type: 'options',
 	noDataExpression: true,
-	description: 'How to wait for the result',
-} as const;
-
-/** Of Generate. */
-export const waitField: ChoiceField<Waiting> = {
-	...waitBasics,
-	default: 'untilReady',
 	options: [
 		untilReady,
 		acrossRestarts,
@@ -89,6 +83,8 @@ export const waitField: ChoiceField<Waiting> = {
 			description: 'Return the task IDs now. Get the results later with Get Result.',
 		},
 	],
+	default: 'untilReady',
+	description: 'How to wait for the result',
 	builderHint: {
 		propertyHint:
 			'Use untilReady in most workflows, and acrossRestarts in production for anything that takes minutes. Use inAnotherWorkflow if nothing can wait: a chat, or a webhook that must answer soon. Use dontWait only if a later step gets the result with getResult.',
@@ -96,14 +92,14 @@ export const waitField: ChoiceField<Waiting> = {
 };
 
 /** Of Get Result, which submits nothing. */
-export const waitForResultField: ChoiceField<Exclude<Waiting, 'inAnotherWorkflow'>> = {
-	...waitBasics,
-	default: 'untilReady',
+export const waitForResultField: ChoiceField<Waiting> = {
+	...waitField,
 	options: [
 		untilReady,
 		acrossRestarts,
 		{ name: "Don't Wait", value: 'dontWait', description: 'Return the task as it is now' },
 	],
+	builderHint: undefined,
 };
 
 const whenStarting = { show: { wait: ['inAnotherWorkflow'] } };
