@@ -133,6 +133,7 @@ function shared(n8n: N8n, { drawn }: Origin, log: RunLog, signal: AbortSignal, o
 		getCredentials: async () => ({
 			baseUrl: 'https://api.test',
 			apiKey: API_KEY,
+			advanced: true,
 			purchaseLog: drawn.purchaseLog !== undefined,
 		}),
 		getWorkflow: () => ({ id: 'workflow', name: 'Simulated' }),
