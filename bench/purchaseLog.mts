@@ -29,7 +29,7 @@ interface Measured {
 export async function purchaseLogRows(): Promise<Row[]> {
 	const instance = await startInstance({ sandbox: { imageTaskMs: 3000 } });
 	try {
-		const data = { ...instance.credential.data, purchaseLog: true };
+		const data = { ...instance.credential.data, advanced: true, purchaseLog: true };
 		const asked = { name: 'With Log', type: credentialType, data };
 		const { id } = await instance.rest.request('POST', '/rest/credentials', asked);
 		const withLog = { ...instance.credential, id: String(id), name: 'With Log' };

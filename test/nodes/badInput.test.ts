@@ -95,14 +95,14 @@ const cases: Case[] = [
 	{
 		title: 'custom path that is an absolute URL',
 		parameters: { prompt: 'a' },
-		credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' },
+		credential: { advanced: true, customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' },
 		says: /Video Task Status Path.*absolute URL/,
 	},
 	...['my file', 'a"b', 'a\r\nb'].map(
 		(imageUploadField): Case => ({
 			title: `upload field ${JSON.stringify(imageUploadField)}`,
 			parameters: { prompt: 'a' },
-			credential: { customPaths: true, imageUploadField },
+			credential: { advanced: true, customPaths: true, imageUploadField },
 			says: /^Image Upload Field in the credential is not the name of a field/,
 		}),
 	),
@@ -224,11 +224,22 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 	);
 
 	test.each<[IDataObject, string]>([
+		[{ advanced: 'yes' }, 'Advanced in the credential is "yes": it must be true or false'],
 		[{ requestsPerSecond: 0 }, 'Requests per Second in the credential is 0: it must be a number, 1 or more'],
-		[{ tasksAtOnce: 'many' }, 'Tasks at Once in the credential is "many": it must be a number, 1 or more'],
+		[{ requestsPerSecond: 1001 }, 'Requests per Second in the credential is 1001: it must be 1000 or less'],
+		...[0, -1, 'many', [20], true].map((concurrentTasks): [IDataObject, string] => [
+			{ concurrentTasks },
+			`Concurrent Tasks of the Account in the credential is ${JSON.stringify(concurrentTasks)}: it must be a number, 1 or more`,
+		]),
+		[
+			{ concurrentTasks: 10_001 },
+			'Concurrent Tasks of the Account in the credential is 10001: it must be 10000 or less',
+		],
+		[{ privateNetwork: 'on' }, 'Private Network in the credential is "on": it must be true or false'],
 		[{ purchaseLog: 'yes' }, 'Purchase Log in the credential is "yes": it must be true or false'],
 		[{ customPaths: 1 }, 'Custom Paths in the credential is 1: it must be true or false'],
-	])('the credential %j, which no node can run with, does not pass its test either', async (more, message) => {
+	])('the credential %j, which no node can run with, does not pass its test either', async (fields, message) => {
+		const more = { advanced: true, ...fields };
 		expect((await testCredential(sandbox, more)).message).toContain(message);
 		const parameters = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', result: 'urlOnly' };
 		const { error } = await runGateway('image', sandbox, parameters, { credential: more });

@@ -154,7 +154,7 @@ describe('Generate', () => {
 			{ operation: 'uploadImage' },
 			{
 				items: [{ json: {}, binary: { data: pngField() } }],
-				credential: { customPaths: true, imageUploadFields: JSON.stringify(fields) },
+				credential: { advanced: true, customPaths: true, imageUploadFields: JSON.stringify(fields) },
 			},
 		);
 		expect(error).toBeUndefined();
@@ -169,7 +169,7 @@ describe('Generate', () => {
 				'image',
 				other,
 				{ operation: 'uploadImage' },
-				{ items: [{ json: {}, binary: { data: pngField() } }], credential },
+				{ items: [{ json: {}, binary: { data: pngField() } }], credential: { advanced: true, ...credential } },
 			);
 		expect((await upload({ customPaths: true, imageUploadField: 'files[]' })).json[0]).toMatchObject({
 			url: expect.stringContaining(other.filesUrl),

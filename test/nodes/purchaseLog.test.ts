@@ -28,7 +28,7 @@ beforeEach(() => {
 	tables = new DataTables();
 });
 
-const withLog = { purchaseLog: true };
+const withLog = { advanced: true, purchaseLog: true };
 
 /** n8n keeps the ID of the table by workflow, and each test has tables of its own. */
 beforeEach(() => {

@@ -20,7 +20,10 @@ test('a declined task of a Purchase Key is replaced in a retry with Submit Again
 			options: { ...quick, purchaseKey: 'order 1', ...options },
 		};
 		const { promise, additionalData } = startGateway('image', sandbox, form, {
-			...{ credential: { purchaseLog: true }, items: prompts('a [[sandbox fail=content_policy_violation*1]]') },
+			...{
+				credential: { advanced: true, purchaseLog: true },
+				items: prompts('a [[sandbox fail=content_policy_violation*1]]'),
+			},
 			...more,
 		});
 		additionalData.executeWorkflow = tables.executeWorkflow as never;

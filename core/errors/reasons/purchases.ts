@@ -20,7 +20,7 @@ export const PURCHASES = {
 		kind: 'unavailable',
 		message: 'This item has a Purchase Key, but the purchase log cannot be used',
 		advice: ({ why }: { why: string }, situation) =>
-			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
+			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Advanced and Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyShared: {

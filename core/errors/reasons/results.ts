@@ -35,7 +35,7 @@ export const RESULTS = {
 		message: ({ id, host }: Result & { host: string }) =>
 			`The result of task ${id} is at ${host}, and downloads from there are not allowed`,
 		advice: ({ urls }: Urls, situation) =>
-			`If this private address is your service's, turn on Allow Private Addresses in the credential. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,
+			`If this private address is your service's, turn on Advanced and Private Network in the credential. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,
 		permanent: true,
 		retryContinues: true,
 	},

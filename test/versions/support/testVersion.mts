@@ -102,7 +102,7 @@ export function testVersion(version: N8nVersion): void {
 
 	test('Purchase Log: rows where n8n can keep them, elsewhere the node works as without it and says so; a key needs the log', async () => {
 		const { rest, sandbox, credential } = instance;
-		const data = { ...credential.data, purchaseLog: true };
+		const data = { ...credential.data, advanced: true, purchaseLog: true };
 		const asked = { name: 'With Log', type: credentialType, data };
 		const { id } = await rest.request('POST', '/rest/credentials', asked);
 		const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
