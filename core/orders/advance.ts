@@ -77,8 +77,7 @@ const WAKES_UP_MS = 130_000;
 async function see(order: Order, ports: Ports, controls: JobControls, answer: unknown): Promise<SeenOf | undefined> {
 	const { task, thing, then } = order;
 	const { product } = ports;
-	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task')))
-		return {};
+	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task'))) return {};
 	if (then === 'poll') return await poll(order, task, ports, controls);
 	if (then === 'read')
 		return { record: await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined)) };

@@ -8,10 +8,7 @@ import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } fro
 type ClientOptions = Pick<RequestContext, 'signal' | 'onRetry' | 'readTries' | 'readTimeoutMs'>;
 
 /** The client of one run of a node. All runs of a process with the same account share its limits. */
-export async function createClient(
-	context: GatewayContext,
-	options: ClientOptions = {},
-): Promise<GatewayClient> {
+export async function createClient(context: GatewayContext, options: ClientOptions = {}): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);

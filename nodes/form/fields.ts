@@ -1,4 +1,4 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { docsLink } from './docsLink';
 import type { ChoiceField, TextField } from './fieldReader';
@@ -49,20 +49,6 @@ export const customBodyField: INodeProperties = {
 /** The ways to wait: of all of them, the form shows those that the operation has. */
 export type Waiting = 'untilReady' | 'acrossRestarts' | 'inAnotherWorkflow' | 'dontWait';
 
-const untilReady = {
-	name: 'Until Ready',
-	value: 'untilReady',
-	description: 'All items run in parallel, so they take about as long as the slowest',
-} as const;
-
-const acrossRestarts = {
-	name: 'Until Ready, Across Restarts',
-	value: 'acrossRestarts' as const,
-	description: 'The same, and the wait goes on after n8n restarts. Needs n8n 2.41 or later.',
-	// Where an older n8n shows it in a tool, it counts as Until Ready.
-	displayOptions: hiddenInTools,
-} satisfies INodePropertyOptions & { value: Waiting };
-
 /** Of Generate. */
 export const waitField: ChoiceField<Waiting> = {
 	displayName: 'Wait',
@@ -70,8 +56,18 @@ export const waitField: ChoiceField<Waiting> = {
 	type: 'options',
 	noDataExpression: true,
 	options: [
-		untilReady,
-		acrossRestarts,
+		{
+			name: 'Until Ready',
+			value: 'untilReady',
+			description: 'All items run in parallel, so they take about as long as the slowest',
+		},
+		{
+			name: 'Until Ready, Across Restarts',
+			value: 'acrossRestarts',
+			description: 'The same, and the wait goes on after n8n restarts. Needs n8n 2.41 or later.',
+			// Where an older n8n shows it in a tool, it counts as Until Ready.
+			displayOptions: hiddenInTools,
+		},
 		{
 			name: 'In Another Workflow',
 			value: 'inAnotherWorkflow',
@@ -95,8 +91,7 @@ export const waitField: ChoiceField<Waiting> = {
 export const waitForResultField: ChoiceField<Waiting> = {
 	...waitField,
 	options: [
-		untilReady,
-		acrossRestarts,
+		...waitField.options.slice(0, 2),
 		{ name: "Don't Wait", value: 'dontWait', description: 'Return the task as it is now' },
 	],
 	builderHint: undefined,

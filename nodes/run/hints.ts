@@ -6,8 +6,7 @@ import { listOf } from '../../core/text';
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
 // one, and runs this one again for it as soon as the page has been reloaded, unless the output is pinned.
 const newWorkflow = (node: string) => `create a new workflow: a trigger, and after it ${node}`;
-const GET_FILES =
-	'create a new workflow: a trigger, and after it Get Result with each task_id';
+const GET_FILES = 'create a new workflow: a trigger, and after it Get Result with each task_id';
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Result with each task_id and the right path as Result Path in its options');
 const AGAIN =

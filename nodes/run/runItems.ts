@@ -93,7 +93,12 @@ async function workOnPrepared(
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
-	const options = { concurrency: run.options.concurrency, continueOnError, signal, submitUntil: ports?.firstWave?.signal };
+	const options = {
+		concurrency: run.options.concurrency,
+		continueOnError,
+		signal,
+		submitUntil: ports?.firstWave?.signal,
+	};
 	const { outcomes } = await advanceAll(works, ports, options);
 	await run.purchases?.end(orders);
 	if (signal?.aborted) {
@@ -194,10 +199,7 @@ async function prepareAll(
 	return prepared;
 }
 
-async function prepareItem(
-	item: Item,
-	{ prepare }: Pick<ItemsToRun, 'prepare'>,
-): Promise<Prepared> {
+async function prepareItem(item: Item, { prepare }: Pick<ItemsToRun, 'prepare'>): Promise<Prepared> {
 	const { index } = item;
 	let input: IDataObject | undefined;
 	let inputFiles: Prepared['inputFiles'];

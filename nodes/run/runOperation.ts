@@ -264,5 +264,18 @@ async function prepareRun(
 	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, purchases, files, shared, fileHash };
-	return { context, client, log, progress, options: ofRun, waiting, credits, hints, notSent, background, batch, ...memory };
+	return {
+		context,
+		client,
+		log,
+		progress,
+		options: ofRun,
+		waiting,
+		credits,
+		hints,
+		notSent,
+		background,
+		batch,
+		...memory,
+	};
 }

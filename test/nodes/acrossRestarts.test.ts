@@ -143,8 +143,7 @@ test('files of later waves that n8n keeps in memory are uploaded before anything
 });
 
 describe('the hidden operations', () => {
-	const NOT_FOR_WORKFLOWS =
-		'This operation cannot be used in workflows: the node uses it to wait across restarts';
+	const NOT_FOR_WORKFLOWS = 'This operation cannot be used in workflows: the node uses it to wait across restarts';
 	/** The orders that the node passes on; `change` is a change that somebody could make. */
 	const rowsOf = async (change: (order: Order) => object = (order) => order) => {
 		const { handed } = await run(

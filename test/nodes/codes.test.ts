@@ -46,7 +46,10 @@ const SITUATIONS: Record<string, Situation> = {
 		fault: { on: 'token', times: -1, do: 'token_failed' },
 	},
 	// A task that exists
-	task_unknown: { parameters: { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'gone' }, with: { http_status: 404 } },
+	task_unknown: {
+		parameters: { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'gone' },
+		with: { http_status: 404 },
+	},
 	task_failed: {
 		parameters: generate('fail=generation_failed message="no paint: balance_too_low"'),
 		with: { ...hasTask, status: 'failed' },

@@ -55,7 +55,13 @@ test.each(Object.entries(ANSWERS))(
 	async (_, [answer, isRead]) => {
 		hostile.answers.poll = answer;
 		await isHeldForMomentsOnly(async () => {
-			const { error, json } = await run({ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID, options: { simplify: false } });
+			const { error, json } = await run({
+				operation: 'getResult',
+				wait: 'dontWait',
+				result: 'urlOnly',
+				taskId: TASK_ID,
+				options: { simplify: false },
+			});
 			expect(error?.message).toBe(isRead ? undefined : TOO_LARGE);
 			expect(json[0]?.task_id).toBe(isRead ? TASK_ID : undefined);
 		});

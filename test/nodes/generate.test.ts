@@ -93,7 +93,12 @@ describe('Generate', () => {
 			prompt: 'x [[sandbox id=odd duration=60s]]',
 			wait: 'dontWait',
 		});
-		const { json } = await runGateway('image', sandbox, { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: created.json[0].task_id });
+		const { json } = await runGateway('image', sandbox, {
+			operation: 'getResult',
+			wait: 'dontWait',
+			result: 'urlOnly',
+			taskId: created.json[0].task_id,
+		});
 		expect(json[0]).toMatchObject({
 			task_id: sandbox.tasks[0].id,
 			status: expect.stringMatching(/queued|in_progress/),

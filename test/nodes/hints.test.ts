@@ -18,8 +18,7 @@ async function hintsOf(kind: Kind, parameters: IDataObject, options: RunOptions 
 }
 
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
-const getFiles =
-	'create a new workflow: a trigger, and after it Get Result with each task_id.';
+const getFiles = 'create a new workflow: a trigger, and after it Get Result with each task_id.';
 const keep = `To keep these files, ${getFiles}`;
 const urls = `Result URLs expire in about 24 hours. ${keep}`;
 

@@ -47,7 +47,8 @@ const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance
 	await runGateway(kind, hostile as unknown as Sandbox, parameters as never);
 const generate = async (options = {}) =>
 	await run({ operation: 'generate', prompt: 'a', result: 'urlOnly', options: { ...quick, ...options } });
-const getTask = async (parameters = {}) => await run({ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID, ...parameters });
+const getTask = async (parameters = {}) =>
+	await run({ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID, ...parameters });
 
 const TOO_LARGE = 'The answer from the service is too large';
 const NOT_KNOWN = 'The service may or may not have accepted this task';
@@ -337,7 +338,12 @@ describe('a redirect of the service, which would take the request and the key to
 		['a creation', 307, 'image', { operation: 'generate', prompt: 'a', options: quick }],
 		['a creation', 303, 'image', { operation: 'generate', prompt: 'a', options: quick }],
 		['an upload', 308, 'image', { operation: 'generate', prompt: 'a', images: upload, options: quick }],
-		['a read of a task', 302, 'image', { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID }],
+		[
+			'a read of a task',
+			302,
+			'image',
+			{ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID },
+		],
 		['a read of the balance', 301, 'balance', { operation: 'getAccountBalance' }],
 	])('a redirect of %s with %i is not followed: it is an error', async (_, status, kind, parameters) => {
 		redirects(status);

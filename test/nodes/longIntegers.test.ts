@@ -69,7 +69,12 @@ describe('in what is sent', () => {
 	});
 
 	test('an ID that an expression gives as a number was rounded before, so it is not asked for', async () => {
-		const { error } = await runGateway('image', sandbox, { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: `={{ ${LONG} }}` });
+		const { error } = await runGateway('image', sandbox, {
+			operation: 'getResult',
+			wait: 'dontWait',
+			result: 'urlOnly',
+			taskId: `={{ ${LONG} }}`,
+		});
 		expect(error?.message).toBe('Task ID is the number 9223372036854776000, which has been rounded');
 		expect(sandbox.requests).toHaveLength(0);
 	});

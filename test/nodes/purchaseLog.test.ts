@@ -207,8 +207,7 @@ describe('a Purchase Key', () => {
 		'a %s of a Purchase Key that cannot be found is not called expired in the hours after the purchase, so that nobody pays again for it',
 		async (on, code) => {
 			const items = [{ json: { prompt: 'a', key: on } }];
-			const deliver = async () =>
-				(await run('image', { ...keyed, result: 'file' }, { items, ...inItems })).json[0];
+			const deliver = async () => (await run('image', { ...keyed, result: 'file' }, { items, ...inItems })).json[0];
 			expect((await deliver())?.status).toBe('completed');
 			await rows();
 			sandbox.faults.add({ on, times: -1, do: '404' });

@@ -56,25 +56,22 @@ describe('two places that may hold the result', () => {
 	test.each([
 		['generate', 'untilReady'],
 		['getResult', 'dontWait'],
-	])(
-		'of two places that may hold the result %s gives the record, and a hint names both',
-		async (operation, wait) => {
-			const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
-			const { json, hints } = await run('image', { operation, wait, taskId, prompt: 'a [[sandbox result=two_places]]' });
-			expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
-			expect(json).not.toHaveProperty('url');
-			expect(hints).toEqual([
-				`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
-			]);
-			const chosen = await run('image', {
-				...{ operation, wait, taskId },
-				prompt: 'a [[sandbox result=two_places]]',
-				options: { ...quick, resultPath: 'audio.track' },
-			});
-			expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
-			expect(chosen.json).not.toHaveProperty('record');
-		},
-	);
+	])('of two places that may hold the result %s gives the record, and a hint names both', async (operation, wait) => {
+		const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
+		const { json, hints } = await run('image', { operation, wait, taskId, prompt: 'a [[sandbox result=two_places]]' });
+		expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
+		expect(json).not.toHaveProperty('url');
+		expect(hints).toEqual([
+			`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
+		]);
+		const chosen = await run('image', {
+			...{ operation, wait, taskId },
+			prompt: 'a [[sandbox result=two_places]]',
+			options: { ...quick, resultPath: 'audio.track' },
+		});
+		expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
+		expect(chosen.json).not.toHaveProperty('record');
+	});
 });
 
 describe('a part of the results', () => {

@@ -13,8 +13,7 @@ export const BACKGROUND = {
 	passedDataTooLarge: {
 		message: ({ bytes, max }: { bytes: number; max: number }) =>
 			`The data passed along is ${bytes} bytes: at most ${max} are allowed`,
-		advice:
-			'Pass along only what you need to identify the item, such as an ID.',
+		advice: 'Pass along only what you need to identify the item, such as an ID.',
 	},
 	backgroundNotPossible: {
 		message: ({ missing }: { missing?: string }) =>

@@ -60,11 +60,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		];
 	return names.flatMap((_, round) => {
 		const ofRound = tries.filter((each) => each.round === round && each.execution === 0);
-		const isGood = ofRound
-			.at(-1)
-			?.items?.every(
-				({ json }) => json.error === undefined && json.task_id !== undefined,
-			);
+		const isGood = ofRound.at(-1)?.items?.every(({ json }) => json.error === undefined && json.task_id !== undefined);
 		return isGood ? [] : [`round ${round} has not come out as it could have`];
 	});
 }
