@@ -87,6 +87,28 @@ describe('Generate', () => {
 		expect(custom.json.map(({ prompt }) => prompt)).toEqual(['c', undefined]);
 	});
 
+	test.each([true, false])(
+		'Split Files Into Items pairs each file with its input (downloaded: %s)',
+		async (downloadResult) => {
+			const { items, task } = await runGateway(
+				'image',
+				sandbox,
+				{ ...fromItem, downloadResult, options: { ...quick, n: 2, splitFiles: true, downloadLink: downloadResult } },
+				{
+					items: prompts('a', 'b [[sandbox fail=generation_failed]]', 'c'),
+					settings: { onError: 'continueErrorOutput' },
+				},
+			);
+			const [urls, files] = [items.map(({ json }) => json.url), items.map(({ binary }) => Object.keys(binary ?? {}))];
+			expect(items.map(({ json, pairedItem }) => [json.prompt, pairedItem])).toEqual(
+				[0, 0, 2, 2].map((item) => ['abc'[item], { item }]),
+			);
+			expect(new Set(urls).size).toBe(4);
+			expect(files).toEqual(Array(4).fill(downloadResult ? ['data'] : []));
+			expect(task?.data?.main[1]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
+		},
+	);
+
 	test('Concurrent Tasks caps the tasks in flight', async () => {
 		const options = { ...quick, concurrentTasks: 2 };
 		const { json } = await runGateway(
