@@ -1,3 +1,4 @@
+import { MOST_CONCURRENT_TASKS } from '../../core/orders/batch';
 import { makeOrder } from '../../core/orders/states';
 import { resultField, simplifyField, taskIdField, waitForResultField } from '../form/fields';
 import * as options from '../form/options';
@@ -25,7 +26,6 @@ export function getResult(media: Media): Operation {
 			waitForResultField,
 			resultField,
 			options.optionsCollection([
-				options.concurrentTasksOption,
 				options.fileNameOption,
 				options.outputFieldOption,
 				options.pollIntervalOption,
@@ -35,6 +35,8 @@ export function getResult(media: Media): Operation {
 			]),
 		],
 		wait: waitForResultField,
+		// Nothing is submitted, and the limiter spreads the polls.
+		concurrency: MOST_CONCURRENT_TASKS,
 		waitsFor: 'task',
 		describes: 'task',
 		prepare: (item, run) => {

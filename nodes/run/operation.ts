@@ -21,6 +21,8 @@ export interface Operation {
 	properties: INodeProperties[];
 	/** The field of `properties` that says how to wait. Absent where it does not ask. */
 	wait?: ChoiceField<Waiting>;
+	/** Items that are worked on at the same time, where the form does not ask. */
+	concurrency?: number;
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
 	/** The kind of thing that its items describe, so that fields of another one in the input are not passed on. */

@@ -232,7 +232,7 @@ const isExpressionText = (value: unknown): value is string => typeof value === '
 /** What concerns the whole run is read for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
-	{ wait, waitsFor }: Operation,
+	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor }: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
 	const { parameters } = context.getNode();
@@ -254,7 +254,10 @@ async function prepareRun(
 	const purchases = await openPurchaseLog(context, ledger, hints);
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);
 	const client = await createClient(context, { signal, onRetry: progress.retrying });
-	const ofRun = { concurrency: options.number(concurrentTasksOption), pollPlan: readPollPlan(options) };
+	const ofRun = {
+		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
+		pollPlan: readPollPlan(options),
+	};
 	const survives = waiting === 'acrossRestarts' && (await canSurvive(context, hints, durable));
 	const defers = background !== undefined || survives;
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;

@@ -90,6 +90,14 @@ test('the node returns the tasks and the execution that waits for them', async (
 	expect(hints).toEqual([expect.stringContaining('"Post Picture" starts with their results')]);
 });
 
+test('with Stop Workflow, a task that fails there holds back none that are still to be submitted', async () => {
+	const { started } = await run({ options: { ...quick, concurrentTasks: 1 } }, prompts('a', 'b'));
+	expect(started[0]?.items.map((item) => [orderOf(item).state, orderOf(item).batch?.stopsAtError])).toEqual([
+		['accepted', false],
+		['planned', false],
+	]);
+});
+
 test('the execution that waits is saved and has no timeout, and holds neither key nor prompt', async () => {
 	const { started } = await run({}, prompts('a secret prompt'), {}, { workflowSettings: { errorWorkflow: 'alarm' } });
 	const [{ code }] = started as [Started];

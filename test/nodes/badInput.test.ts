@@ -116,6 +116,59 @@ const cases: Case[] = [
 		parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } },
 		says: /Put Output File in Field is {"a":1}, which is not text/,
 	},
+	...Object.entries<[unknown, string]>({
+		'an unknown value': ['soon', '"soon"'],
+		'a value of Generate in another operation': ['inAnotherWorkflow', '"inAnotherWorkflow"'],
+		'a list': [['untilReady'], '["untilReady"]'],
+		'an expression': ['={{ "dontWait" }}', '"{{ "dontWait" }}"'],
+		'an empty text': ['', '""'],
+	}).map(
+		([what, [wait, shown]]): Case => ({
+			title: `Wait is ${what}`,
+			parameters: { operation: 'getResult', taskId: 'a', wait } as IDataObject,
+			says: new RegExp(`^Wait is ${escape(shown)}: it must be untilReady, acrossRestarts or dontWait$`),
+		}),
+	),
+	{
+		title: 'Wait of Generate is an unknown value',
+		parameters: { prompt: 'a', wait: 'return' },
+		says: /^Wait is "return": it must be untilReady, acrossRestarts, inAnotherWorkflow or dontWait$/,
+	},
+	...Object.entries<[unknown, RegExp]>({
+		'an unknown value': ['link', /^Result is "link": it must be file, fileAndLink or urlOnly$/],
+		'a number': ['={{ 1 }}', /^Result is 1: it must be/],
+		'an expression that gives nothing': ['={{ $json.nothing }}', /^The expression in Result gave nothing/],
+	}).flatMap(([what, [result, says]]): Case[] => [
+		{ title: `Result of Generate is ${what}`, parameters: { prompt: 'a', result } as IDataObject, says },
+		{
+			title: `Result of Get Result is ${what}`,
+			parameters: { operation: 'getResult', taskId: 'a', result } as IDataObject,
+			says,
+		},
+	]),
+	...Object.entries<[IDataObject, RegExp]>({
+		'a text in Concurrent Tasks': [{ concurrentTasks: 'many' }, /^Concurrent Tasks is "many": it must be a number/],
+		'0 Concurrent Tasks': [{ concurrentTasks: 0 }, /^Concurrent Tasks is 0: it must be a number, 1 or more/],
+		'10,001 Concurrent Tasks': [{ concurrentTasks: '={{ 10001 }}' }, /^Concurrent Tasks is 10001: it must be 10000 or/],
+		'nothing in Concurrent Tasks': [
+			{ concurrentTasks: '={{ $json.no }}' },
+			/^The expression in Concurrent Tasks gave nothing/,
+		],
+		'a Polling Interval of half a second': [
+			{ pollIntervalSeconds: 0.5 },
+			/^Polling Interval \(Seconds\) is 0.5: .* 1 or/,
+		],
+		'a list as Polling Interval': [{ pollIntervalSeconds: [1] }, /^Polling Interval \(Seconds\) is \[1\]: it must be/],
+		'nothing in Polling Interval': [
+			{ pollIntervalSeconds: '={{ $json.no }}' },
+			/^The expression in Polling Interval \(Seconds\) gave nothing/,
+		],
+		'a word in Report Credits': [{ reportCredits: 'often' }, /^Report Credits is "often": it must be true or false/],
+		'nothing in Report Credits': [
+			{ reportCredits: '={{ $json.no }}' },
+			/^The expression in Report Credits gave nothing/,
+		],
+	}).map(([title, [options, says]]): Case => ({ title, parameters: { prompt: 'a', options }, says })),
 	...['.', '..', '\\ud800'].map(
 		(id): Case => ({
 			title: `a task ID ${id} that would lead elsewhere`,
@@ -124,6 +177,10 @@ const cases: Case[] = [
 		}),
 	),
 ];
+
+function escape(text: string): string {
+	return text.replace(/[\\[\]{}"]/g, '\\$&');
+}
 
 /** A field that was switched to Fixed, or that got its text by pasting. */
 const template = (label: string, parameters: IDataObject, kind: Case['kind'] = 'video'): Case => ({
@@ -162,6 +219,32 @@ cases.push(
 		'avatar',
 	),
 );
+
+test('values of another choice do not count: a Workflow before Wait was changed, a Result that nobody waits for', async () => {
+	const workflowId = { __rl: true, mode: 'id', value: 'gone' };
+	const along = { workflowId, passAlong: '{"a": ' };
+	const { json, error } = await runGateway('video', sandbox, {
+		prompt: 'a',
+		result: 'urlOnly',
+		options: quick,
+		...along,
+	});
+	expect([error, json[0]?.status, json[0]?.pass_along]).toEqual([undefined, 'completed', undefined]);
+	const ids = await runGateway('video', sandbox, { prompt: 'a', wait: 'dontWait', result: 'link', ...along });
+	expect([ids.error, ids.json[0]?.task_id]).toEqual([undefined, sandbox.tasks[1]?.id]);
+});
+
+test('an expression in an option of the run, in a workflow from elsewhere, is evaluated for the first item', async () => {
+	const options = { ...quick, concurrentTasks: '={{ $json.at }}', reportCredits: '={{ $json.reports }}' };
+	const items = [1, 0].map((at) => ({ json: { at, reports: at === 1 } }));
+	const { error, task } = await runGateway('video', sandbox, { prompt: 'a', result: 'urlOnly', options }, { items });
+	expect(error).toBeUndefined();
+	expect(task?.hints?.map(({ message }) => message)).toContainEqual(
+		expect.stringMatching(/^Credits used by the account/),
+	);
+	const aboutTasks = sandbox.requests.filter(({ path }) => path.startsWith('/v1/videos'));
+	expect(aboutTasks.map(({ method }) => method).join(' ')).toMatch(/^POST (GET )+POST( GET)+$/);
+});
 
 test('a template of another language in JSON is sent as it is', async () => {
 	const options = { additionalFields: '{"template": "{{ name }}", "nested": {"a": {"b": 1}}}' };

@@ -158,7 +158,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 		};
 	});
 	const fromMs = clock.now();
-	const outcomes = await clock.run(runJobs(jobs, { concurrency: tasks, continueOnError: true }));
+	const outcomes = await clock.run(runJobs(jobs, { concurrency: tasks, continueOnError: true }), 1_000 * tasks);
 	for (const outcome of outcomes) if (!outcome.ok) throw outcome.error;
 	const wallS = (clock.now() - fromMs) / 1000;
 	return { wallS, times: wallS / leastS(tasks, seconds), polls: polls / tasks, meanLagS: mean(lagsMs) / 1000 };
