@@ -292,8 +292,8 @@ describe('Generate', () => {
 		async (_, parameters, message) => {
 			const form = { operation: 'generate', prompt: 'a', ...parameters };
 			const { error } = await runGateway('image', sandbox, { ...form, result: 'file' });
-			expect(error?.message).toBe(`${message}: with Download Result or Download Link, it must be 100 or less`);
-			expect(error?.description).toContain('turn off Download Result');
+			expect(error?.message).toBe(`${message}: when files are downloaded, it must be 100 or less`);
+			expect(error?.description).toContain('set Result to URL Only');
 			expect(sandbox.tasks).toHaveLength(0);
 			await runGateway('image', sandbox, { ...form, result: 'urlOnly', wait: 'dontWait' });
 			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);
