@@ -27,6 +27,9 @@ export const MAX_RESULT_PATH_LENGTH = 1_000;
 /** Of a longer one there is the beginning, and a sign for the rest. */
 const MAX_STATUS_LENGTH = LONGEST_WORD + 1;
 
+/** Characters of a prompt: contract 4.5 allows as many for an image. Of a longer one there is the beginning, and a sign for the rest. */
+export const MAX_PROMPT_LENGTH = 32_000;
+
 /** URLs of a request. The uploads for it come on top. */
 export const MAX_REQUEST_URLS = 1_000;
 
@@ -41,8 +44,8 @@ const fileSchema = z.object({
 });
 
 /**
- * The request that is still to be sent. It holds the prompt, so the order loses it as soon as the outcome is known; with Retry
- * On Fail, which may send it again, as soon as it has ended well. Earlier copies of the order stay with their executions.
+ * The request that is still to be sent. The order loses it as soon as the outcome is known; with Retry On Fail, which may send
+ * it again, as soon as it has ended well. Earlier copies of the order stay with their executions.
  */
 const requestSchema = z.object({
 	/**
@@ -104,8 +107,8 @@ const resultSchema = z.object({
 	/** Files in n8n, with or without links to them, or the URLs of the service alone. */
 	as: z.enum(['file', 'fileAndLink', 'urlOnly']),
 	outputField: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
-	/** Empty: as the service calls its files. */
-	fileName: z.string().max(300),
+	/** Empty: as the service calls its files. Absent: by the prompt, where it is known. */
+	fileName: z.string().max(300).optional(),
 	simplify: z.boolean(),
 	/** The path that the user has entered; empty: none. */
 	resultPath: z.string().max(MAX_RESULT_PATH_LENGTH),
@@ -192,6 +195,11 @@ export const orderSchema = z
 		request: requestSchema.optional(),
 		/** The step after the acceptance: nothing more, one read, or polling until it has finished. */
 		then: z.enum(['nothing', 'read', 'poll']),
+		/** The prompt of the request, once the order has lost that: see `promptOf`. */
+		prompt: z
+			.string()
+			.max(MAX_PROMPT_LENGTH + 1)
+			.optional(),
 		/** Known once it is accepted, or given by the user. */
 		task: taskSchema.optional(),
 		/** Tasks that have failed and were created again by Retry On Fail. */
@@ -208,7 +216,7 @@ export const orderSchema = z
 		result: resultSchema.optional(),
 		/** Data that only this kind of thing needs. */
 		about: json.optional(),
-		/** The fields of the input item, where they are to be passed on. */
+		/** Fields that go with the result to another workflow. */
 		input: json.optional(),
 		end: endSchema.optional(),
 	})

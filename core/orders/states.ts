@@ -1,8 +1,11 @@
 import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../errors';
 import { endsTheSame } from '../errors/kinds';
+import type { JsonObject } from '../json';
 import { urlsOfRequest } from '../records/locateResult';
+import { shorten } from '../text';
 import type { Output } from './product';
 import {
+	MAX_PROMPT_LENGTH,
 	ORDER_VERSION,
 	orderSchema,
 	type Order,
@@ -246,17 +249,33 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 	const said = [...hints];
 	order.end = said.length > 0 ? { ...end, hints: said } : end;
 	if (order.batch?.retry !== undefined && end.error !== undefined) return;
-	forgetRequest(order);
-	delete order.request;
+	dropRequest(order);
 	delete order.scope;
 	delete order.wait;
 }
 
-/** The prompt is needed for submitting only. */
+/** Its outcome is known: it is needed for submitting only. */
 function forgetRequest(order: Order): void {
 	delete order.request?.wave;
-	if (order.batch?.retry !== undefined) return;
+	if (order.batch?.retry === undefined) dropRequest(order);
+}
+
+/** Removes the request of an order, which keeps its prompt alone: the output names it. */
+export function dropRequest(order: Order): void {
+	const prompt = promptOf(order);
+	if (prompt !== undefined) order.prompt = prompt;
 	delete order.request;
+}
+
+/** The prompt that was asked with; undefined for a task that somebody else has created, and a body without one. */
+export function promptOf({ thing, prompt, request }: Order): string | undefined {
+	return prompt ?? (thing === 'task' ? promptIn(request?.body) : undefined);
+}
+
+/** The prompt of a request body, as an order keeps it: n8n stores it, so it has a bound. */
+export function promptIn({ prompt }: JsonObject = {}): string | undefined {
+	if (typeof prompt !== 'string' || prompt === '') return undefined;
+	return shorten(prompt, MAX_PROMPT_LENGTH);
 }
 
 function moveTo(order: Order, state: Order['state']): void {

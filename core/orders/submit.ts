@@ -12,7 +12,7 @@ import type { JobControls } from './jobs';
 import type { Order } from './order';
 import type { Bought, Product } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { accept, beginSubmitting, putOff, retryOf } from './states';
+import { accept, beginSubmitting, dropRequest, putOff, retryOf } from './states';
 
 /** Listens to orders, and logs every ID at once. */
 export interface OrderEvents {
@@ -167,7 +167,7 @@ function continueWith(
 	const task = { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 };
 	accept(order, task, acceptedAtMs, uploads);
 	// Another execution may have created the next one already, where this one fails.
-	if (handedOver) delete order.request;
+	if (handedOver) dropRequest(order);
 	ports.events.continued(order);
 }
 

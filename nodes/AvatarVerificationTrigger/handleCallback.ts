@@ -113,10 +113,6 @@ function toItem(
 		// Anybody can write into an address: it never replaces the reference that was given.
 		reference_unconfirmed: known?.reference === undefined ? callback.reference : undefined,
 		reason,
-		next_step:
-			result === undefined || isOpen(result)
-				? 'The result is not confirmed yet: get it with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.'
-				: undefined,
 	});
 }
 

@@ -2,13 +2,14 @@ import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import { errorOf, hasEnded } from '../../core/orders/states';
+import { errorOf, hasEnded, promptOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader, toText } from '../form/fieldReader';
 import { workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
+import { withoutEmpty } from '../run/output';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
@@ -159,11 +160,13 @@ async function startOne(context: IExecuteFunctions, orders: Order[], workflowId:
 	return executionId;
 }
 
-function startedItem(context: IExecuteFunctions, { item, task }: Order, executionId: string): INodeExecutionData {
+function startedItem(context: IExecuteFunctions, order: Order, executionId: string): INodeExecutionData {
+	const { item, task } = order;
+	const prompt = withoutEmpty({ prompt: promptOf(order) });
 	const message = isTool(context.getNode()) ? { message: STARTED } : {};
 	const known = task === undefined ? { status: 'to be submitted' } : { task_id: task.taskId, status: task.status };
 	return {
-		json: { ...known, execution_id: executionId, ...message },
+		json: { ...prompt, ...known, execution_id: executionId, ...message },
 		pairedItem: { item },
 		metadata: { subExecution: { executionId, workflowId: String(context.getWorkflow().id) } },
 	};

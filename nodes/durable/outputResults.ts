@@ -1,11 +1,11 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { isPlainObject } from '../../core/json';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
 import { plain } from '../errors/plain';
 import { hintsFor } from '../run/hints';
 import { continuePurchaseLog } from '../run/openPurchaseLog';
-import { addRunCredits } from '../run/runCredits';
+import { reportCredits } from '../run/runCredits';
+import { TaskLog } from '../run/taskLog';
 import type { OnError } from '../run/toItem';
 import { canceledError, hasFinished } from './canceledError';
 import { ParentExecutions } from './parentExecutions';
@@ -24,9 +24,9 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	// Where one that polled was lost, it may be alive, and go on some day: it sends no wave whose name is there.
 	if (!isTakenOver(context)) await forgetWaves(context, orders);
 	if (await isCanceled(context, orders)) throw canceledError(context, orders);
-	const items = toNodeOutput(context, orders, onError, context.getExecutionId()).map(withoutOrder);
+	const items = toNodeOutput(context, orders, onError, context.getExecutionId());
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
-	await addCredits(context, { items, orders, onError, hints });
+	await sayCredits(context, orders, hints);
 	const [operation = ''] = orders.map(operationOf);
 	for (const message of [...hintsFor(items, operation, 'task'), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
@@ -44,28 +44,10 @@ async function isCanceled(context: IExecuteFunctions, orders: Order[]): Promise<
 	return await new ParentExecutions(context, {}, orders).isGone();
 }
 
-/**
- * The question behind Results (`subWorkflow.ts`) tells orders from results by the order beside an error. A field of the input
- * that is passed on may have its name: without this, all items would go round as orders again.
- */
-function withoutOrder(item: INodeExecutionData): INodeExecutionData {
-	const { error, details } = item.json;
-	if (!error || !isPlainObject(details)) return item;
-	const others = { ...details } as IDataObject;
-	delete others.gateway_order;
-	return { ...item, json: { ...item.json, details: others } };
-}
-
-interface HandedOut {
-	items: INodeExecutionData[];
-	orders: Order[];
-	onError: OnError;
-	hints: Set<string>;
-}
-
-/** Adds what Report Credits tells to the output and to the hints. */
-async function addCredits(context: IExecuteFunctions, { items, orders, onError, hints }: HandedOut): Promise<void> {
+/** Says what Report Credits is for. */
+async function sayCredits(context: IExecuteFunctions, orders: Order[], hints: Set<string>): Promise<void> {
 	const batch = orders.find((order) => order.batch !== undefined)?.batch;
-	const purchases = batch && continuePurchaseLog(context, batch);
-	await addRunCredits(items, onError, { context, hints, credits: batch?.credits, purchases }, orders);
+	if (batch?.credits === undefined) return;
+	const purchases = continuePurchaseLog(context, batch);
+	await reportCredits({ context, hints, log: new TaskLog(context), credits: batch.credits, purchases }, orders);
 }

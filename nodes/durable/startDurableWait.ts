@@ -1,10 +1,10 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { endBadly, hasEnded, makeRefused } from '../../core/orders/states';
+import { dropRequest, endBadly, hasEnded, makeRefused } from '../../core/orders/states';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
-import { addRunCredits } from '../run/runCredits';
+import { reportCredits } from '../run/runCredits';
 import type { Run } from '../run/run';
 import { onErrorOf, type Worked } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
@@ -86,15 +86,16 @@ function notePlacesOfFiles({ files }: Run, orders: Order[]): void {
 			return place === undefined ? [] : [[reference, place] as const];
 		});
 		if (stored.length === pending.length || state === 'planned') request.files = Object.fromEntries(stored);
-		else delete order.request;
+		else dropRequest(order);
 	}
 }
 
 /** An item that could not be read, or was not submitted, is handed over as what it is. */
-function toOrder({ order, error, input }: Worked, index: number): Order {
+function toOrder({ order, error, prompt }: Worked, index: number): Order {
 	if (order !== undefined && (error === undefined || order.state === 'ended')) return order;
 	const refused = makeRefused(index, asGatewayError(error));
-	return { ...refused, ...(input === undefined ? {} : { input }), ...(order?.task ? { task: order.task } : {}) };
+	const { task, input } = order ?? {};
+	return { ...refused, ...(prompt && { prompt }), ...(input && { input }), ...(task && { task }) };
 }
 
 /** Returns the execution that sleeps; undefined where n8n does not run it. */
@@ -149,7 +150,7 @@ async function waitInMemory(run: Run, orders: Order[]): Promise<INodeExecutionDa
 		run.log.finished(order);
 	}
 	const items = toNodeOutput(context, orders, onErrorOf(context));
-	await addRunCredits(items, onErrorOf(context), run, orders);
+	await reportCredits(run, orders);
 	if (orders.every(({ end }) => end?.error === undefined)) run.ledger.clearRun();
 	return items;
 }

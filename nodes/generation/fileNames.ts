@@ -151,6 +151,24 @@ export function cleanFileName(name: string): string {
 	return clean(start.replace(/[\uD800-\uDBFF]$/, '')).replace(/[.\s]+$/, '');
 }
 
+/** Characters of the prompt, and those of the task ID, in the name of a file. */
+const OF_THE_PROMPT = 40;
+const OF_THE_ID = 12;
+/** Enough to find as many letters in. */
+const MOST_READ = 1_000;
+
+/**
+ * A name for the files of a task: the beginning of its prompt, and the end of its ID, by which no two tasks have the same one.
+ * Letters and digits of any script, and dashes: safe on each file system, in S3 and in URLs.
+ */
+export function nameByPrompt(prompt: string, taskId: string): string {
+	const words = toDashes(prompt.slice(0, MOST_READ).normalize('NFC')).replace(/^[-\p{M}]+/u, '');
+	const start = [...words].slice(0, OF_THE_PROMPT).join('').replace(/-+$/, '');
+	return [start, toDashes(taskId).slice(-OF_THE_ID)].filter((part) => part !== '').join('-');
+}
+
+const toDashes = (text: string) => text.replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');
+
 function decode(text: string): string {
 	try {
 		return decodeURIComponent(text);

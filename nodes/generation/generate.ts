@@ -2,11 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences, type PendingFiles, type PendingUpload } from '../../core/models/images';
-import { allFields, type ModelSpec } from '../../core/models/spec';
+import { allFields, CUSTOM_MODEL, type ModelSpec } from '../../core/models/spec';
 import type { Order, StoredFile } from '../../core/orders/order';
-import { makeOrder } from '../../core/orders/states';
+import { makeOrder, promptIn } from '../../core/orders/states';
+import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
-import { passAlongField, waitField } from '../form/fields';
+import { promptField } from '../models/commonFields';
+import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
 import { purchaseKeyOption, submitAgainOption } from '../form/options';
 import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
@@ -39,8 +41,19 @@ export function generate(media: Media): Operation {
 		waitsFor: 'task',
 		describes: 'task',
 		prepare: async (item, run) => await orderGeneration(item, run, media),
+		promptOf: promptInForm,
 		product: taskProduct,
 	};
+}
+
+/** The prompt of a form that cannot be used otherwise; undefined where it is what cannot be read. */
+function promptInForm(item: Item): string | undefined {
+	try {
+		const isCustom = item.value(modelField) === CUSTOM_MODEL;
+		return promptIn(isCustom ? item.json(customBodyField) : { prompt: asText(item.value(promptField))?.trim() });
+	} catch {
+		return undefined;
+	}
 }
 
 /** The most data that an item can pass along, in bytes: n8n's database keeps them until the task has finished. */

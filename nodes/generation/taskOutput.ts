@@ -9,7 +9,7 @@ import { pricesIn } from '../../core/records/prices';
 import type { TaskRecord } from '../../core/records/taskRecord';
 import { printable, shorten } from '../../core/text';
 import { HINTS } from '../run/hints';
-import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/output';
+import { toIsoTime, toRecord, toSeconds, withoutErrors } from '../run/output';
 
 /** A task after a read, and its order's options of the result. */
 export interface Delivery {
@@ -22,7 +22,10 @@ export interface Delivery {
 	baseUrl: string;
 }
 
-/** The JSON of a task's item, and the result URLs in it. Throws where a completed task has no result, but needs one. */
+/**
+ * The JSON of a task's item, and the result URLs in it. A field that is undefined has its place there, but no value. Throws
+ * where a completed task has no result, but needs one.
+ */
 export function toTaskOutput(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
 	const { order, task, record, result, waitedMs, baseUrl } = delivery;
 	const { taskId } = task;
@@ -102,26 +105,29 @@ interface TaskOutputOptions {
 }
 
 /**
- * A task as an output item: first what the user came for, then the rest, prices as they came, and the raw record unless
- * simplified. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
+ * A task as an output item: first what the user came for, then the rest, prices as they came; lists, times and the raw record,
+ * unless simplified, last. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run
+ * again.
  */
 function toFieldsOf(record: TaskRecord, options: TaskOutputOptions): IDataObject {
 	const { taskId, urls, model, simplify, waitedMs, reused, missing } = options;
-	return withoutEmpty({
+	return {
 		url: urls[0],
+		download_url: undefined,
 		task_id: taskId,
 		status: record.state,
 		missing_results: missing?.count,
 		missing_reason: missing?.reason,
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
-		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
+		progress: record.state === 'completed' ? undefined : record.progress,
 		model: record.model ?? model,
 		reused,
+		...withoutErrors(pricesIn(record.raw) as IDataObject),
+		download_urls: undefined,
+		urls: urls.length > 0 ? urls : undefined,
 		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		created_at: toIsoTime(record.createdAt),
 		expires_at: toIsoTime(record.expiresAt),
-		urls: urls.length > 0 ? urls : undefined,
-		...withoutErrors(pricesIn(record.raw) as IDataObject),
 		record: simplify ? undefined : toRecord(record.raw),
-	});
+	};
 }

@@ -1,3 +1,4 @@
+import type { IDataObject } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { gatewayError, GatewayError, type TaskReference } from '../../core/errors';
 import { refusesAccess } from '../../core/errors/kinds';
@@ -5,18 +6,20 @@ import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
+import { promptOf } from '../../core/orders/states';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
 import { roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
 import { fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
+import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
-import { cleanFileName } from './fileNames';
+import { cleanFileName, nameByPrompt } from './fileNames';
 import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput, type Delivery } from './taskOutput';
 
@@ -27,7 +30,7 @@ export function readResultOptions(item: Item): ResultOptions {
 		// An agent can do nothing with a file, and has no such field.
 		as: isTool(item.node) ? 'urlOnly' : item.givenChoice(resultField),
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
-		fileName: cleanFileName(item.options.text(fileNameOption)),
+		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
 		resultPath: item.options.text(resultPathOption),
 		urlExpected: true,
@@ -50,10 +53,13 @@ export function taskProduct({
 			const { baseUrl } = client.fileRules;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
-			if (order.then !== 'nothing') return await deliver({ client, context }, delivery, tools);
+			if (order.then !== 'nothing') {
+				const { json, binary } = await deliver({ client, context }, delivery, tools);
+				return { json: withoutEmpty(json as IDataObject), binary };
+			}
 			const isRunning = shown.state !== 'completed';
 			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer) } : {};
-			return { json: { ...toTaskOutput(delivery, tools.hints).json, ...forAgent } };
+			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...forAgent }) };
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
 			if (task === undefined) return error;
@@ -119,7 +125,8 @@ async function deliver(
 	delivery: Delivery,
 	{ controls, hints }: OutputTools,
 ): Promise<Output> {
-	const { task, record, result, waitedMs } = delivery;
+	const { order, task, record, result, waitedMs } = delivery;
+	const prompt = promptOf(order);
 	const { urls, json } = toTaskOutput(delivery, hints);
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
@@ -135,7 +142,7 @@ async function deliver(
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },
 		fieldName: result.outputField,
-		fileName: result.fileName,
+		fileName: result.fileName ?? (prompt === undefined ? '' : nameByPrompt(prompt, task.taskId)),
 		rules: client.fileRules,
 		signal: controls.signal,
 		hints,
@@ -143,7 +150,7 @@ async function deliver(
 	const download = async () => await downloadResults(context, files);
 	const binary = await takeDeliveryTurn(controls, download);
 	const links = result.as === 'fileAndLink' ? linksTo(context, binary, hints) : {};
-	return { json: { ...links, ...json }, binary };
+	return { json: { ...json, ...links }, binary };
 }
 
 function requireTask({ task }: Order): TaskReference {

@@ -12,10 +12,17 @@ const SAY_WHERE = newWorkflow('Get Result with each task_id and the right path a
 const AGAIN =
 	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).';
 
-interface RunCreditsHint {
+/** The credits that an account has used during a run. */
+export interface UsedCredits {
 	credits: number;
 	usd: number;
+	/** True when others used it at the same time. */
+	shared?: boolean;
 }
+
+/** The same in words, without a full stop. */
+export const sayUsed = ({ credits, usd, shared }: UsedCredits): string =>
+	`The account has used ${credits} credits (${usd} USD) during this run${shared ? ' and others at the same time' : ''}`;
 
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
@@ -49,12 +56,10 @@ export const HINTS = {
 		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
 		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
-	runCredits: ({ credits, usd }: RunCreditsHint) =>
-		`Credits used by the account during this run: ${credits} (${usd} USD). This includes everything that used the account meanwhile; the service may book some of it later.`,
-	runCreditsShared: ({ credits, usd }: RunCreditsHint) =>
-		`Credits used by the account during this run and others at the same time: ${credits} (${usd} USD). This includes everything that used the account meanwhile; the service may book some of it later.`,
+	runCredits: (used: UsedCredits) =>
+		`${sayUsed(used)}. This includes everything that used the account meanwhile; the service may book some of it later.`,
 	creditsUnknown: ({ why }: { why: string }) =>
-		`There is no run_credits, because the used credits of the account could not be read: ${why}.`,
+		`It is not known what this run has used, because the used credits of the account could not be read: ${why}.`,
 	wokenLate: ({ why, advice }: { why: string; advice: string }) =>
 		`Results may arrive up to a minute late: this n8n could not call itself (${why}). To change this, ${advice}.`,
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,

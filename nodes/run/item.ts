@@ -103,7 +103,7 @@ class ItemOptions extends OptionsReader {
 export interface Read {
 	/** For messages. */
 	task?: TaskReference;
-	/** The input item, where the work only passes it on: its fields and files stay with an error of it, too. */
+	/** The input item, where the work passes it on: its fields and files stay with an error of it, too. */
 	passedOn?: INodeExecutionData;
 	read: (controls: JobControls) => Promise<JobOutput>;
 }

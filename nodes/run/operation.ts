@@ -25,8 +25,10 @@ export interface Operation {
 	concurrency?: number;
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
-	/** The kind of thing that its items describe, so that fields of another one in the input are not passed on. */
+	/** The kind of thing that its items describe: errors name it by its ID. */
 	describes?: Described;
+	/** The prompt in the form of an item, for the error of a form that cannot be used. */
+	promptOf?: (item: Item) => string | undefined;
 	/** Reads and checks the form of one item, and makes an order of it. Sends nothing. */
 	prepare: (item: Item, run: Run) => Work | Promise<Work>;
 	/** The kind of thing that its orders are for. Absent where it makes none. */

@@ -1,9 +1,9 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
 import { beginSpending, creditsBetween, endSpending, modelsOf, usedCreditsOf } from '../../core/account/runCredits';
 import type { CreditsNote } from '../../core/account/spendingRun';
 import { asGatewayError } from '../../core/errors';
-import { isPlainObject, type JsonObject } from '../../core/json';
+import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { createClient } from '../connection/createClient';
@@ -11,7 +11,7 @@ import { readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { HINTS } from './hints';
 import { readLedgerScope } from './ledgerScope';
-import type { OnError } from './toItem';
+import type { TaskLog } from './taskLog';
 
 /** A run that has been paid for, or is about to be, waits for a reading no longer than that. Milliseconds. */
 const LONGEST_READING_MS = 3000;
@@ -20,6 +20,7 @@ const LONGEST_READING_MS = 3000;
 export interface CreditsRun {
 	context: IExecuteFunctions;
 	hints: Pick<Set<string>, 'add'>;
+	log: Pick<TaskLog, 'creditsUsed'>;
 	/** Present where the credits are to be reported. */
 	credits?: CreditsNote;
 	/** Absent where the credential does not ask for it. */
@@ -46,7 +47,11 @@ export async function noteSpending(
 }
 
 /** Reads the used credits before the first purchase, once for all tries of the execution. */
-export async function readCreditsBefore({ context, hints, credits }: CreditsRun): Promise<void> {
+export async function readCreditsBefore({
+	context,
+	hints,
+	credits,
+}: Pick<CreditsRun, 'context' | 'hints' | 'credits'>): Promise<void> {
 	if (credits === undefined) return;
 	const { store, executionId, runIndex } = readLedgerScope(context);
 	const memory = store as { creditsBefore?: { run: string; note: CreditsNote } };
@@ -65,31 +70,20 @@ export async function readCreditsBefore({ context, hints, credits }: CreditsRun)
 	memory.creditsBefore = { run, note: credits };
 }
 
-/**
- * Adds the credits that the run has used to its first item; behind an error output to the first that has succeeded, and
- * among the details where none has.
- */
-export async function addRunCredits(
-	items: INodeExecutionData[],
-	onError: OnError,
-	{ context, hints, credits, purchases }: CreditsRun,
+/** Says what the run has used: in a hint, in n8n's log and in the purchase log. */
+export async function reportCredits(
+	{ context, hints, log, credits, purchases }: CreditsRun,
 	orders: Order[],
 ): Promise<void> {
-	const succeeded = onError === 'continueErrorOutput' ? items.find(({ json }) => json.error === undefined) : items[0];
-	const fields = succeeded?.json ?? items[0]?.json.details;
-	if (credits === undefined || !isPlainObject(fields)) return;
-	// They may be there from the input item, of a run before.
-	delete fields.run_credits;
-	delete fields.run_credits_shared;
-	const { usedBefore, shared = false } = credits;
-	if (usedBefore === undefined) return;
+	if (credits?.usedBefore === undefined) return;
 	const balance = await readBalance(context, hints);
 	if (balance === undefined) return;
-	const used = creditsBetween(usedBefore, balance);
+	const used = creditsBetween(credits.usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
-	Object.assign(fields, { run_credits: used.credits }, shared ? { run_credits_shared: true } : {});
+	const words = { ...used, shared: credits.shared };
 	purchases?.noteRun(used.credits, credits.models ?? modelsOf(orders));
-	hints.add(shared ? HINTS.runCreditsShared(used) : HINTS.runCredits(used));
+	log.creditsUsed(words);
+	hints.add(HINTS.runCredits(words));
 }
 
 const NOT_SAID = 'the service does not name them';

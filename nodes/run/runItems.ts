@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
 import { gatewayError, GatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
@@ -15,16 +15,16 @@ import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toN
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
-import { toPassOn, type Described } from './output';
+import { toPassOn } from './output';
 import { executionOf, type Run } from './run';
-import { markForErrorOutput, onErrorOf, toItem, type ItemContext, type Worked } from './toItem';
+import { markForErrorOutput, onErrorOf, outcomeOf, toItem, type ItemContext, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;
-	/** See `Operation`. */
-	describes?: Described;
 	/** Checks one item and returns its work. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
+	/** See `Operation`. */
+	promptOf?: (item: Item) => string | undefined;
 	/** Undefined for an operation that only reads. */
 	ports: (orders: Order[]) => Ports | undefined;
 	/** Called when all items have been prepared, before anything is sent. */
@@ -35,16 +35,8 @@ export interface ItemsToRun {
 interface Prepared {
 	index: number;
 	work: Work | GatewayError;
-	/**
-	 * Fields of the input item for the output. Read before anything is paid for: an expression that cannot be resolved
-	 * must not cost a result.
-	 */
-	input?: IDataObject;
-	/**
-	 * Its files, where the work creates nothing and reads no task: nothing of its own could be taken for them. Where the form
-	 * has a mistake, nothing was created either.
-	 */
-	inputFiles?: IBinaryKeyData;
+	/** Where it could not be read otherwise. */
+	prompt?: string;
 }
 
 /**
@@ -157,10 +149,14 @@ export function goesOn({ order, error }: Worked): boolean {
 }
 
 /** The outcomes of a run that could not begin: all items have its error, but for those that have one of their own. */
-export async function refuseAll(context: IExecuteFunctions, thrown: unknown, describes?: Described): Promise<Worked[]> {
+export async function refuseAll(
+	context: IExecuteFunctions,
+	thrown: unknown,
+	promptOf?: ItemsToRun['promptOf'],
+): Promise<Worked[]> {
 	const prepare = async () => await Promise.reject(thrown);
-	const prepared = await prepareAll(context, { prepare, describes });
-	return prepared.filter(isMistake).map(({ work, input, inputFiles }) => ({ error: work, input, inputFiles }));
+	const prepared = await prepareAll(context, { prepare, promptOf });
+	return prepared.filter(isMistake).map(({ work, prompt }) => ({ error: work, prompt }));
 }
 
 /** The output items of what has ended, in the sequence of the input. */
@@ -185,7 +181,7 @@ export async function toItems(
 /** Reads the forms of all items, until the user stops the execution: n8n's Retry On Fail runs a stopped node again. */
 async function prepareAll(
 	context: IExecuteFunctions,
-	work: Pick<ItemsToRun, 'prepare' | 'describes'>,
+	work: Pick<ItemsToRun, 'prepare' | 'promptOf'>,
 	signal?: AbortSignal,
 ): Promise<Prepared[]> {
 	const parameters = new Parameters(context, context.getNode());
@@ -199,19 +195,15 @@ async function prepareAll(
 	return prepared;
 }
 
-async function prepareItem(item: Item, { prepare }: Pick<ItemsToRun, 'prepare'>): Promise<Prepared> {
+async function prepareItem(
+	item: Item,
+	{ prepare, promptOf }: Pick<ItemsToRun, 'prepare' | 'promptOf'>,
+): Promise<Prepared> {
 	const { index } = item;
-	let input: IDataObject | undefined;
-	let inputFiles: Prepared['inputFiles'];
 	try {
-		const work = await prepare(item);
-		if (isOrder(work) && work.request) inputFiles = undefined;
-		if (isOrder(work)) return { index, input: (work.input ??= input) as IDataObject | undefined, inputFiles, work };
-		const { passedOn } = work;
-		if (passedOn !== undefined) return { index, input: toPassOn(passedOn.json), inputFiles: passedOn.binary, work };
-		return { index, input, inputFiles, work };
+		return { index, work: await prepare(item) };
 	} catch (thrown) {
-		return { index, input, inputFiles, work: unreadable(thrown) };
+		return { index, prompt: promptOf?.(item), work: unreadable(thrown) };
 	}
 }
 
@@ -225,14 +217,14 @@ function toJob(work: Work | GatewayError): Job<JobOutput | undefined> {
 	return isOrder(work) ? { run: async () => await Promise.resolve(undefined) } : { run: work.read };
 }
 
-function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input, inputFiles }: Prepared): Worked {
-	const order = isOrder(work) ? work : undefined;
-	const { task } = work;
-	if (!outcome.ok) {
+function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, prompt }: Prepared): Worked {
+	const error = outcome.ok ? undefined : outcome.error;
+	if (isOrder(work)) {
 		// The first wave is over: it is submitted elsewhere.
-		const isLater = order?.state === 'planned' && outcome.error.kind === 'stopped';
-		return isLater ? { order, input } : { order, input, inputFiles, task, error: outcome.error };
+		const isLater = work.state === 'planned' && error?.kind === 'stopped';
+		return { ...outcomeOf(work), order: work, error: isLater ? undefined : error };
 	}
-	const output = order === undefined ? outcome.value : order.end?.output;
-	return { order, input, inputFiles, task, output, earlierTaskIds: order?.earlierTaskIds };
+	if (outcome.ok) return { output: outcome.value };
+	const { passedOn, task } = work instanceof GatewayError ? {} : work;
+	return { error, task, prompt, ...(passedOn && { input: toPassOn(passedOn.json), inputFiles: passedOn.binary }) };
 }

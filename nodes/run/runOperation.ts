@@ -19,11 +19,11 @@ import { openPurchaseLog } from './openPurchaseLog';
 import { readRetryOnFail } from './retryOnFail';
 import { readPollPlan } from './waitOptions';
 import { createWriteAheadLog } from './writeAheadStore';
-import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';
+import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './fileHashes';
 import { portsOf, sharing, type Run, type RunOptions } from './run';
 import { goesOn, refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
-import { onErrorOf, type ItemContext, type Worked } from './toItem';
+import type { ItemContext, Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
 
@@ -94,7 +94,7 @@ async function runOperation(
 		endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	} catch (thrown) {
 		forget();
-		return await refuse(context, thrown, errorContext);
+		return await refuse(context, thrown, errorContext, operation.promptOf);
 	}
 	try {
 		const output = await workOn(run, operation, { errorContext, end, durable });
@@ -116,9 +116,9 @@ async function refuse(
 	context: IExecuteFunctions,
 	thrown: unknown,
 	errorContext: ItemsToRun['errorContext'] & ItemContext,
+	promptOf?: Operation['promptOf'],
 ): Promise<INodeExecutionData[]> {
-	if (context.continueOnFail())
-		return await toItems(context, await refuseAll(context, thrown, errorContext.describes), errorContext);
+	if (context.continueOnFail()) return await toItems(context, await refuseAll(context, thrown, promptOf), errorContext);
 	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
 }
 
@@ -136,7 +136,7 @@ async function workOn(
 	const telling = progress.reportUntil(end.signal);
 	const worked = await runItems(run, {
 		errorContext,
-		describes: operation.describes,
+		promptOf: operation.promptOf,
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: (orders) => operation.product && portsOf(run, operation.product(run), orders.length),
 		onPrepared: async (orders) => {
@@ -153,7 +153,6 @@ async function workOn(
 
 function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
 	for (const message of [
-		// The items of other operations may have the fields of a task from the input.
 		...(waitsFor === undefined && describes !== 'task' ? [] : hintsFor(output, String(option.value), waitsFor)),
 		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
 		...run.hints,
@@ -182,7 +181,7 @@ async function toOutput(
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
 	const items = await toItems(run.context, worked, errorContext);
 	const orders = worked.flatMap(({ order }) => order ?? []);
-	await addRunCredits(items, onErrorOf(run.context), run, orders);
+	await reportCredits(run, orders);
 	return items;
 }
 

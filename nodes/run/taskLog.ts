@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
 import type { OrderEvents } from '../../core/orders/submit';
 import { printable } from '../../core/text';
+import { sayUsed, type UsedCredits } from './hints';
 
 /**
  * The longest value of custom data. n8n would keep 512 characters, but logs an error for each value of more than 255.
@@ -87,6 +88,14 @@ export class TaskLog implements OrderEvents {
 		} catch {
 			// best effort: the log is complete without it
 		}
+	}
+
+	/** Logs what the account has used during the run. */
+	creditsUsed(used: UsedCredits): void {
+		this.context.logger.info(
+			`Generation Gateway: ${sayUsed(used)}, node "${this.nodeName}", execution ${this.context.getExecutionId()}`,
+		);
+		this.writeToConsole(sayUsed(used));
 	}
 
 	/** Notes a task of an earlier try: it is in the log already, but may still be running. */

@@ -2,7 +2,7 @@ import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData
 import { codeOf, type GatewayError, type TaskReference } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import type { Output } from '../../core/orders/product';
-import { errorOf } from '../../core/orders/states';
+import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
 import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
@@ -21,9 +21,10 @@ export interface Outcome {
 	output?: Output;
 	error?: GatewayError;
 	task?: TaskReference;
-	/** Fields of the input item that are passed on. */
+	/** The prompt that was asked with, where it is known. */
+	prompt?: string;
+	/** Fields and files of the input that go with the outcome. */
 	input?: IDataObject;
-	/** Files of the input item that are passed on, where the operation makes none. */
 	inputFiles?: IBinaryKeyData;
 	/** Tasks that have failed and were created again. */
 	earlierTaskIds?: string[];
@@ -40,7 +41,10 @@ export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describ
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
 	const { task, input, end, earlierTaskIds } = order;
-	return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order), earlierTaskIds };
+	return {
+		...{ task, earlierTaskIds, prompt: promptOf(order), input: input as IDataObject | undefined },
+		...{ output: end?.output, error: errorOf(order) },
+	};
 }
 
 /** The only place where an outcome becomes an item, wherever the order was worked on and whatever On Error says. */
@@ -56,22 +60,33 @@ export function toItem(
 }
 
 function toJson(
-	{ output, error, task, input = {}, earlierTaskIds }: Outcome,
+	{ output, error, task, prompt, input = {}, earlierTaskIds }: Outcome,
 	onError: OnError,
 	errorContext: ItemContext,
 ): IDataObject {
 	const earlier = withoutEmpty({ earlier_task_ids: earlierTaskIds });
 	if (error === undefined) {
-		const json = output?.json ?? {};
-		// The fields of the node come first, because they are what the user looks for.
-		return { ...json, ...input, ...json, ...earlier } as IDataObject;
+		const json = (output?.json ?? {}) as IDataObject;
+		const first = prompt === undefined ? {} : withoutEmpty({ url: json.url as string | undefined, prompt });
+		const more = { ...input, ...earlier };
+		return { ...first, ...(Object.keys(more).length === 0 ? json : withMore(json, more)) };
 	}
 	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, errorContext);
-	const fields = { ...about, ...earlier };
+	const fields = { ...withoutEmpty({ prompt }), ...about, ...earlier };
 	// n8n sends an item to the error output with all its fields only when it has no others than these.
 	if (onError === 'continueErrorOutput')
 		return { error: message, message: advice ?? '', details: { ...input, code, ...fields } };
 	return { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields };
+}
+
+/** The fields at the end of an item. */
+const LAST = new Set(['download_urls', 'urls', 'waited_seconds', 'created_at', 'expires_at', 'record']);
+
+/** Fields of an item with more of them, before the last ones. */
+function withMore(json: IDataObject, more: IDataObject): IDataObject {
+	const fields = Object.entries(json);
+	const those = (areLast: boolean) => Object.fromEntries(fields.filter(([name]) => LAST.has(name) === areLast));
+	return { ...those(false), ...more, ...those(true) };
 }
 
 /**

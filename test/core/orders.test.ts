@@ -9,6 +9,7 @@ import {
 	endBadly,
 	errorOf,
 	makeOrder,
+	promptOf,
 	reopenForRetry,
 	retryOf,
 	staysFailed,
@@ -30,10 +31,28 @@ const accepted = (more: Partial<OrderDraft> = {}): Order => {
 const throughTheDatabase = (order: Order) => parseOrder(JSON.parse(JSON.stringify(order)));
 
 describe('the states of an order', () => {
-	test('an accepted order has its ID and time, and its prompt is gone', () => {
+	test('an accepted order has its ID, its time and its prompt, and its request is gone', () => {
 		const order = accepted();
-		expect(order).toMatchObject({ state: 'accepted', task, acceptedAtMs: 5 });
-		expect(JSON.stringify(order)).not.toContain('a cat');
+		expect(order).toMatchObject({ state: 'accepted', task, acceptedAtMs: 5, prompt: 'a cat' });
+		expect(order).not.toHaveProperty('request');
+	});
+
+	test.each<[string, Order]>([
+		['planned', planned()],
+		['accepted', accepted()],
+		['accepted, with a retry to come', accepted({ batch: { ...batch, retry: { tries: 2, tried: 0, pauseMs: 0 } } })],
+	])('an order that is %s has its prompt once', (_, order) => {
+		expect(promptOf(throughTheDatabase(order) as Order)).toBe('a cat');
+		expect(JSON.stringify(order).split('a cat')).toHaveLength(2);
+		endBadly(order, new GatewayError('taskFailed', 'x'));
+		expect(promptOf(throughTheDatabase(order) as Order)).toBe('a cat');
+		expect(JSON.stringify(order).split('a cat')).toHaveLength(2);
+	});
+
+	test('of a very long prompt an order keeps the beginning', () => {
+		const order = planned({ request: { ...request, body: { prompt: 'x'.repeat(99_999) } } });
+		endBadly(order, new GatewayError('rejected', 'x'));
+		expect(throughTheDatabase(order)?.prompt).toBe(`${'x'.repeat(32_000)}…`);
 	});
 
 	test.each<{ as: OrderEnd['as']; error: GatewayError; isAccepted: boolean }>([

@@ -91,8 +91,8 @@ async function assertComplete(batch: Batch, execution: Execution, node = 'Ask') 
 	const items = itemsOf(execution, node);
 	const ids = idsOf(batch);
 	assert.deepEqual(
-		items.map(({ json }) => [json.asked ?? json.pass_along?.asked, json.task_id, json.status]),
-		batch.prompts.map((prompt, index) => [prompt, ids[index], 'completed']),
+		items.map(({ json }) => [json.asked ?? json.pass_along?.asked, json.prompt, json.task_id, json.status]),
+		batch.prompts.map((prompt, index) => [prompt, prompt, ids[index], 'completed']),
 	);
 	for (const { binary } of items) assert.ok((await instance.rest.readBinary(binary?.data.id)).length > 0);
 	assert.equal(tasksOf(batch).length, batch.prompts.length, 'bought once');
@@ -112,7 +112,7 @@ before(async () => {
 		],
 	);
 	await activate(instance, receiverId);
-	batches.asleep = await start(held('asleep 1', 'asleep 2'), { includeInputFields: true, reportCredits: true });
+	batches.asleep = await start(held('asleep 1', 'asleep 2'), { reportCredits: true });
 	const startWorkflow = {
 		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: receiverId },
@@ -135,17 +135,13 @@ after(() => instance?.close());
 
 // Each waits for n8n, not for the others.
 describe('after a kill while all sleep', { concurrency: true }, () => {
-	test('everything goes on as if nothing had happened: results, files, fields of the input, credits of the run', async () => {
+	test('everything goes on as if nothing had happened: results, files, prompts, credits of the run', async () => {
 		const execution = await finish(batches.asleep);
 		await assertComplete(batches.asleep, execution);
-		const items = itemsOf(execution, 'Generate').map(({ json }) => json);
-		assert.deepEqual(
-			items.map(({ prompt }) => prompt),
-			batches.asleep.prompts,
-		);
+		const [, waits] = await executions(batches.asleep.workflowId);
+		const [, used] = /has used ([\d.]+) credits/.exec(JSON.stringify(waits?.runData.Results)) ?? [];
 		// Those of the other batches count, too: they are of the same account.
-		assert.ok(items[0]?.run_credits >= 2 * IMAGE_CREDITS);
-		assert.equal(items[1]?.run_credits, undefined);
+		assert.ok(Number(used) >= 2 * IMAGE_CREDITS);
 	});
 
 	test('with In Another Workflow, the other workflow is started once, with all results and what was passed along', async () => {

@@ -82,7 +82,7 @@ test('the node returns the tasks and the execution that waits for them', async (
 	expect(checks).toEqual([{ id: 'w1', items: [] }]);
 	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, tasks()]]);
 	expect(items.map(({ json }) => json)).toEqual(
-		tasks().map((id) => ({ task_id: id, status: 'queued', execution_id: '101' })),
+		tasks().map((id, index) => ({ prompt: 'ab'[index], task_id: id, status: 'queued', execution_id: '101' })),
 	);
 	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual(
 		[0, 1].map((item) => ['101', { item }]),
@@ -98,8 +98,8 @@ test('with Stop Workflow, a task that fails there holds back none that are still
 	]);
 });
 
-test('the execution that waits is saved and has no timeout, and holds neither key nor prompt', async () => {
-	const { started } = await run({}, prompts('a secret prompt'), {}, { workflowSettings: { errorWorkflow: 'alarm' } });
+test('the execution that waits is saved and has no timeout, and holds the prompt once, for its results', async () => {
+	const { started } = await run({}, prompts('a long prompt'), {}, { workflowSettings: { errorWorkflow: 'alarm' } });
 	const [{ code }] = started as [Started];
 	expect(code.settings).toMatchObject({
 		saveDataSuccessExecution: 'all',
@@ -107,17 +107,17 @@ test('the execution that waits is saved and has no timeout, and holds neither ke
 		saveExecutionProgress: true,
 		executionTimeout: -1,
 	});
-	expect(JSON.stringify(started)).not.toContain('secret');
+	expect(JSON.stringify(started).split('a long prompt')).toHaveLength(2);
 });
 
-test('Pass Along and the fields of the input go with each task', async () => {
-	const { started } = await run(
-		{ passAlong: '={{ { "chatId": $json.chat } }}', options: { ...quick, includeInputFields: true } },
-		[{ json: { prompt: 'a', chat: 7 } }, { json: { prompt: 'b', chat: 8 } }],
-	);
+test('Pass Along goes with each task, and nothing else of the input', async () => {
+	const { started } = await run({ passAlong: '={{ { "chatId": $json.chat } }}' }, [
+		{ json: { prompt: 'a', chat: 7 } },
+		{ json: { prompt: 'b', chat: 8 } },
+	]);
 	expect(started[0]?.items.map((item) => orderOf(item).input)).toEqual([
-		{ prompt: 'a', chat: 7, pass_along: { chatId: 7 } },
-		{ prompt: 'b', chat: 8, pass_along: { chatId: 8 } },
+		{ pass_along: { chatId: 7 } },
+		{ pass_along: { chatId: 8 } },
 	]);
 });
 

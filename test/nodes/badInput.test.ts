@@ -300,6 +300,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 				items: prompts('a', 'b', 'c'),
 				settings: { onError: 'continueRegularOutput' },
 			});
+			expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b', 'c']);
 			expect(json.map(({ status }) => status)).toEqual([0, 1, 2].map((row) => (row === bad ? undefined : 'completed')));
 			expect(json[bad].error).toMatch(/Referenced node doesn't exist/);
 			expect(sandbox.tasks).toHaveLength(2);

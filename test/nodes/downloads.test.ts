@@ -19,7 +19,8 @@ const download = async (directive: string, kind: 'image' | 'video' = 'video') =>
 		operation: 'generate',
 		prompt: `a [[sandbox duration=0 ${directive}]]`,
 		result: 'file',
-		options: quick,
+		// As the host names its files.
+		options: { ...quick, fileName: '' },
 	});
 
 test('Get Result downloads few files in parallel, in input order', async () => {
@@ -223,23 +224,30 @@ describe('a file that n8n does not store', () => {
 });
 
 describe('names of files', () => {
-	const fileNames = async (fileName: string, n = 1, item = {}) => {
-		const parameters = { operation: 'generate', prompt: 'a', result: 'file', options: { ...quick, fileName, n } };
-		const { items, error } = await runGateway('image', sandbox, parameters, { items: [{ json: item }] });
+	const fileNames = async (options: { fileName?: string }, n = 1, prompt = 'A red bicycle') => {
+		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: { ...quick, ...options, n } };
+		const { items, error } = await runGateway('image', sandbox, parameters, { items: prompts(prompt) });
 		expect(error).toBeUndefined();
 		return Object.values(items[0]?.binary ?? {}).map((file) => file.fileName);
 	};
+	const idOf = () => String(sandbox.tasks[0]?.id);
 
 	test('File Name is an expression, and several results get distinct names', async () => {
-		expect(await fileNames('={{ $json.prompt }}', 3, { prompt: 'A red bicycle' })).toEqual([
+		expect(await fileNames({ fileName: '={{ $json.prompt }}' }, 3)).toEqual([
 			'A red bicycle.png',
 			'A red bicycle_1.png',
 			'A red bicycle_2.png',
 		]);
 	});
 
-	test('a file name that names nothing is that of the task', async () => {
-		expect(await fileNames('...', 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
+	test('without File Name, it is the beginning of the prompt and the end of the task ID', async () => {
+		const names = await fileNames({}, 2);
+		const name = `A-red-bicycle-${idOf().slice(-12)}`;
+		expect(names).toEqual([`${name}.png`, `${name}_1.png`]);
+	});
+
+	test.each(['...', '', '={{ $json.nothing }}'])('a File Name of %j leaves the name to the task', async (fileName) => {
+		expect(await fileNames({ fileName }, 2)).toEqual([`${idOf()}_1.png`, `${idOf()}_2.png`]);
 	});
 });
 

@@ -1,5 +1,11 @@
 /** Names and types of result files: the tables of what their hosts say about them. */
-import { cleanFileName, describeNoFile, FileNames, resultMimeType } from '../../nodes/generation/fileNames';
+import {
+	cleanFileName,
+	describeNoFile,
+	FileNames,
+	nameByPrompt,
+	resultMimeType,
+} from '../../nodes/generation/fileNames';
 
 /** Bytes that tell nothing about a file. */
 const UNKNOWN = new Uint8Array(16);
@@ -124,6 +130,28 @@ describe('the name of a file', () => {
 		const dotted = new FileNames('v1.5');
 		dotted.use('v1.5.png');
 		expect(dotted.nameOf(file, 'x')).toBe('v1.5_1.png');
+	});
+
+	test.each<[string, string]>([
+		['A lighthouse at dusk, waves breaking on the rocks', 'A-lighthouse-at-dusk-waves-breaking-on-t-123456789012'],
+		['  ../..\\con: "x"?\n', 'con-x-123456789012'],
+		['Cafe\u0301 ☕ über Zürich.', 'Café-über-Zürich-123456789012'],
+		['東京の夜、雨', '東京の夜-雨-123456789012'],
+		['हिन्दी में', 'हिन्दी-में-123456789012'],
+		[`${'x'.repeat(39)}😀y`, `${'x'.repeat(39)}-123456789012`],
+		['𝒳'.repeat(50), `${'𝒳'.repeat(40)}-123456789012`],
+		['\u0301😀 ', '123456789012'],
+		['a'.repeat(40) + '\u202etxt.exe', `${'a'.repeat(40)}-123456789012`],
+	])('without a name, files are called by the prompt %j and the end of the task ID', (prompt, expected) => {
+		expect(nameByPrompt(prompt, 'task_0/123456789012')).toBe(expected);
+	});
+
+	test.each([
+		['7', 'a-7'],
+		['gen:17', 'a-gen-17'],
+		['../x/', 'a--x-'],
+	])('the short task ID %s is in it as a whole', (id, expected) => {
+		expect(nameByPrompt('a', id)).toBe(expected);
 	});
 
 	test('the name of a file that somebody enters is cleaned, also where it is a whole prompt', () => {

@@ -24,7 +24,7 @@ describe('Generate', () => {
 				task_id: sandbox.tasks[0].id,
 				model: 'gamma-image-2',
 				status: 'completed',
-				progress: 100,
+				prompt: 'a cat',
 				url: expect.stringMatching(/^http/),
 				urls: [expect.stringMatching(/^http/)],
 				created_at: expect.stringMatching(ISO_TIME),
@@ -32,7 +32,7 @@ describe('Generate', () => {
 				waited_seconds: expect.any(Number),
 			},
 		]);
-		expect(Object.keys(json[0])[0]).toBe('url');
+		expect(Object.keys(json[0]).slice(0, 5)).toEqual(['url', 'prompt', 'task_id', 'status', 'model']);
 		expect(items[0].pairedItem).toEqual({ item: 0 });
 		expect(sandbox.tasks[0].body).toEqual({
 			model: 'gamma-image-2',
@@ -55,6 +55,38 @@ describe('Generate', () => {
 		expect(items.map((item) => item.pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
 	});
 
+	test('every item carries its prompt: good ones, refused ones, failed ones and those of a form with a mistake', async () => {
+		const texts = ['a', 'b [[sandbox create=400]]', 'c [[sandbox fail=generation_failed]]', 'd'];
+		const { json, task } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options: { ...quick, timeoutMinutes: '={{ $itemIndex === 3 ? "soon" : 5 }}' } },
+			{ items: prompts(...texts), settings: { onError: 'continueErrorOutput' } },
+		);
+		expect(json.map(({ prompt }) => prompt)).toEqual(['a']);
+		const failed = task?.data?.main[1]?.map((item) => item.json.details as IDataObject);
+		expect(failed?.map(({ prompt }) => prompt)).toEqual(texts.slice(1));
+	});
+
+	test('a retry that continues an earlier task has its prompt, too; Body (JSON) without one has none', async () => {
+		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const { json } = await runGateway('image', sandbox, fromItem, {
+			items: prompts('a', 'b [[sandbox poll=400]]'),
+			settings,
+		});
+		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b [[sandbox poll=400]]']);
+		expect(sandbox.tasks).toHaveLength(2);
+		const other = { operation: 'generate', model: 'custom', customModelId: 'gamma-image-2', options: quick };
+		const bodies = ['{"prompt": "c"}', '{"text": "c"}'].map((customBody) => ({ json: { customBody } }));
+		const custom = await runGateway(
+			'image',
+			sandbox,
+			{ ...other, customBody: '={{ $json.customBody }}' },
+			{ items: bodies, settings: { onError: 'continueRegularOutput' } },
+		);
+		expect(custom.json.map(({ prompt }) => prompt)).toEqual(['c', undefined]);
+	});
+
 	test('Concurrent Tasks caps the tasks in flight', async () => {
 		const options = { ...quick, concurrentTasks: 2 };
 		const { json } = await runGateway(
@@ -70,6 +102,7 @@ describe('Generate', () => {
 	test('without waiting the task ID is returned, and Get Result continues from it', async () => {
 		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', wait: 'dontWait' });
 		expect(created.json[0]).toEqual({
+			prompt: 'a cat',
 			task_id: sandbox.tasks[0].id,
 			model: 'alpha-video-1-5-pro',
 			status: 'queued',
@@ -184,35 +217,6 @@ describe('Generate', () => {
 		);
 		await other.close();
 	});
-
-	test('Include Input Fields passes no result of an earlier task through', async () => {
-		const { json } = await runGateway(
-			'image',
-			sandbox,
-			{ ...fromItem, wait: 'dontWait', options: { includeInputFields: true } },
-			{ items: [{ json: { prompt: 'a', row: 7, url: 'https://example.com/earlier.png' } }] },
-		);
-		expect(json[0]).toMatchObject({ row: 7, task_id: sandbox.tasks[0].id });
-		expect(json[0]).not.toHaveProperty('url');
-	});
-
-	test.each(['an error of an earlier node', '', 0])(
-		'an input item that brings the error %j is bought once, Retry On Fail or not',
-		async (error) => {
-			const { json } = await runGateway(
-				'image',
-				sandbox,
-				{ ...fromItem, options: { ...quick, includeInputFields: true } },
-				{
-					items: [{ json: { prompt: 'a', row: 7, error } }],
-					settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
-				},
-			);
-			expect(sandbox.tasks).toHaveLength(1);
-			expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
-			expect(json[0]).not.toHaveProperty('error');
-		},
-	);
 
 	const [one, two] = ['https://example.com/1.png', 'https://example.com/2.png'];
 	const found = { photo: one, rows: [{ url: one }, { url: two }] };

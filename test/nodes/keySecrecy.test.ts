@@ -17,11 +17,7 @@ const run = async (parameters: IDataObject, more: IDataObject = {}) =>
 const returned = { operation: 'generate', prompt: 'a', wait: 'dontWait' };
 
 test.each<[string, string, () => Promise<unknown>]>([
-	[
-		'an item',
-		'the data of the execution',
-		async () => await run({ ...returned, options: { includeInputFields: true } }),
-	],
+	['an item', 'the data of the execution', async () => await run({ ...returned, prompt: '={{ $json.key }}' })],
 	[
 		'an error',
 		'the data of the execution',

@@ -94,16 +94,3 @@ test('Balance Trigger puts out fields that n8n reads as an error like the node',
 	expect(items?.[0].json).toMatchObject({ remain_credits: 5, record: { error: 'none' } });
 	for (const name of ['error', '$error']) expect(items?.[0].json).not.toHaveProperty([name]);
 });
-
-test('with Include Input Fields, an error item does not name the task that the input describes', async () => {
-	const finished = {
-		...{ task_id: 'old_1', status: 'completed', url: 'https://old.example/1.png', urls: ['https://old.example/1.png'] },
-		...{ timed_out: true, reason: 'old', record: { id: 'old_1' }, customer: 'c1', prompt: '' },
-	};
-	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', options: { includeInputFields: true } };
-	const { json } = await runGateway('image', sandbox, form, {
-		...{ items: [{ json: finished }], settings: { onError: 'continueRegularOutput' } },
-	});
-	expect(json[0]).toMatchObject({ error: 'The expression in Prompt gave nothing for this item', customer: 'c1' });
-	expect(JSON.stringify(json)).not.toContain('old');
-});

@@ -43,7 +43,6 @@ describe('Avatar Trigger', () => {
 				confirmed: false,
 				verified: false,
 				reason: expect.stringMatching(why) as string,
-				next_step: expect.stringContaining('Get Result') as string,
 			});
 			sandbox.faults.clear();
 			expect((await callback()).items?.[0].json).toMatchObject({ confirmed: true, verified: true });

@@ -48,6 +48,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
 	oneTaskRunning: { buys: true },
 	tasksRunning: { buys: true },
+	runCredits: { shared: true },
 };
 
 /** The names of the facts that a reason or a hint may lack. */

@@ -128,6 +128,14 @@ export const unplayed = [
 		title: 'the name of a file is what the service says',
 	},
 	{
+		promise: 'no two tasks share the name of a file',
+		file: 'nodes/generation/fileNames.ts',
+		find: 'toDashes(taskId).slice(-OF_THE_ID)',
+		becomes: "''",
+		noticedBy: 'test/nodes/downloads.test.ts',
+		title: 'the beginning of the prompt and the end of the task ID',
+	},
+	{
 		promise: 'a page in the place of a file is no result',
 		file: 'nodes/generation/fileNames.ts',
 		find: 'NO_FILES.find(([pattern]) => pattern.test(type))?.[1]',
@@ -361,16 +369,16 @@ export const unplayed = [
 		file: 'nodes/run/output.ts',
 		find: 'Object.entries(withoutErrors(input)).filter',
 		becomes: 'Object.entries(input).filter',
-		noticedBy: 'test/nodes/generate.test.ts',
-		title: 'an error of an earlier node',
+		noticedBy: 'test/nodes/outputItems.test.ts',
+		title: 'an error of an earlier node goes',
 	},
 	{
-		promise: 'the result of an earlier task is not taken for that of this one',
-		file: 'nodes/run/output.ts',
-		find: '		...OF_A_RESULT,\n',
+		promise: 'the prompt is in the item, although the order has lost its request',
+		file: 'core/orders/states.ts',
+		find: '	if (prompt !== undefined) order.prompt = prompt;\n',
 		becomes: '',
 		noticedBy: 'test/nodes/generate.test.ts',
-		title: 'Include Input Fields passes no result of an earlier task through',
+		title: 'every item carries its prompt',
 	},
 	// Hints, progress, tracing.
 	{
@@ -421,14 +429,6 @@ export const unplayed = [
 		becomes: 'const LONGEST_READING_MS = 30_000;',
 		noticedBy: 'test/nodes/runCredits.test.ts',
 		title: 'holds up the run for three seconds at most',
-	},
-	{
-		promise: 'the credits of an earlier run are not passed on as those of this one',
-		file: 'nodes/run/runCredits.ts',
-		find: '	delete fields.run_credits;\n	delete fields.run_credits_shared;\n',
-		becomes: '',
-		noticedBy: 'test/nodes/runCredits.test.ts',
-		title: 'nor where this run cannot be read',
 	},
 	// The planner of polls.
 	{

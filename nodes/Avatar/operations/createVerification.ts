@@ -59,7 +59,6 @@ export const createVerification: Operation = {
 		referenceField,
 		optionsCollection([additionalFieldsOption, submitAgainOption, simplifyField]),
 	],
-	describes: 'session',
 	prepare: (item) => {
 		// Without them nobody would learn of the result, or whose it is.
 		item.assertNotLost(callbackUrlField);

@@ -16,7 +16,6 @@ export const getVerification: Operation = {
 		action: 'Get avatar verification',
 	},
 	properties: [verificationIdField, optionsCollection([simplifyField])],
-	describes: 'session',
 	prepare: (item, { client, hints }) => {
 		const task = { taskId: item.requiredText(verificationIdField), elapsedMs: 0 };
 		const toRecord = readRecordOutput(item);

@@ -53,7 +53,6 @@ export const getVerificationResult: Operation = {
 		waitField,
 		optionsCollection([timeoutOption, simplifyField]),
 	],
-	describes: 'verification',
 	prepare: (item, run) => {
 		item.given(waitField);
 		const waits = item.flag(waitField);

@@ -46,7 +46,6 @@ export const getAccountBalance: Operation = {
 		action: 'Get account balance',
 	},
 	properties: [unitNotice, stopIfBelowField, stopUnitField],
-	describes: 'balance',
 	prepare: (item, run) => {
 		const guard = readGuard(item);
 		const read = async (): Promise<JobOutput> => {

@@ -12,7 +12,6 @@ export const getApiKeyBalance: Operation = {
 		action: 'Get API key balance',
 	},
 	properties: [],
-	describes: 'balance',
 	prepare: (_, run) => ({
 		read: async () => ({
 			json: withoutEmpty(
