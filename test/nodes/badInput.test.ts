@@ -240,7 +240,7 @@ test('an expression in an option of the run, in a workflow from elsewhere, is ev
 	const { error, task } = await runGateway('video', sandbox, { prompt: 'a', result: 'urlOnly', options }, { items });
 	expect(error).toBeUndefined();
 	expect(task?.hints?.map(({ message }) => message)).toContainEqual(
-		expect.stringMatching(/^Credits used by the account/),
+		expect.stringMatching(/^The account has used/),
 	);
 	const aboutTasks = sandbox.requests.filter(({ path }) => path.startsWith('/v1/videos'));
 	expect(aboutTasks.map(({ method }) => method).join(' ')).toMatch(/^POST (GET )+POST( GET)+$/);
