@@ -21,8 +21,8 @@ const cases: Case[] = [
 		...{ places: 20, taskMs: 2_000, runs: crowd, goal: 'at most 1.3, none refused, at most 25 of 429, 60 per second' },
 	},
 	{
-		what: 'the same, Tasks at Once 20',
-		...{ places: 20, taskMs: 2_000, credential: { tasksAtOnce: 20 }, runs: crowd },
+		what: 'the same, Concurrent Tasks of the Account 20',
+		...{ places: 20, taskMs: 2_000, credential: { advanced: true, concurrentTasks: 20 }, runs: crowd },
 		goal: 'at most 1.2, none refused, no 429',
 	},
 	{

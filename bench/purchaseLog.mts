@@ -29,7 +29,7 @@ interface Measured {
 export async function purchaseLogRows(): Promise<Row[]> {
 	const instance = await startInstance({ sandbox: { imageTaskMs: 3000 } });
 	try {
-		const data = { ...instance.credential.data, purchaseLog: true };
+		const data = { ...instance.credential.data, advanced: true, purchaseLog: true };
 		const asked = { name: 'With Log', type: credentialType, data };
 		const { id } = await instance.rest.request('POST', '/rest/credentials', asked);
 		const withLog = { ...instance.credential, id: String(id), name: 'With Log' };
@@ -89,7 +89,7 @@ async function measure(
 		...(hasKey ? { purchaseKey: '={{ $json.prompt }}' } : {}),
 		...(concurrentTasks === undefined ? {} : { concurrentTasks }),
 	};
-	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const parameters = { prompt: '={{ $json.prompt }}', result: 'urlOnly', options };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const workflowId = await createWorkflow({ rest, credential }, inputs, [node]);
 	const executionId = await startExecution(rest, workflowId, 'Start');

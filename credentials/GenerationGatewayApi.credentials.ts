@@ -8,6 +8,9 @@ import { DEFAULT_REQUESTS_PER_SECOND } from '../core/http/requestLimiter';
 import { MOST_REQUESTS_PER_SECOND } from '../core/http/requestWindow';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
+/** An imported credential may hold a switch as a text. n8n withholds hidden fields from the nodes: the log would be off unseen. */
+const ON = [true, 'true'];
+
 /** The key and the address of the service. Tested by `nodes/connection/credentialTest.ts`. */
 export class GenerationGatewayApi implements ICredentialType {
 	name = 'generationGatewayApi';
@@ -40,29 +43,23 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: '',
 			description: 'From the key management page of your account',
 		},
+		// Plain fields: n8n's form of a credential draws no collections.
 		{
-			displayName: 'Allow Plain HTTP',
-			name: 'allowPlainHttp',
+			displayName: 'Advanced',
+			name: 'advanced',
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether the Base URL may start with http:// on a host other than this machine. The API key is then sent unencrypted, so use this only in private networks.',
+				'Whether to show and use further settings: private network, limits, custom paths and purchase log. While this is off, their defaults apply.',
 		},
 		{
-			displayName: 'Allow Private Addresses',
-			name: 'allowPrivateAddresses',
+			displayName: 'Private Network',
+			name: 'privateNetwork',
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether result files can be downloaded from addresses in private networks, such as 10.0.0.5. The host of the Base URL is always allowed.',
-		},
-		{
-			displayName: 'Purchase Log',
-			name: 'purchaseLog',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. There you find the task IDs also after a crash.',
+				'Whether the service is in your private network. The Base URL may then start with http:// on another machine, which sends the API key unencrypted. Result files may be downloaded from private addresses, such as 10.0.0.5.',
+			displayOptions: { show: { advanced: ON } },
 		},
 		{
 			displayName: 'Requests per Second',
@@ -70,26 +67,27 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'number',
 			default: DEFAULT_REQUESTS_PER_SECOND,
 			hint: `1 to ${MOST_REQUESTS_PER_SECOND}`,
-			description:
-				'Maximum requests per second to this account, for all executions of this n8n process together. The option of the same name in a node can only lower it.',
+			description: 'Maximum requests per second to this account, for all executions of this n8n process together',
+			displayOptions: { show: { advanced: ON } },
 		},
 		{
-			displayName: 'Tasks at Once',
-			name: 'tasksAtOnce',
+			displayName: 'Concurrent Tasks of the Account',
+			name: 'concurrentTasks',
 			type: 'number',
 			default: '',
 			placeholder: 'e.g. 20',
 			hint: '1 to 10000',
 			description:
 				'How many tasks your account can run at the same time. All executions of this n8n process share them. If empty, n8n finds out when the service refuses a task.',
+			displayOptions: { show: { advanced: ON } },
 		},
-		// Plain fields: n8n's form of a credential draws no collections.
 		{
 			displayName: 'Custom Paths',
 			name: 'customPaths',
 			type: 'boolean',
 			default: false,
 			description: 'Whether your service uses different paths. Enter paths, not full URLs.',
+			displayOptions: { show: { advanced: ON } },
 		},
 		{
 			displayName: 'Image Task Status Path',
@@ -98,7 +96,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: DEFAULT_PATHS.imageStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.imageStatusPath}`,
 			description: 'Path to check an image task. Enter {task_id} where its ID goes.',
-			displayOptions: { show: { customPaths: [true] } },
+			displayOptions: { show: { advanced: ON, customPaths: ON } },
 		},
 		{
 			displayName: 'Image Upload Field',
@@ -107,7 +105,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: DEFAULT_UPLOAD_FIELD,
 			placeholder: `e.g. ${DEFAULT_UPLOAD_FIELD}`,
 			description: 'Name of the form field that contains the image',
-			displayOptions: { show: { customPaths: [true] } },
+			displayOptions: { show: { advanced: ON, customPaths: ON } },
 		},
 		{
 			displayName: 'Image Upload Form Fields (JSON)',
@@ -116,7 +114,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. {"purpose": "vision"}',
 			description: 'Further fields of the form in which images are uploaded, if your service needs any',
-			displayOptions: { show: { customPaths: [true] } },
+			displayOptions: { show: { advanced: ON, customPaths: ON } },
 		},
 		{
 			displayName: 'Image Upload Path',
@@ -125,7 +123,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: DEFAULT_PATHS.imageUploadPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.imageUploadPath}`,
 			description: 'Path to upload images',
-			displayOptions: { show: { customPaths: [true] } },
+			displayOptions: { show: { advanced: ON, customPaths: ON } },
 		},
 		{
 			displayName: 'Video Task Status Path',
@@ -134,7 +132,16 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: DEFAULT_PATHS.videoStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.videoStatusPath}`,
 			description: 'Path to check a video task. Enter {task_id} where its ID goes.',
-			displayOptions: { show: { customPaths: [true] } },
+			displayOptions: { show: { advanced: ON, customPaths: ON } },
+		},
+		{
+			displayName: 'Purchase Log',
+			name: 'purchaseLog',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. There you find the task IDs also after a crash.',
+			displayOptions: { show: { advanced: ON } },
 		},
 	];
 

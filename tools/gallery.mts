@@ -83,7 +83,7 @@ async function takeResult(page: Page): Promise<Buffer> {
 
 /** The table of the purchase log, after a run of which the service has refused one item. */
 async function takeTable(page: Page, { rest, credential, n8n }: Instance): Promise<Buffer> {
-	const data = { ...credential.data, purchaseLog: true };
+	const data = { ...credential.data, advanced: true, purchaseLog: true };
 	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
 	const prompts = ['a lighthouse', 'a bridge', 'a harbour [[sandbox create=400]]'].map((prompt) => ({ prompt }));
 	const parameters = { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1 } };

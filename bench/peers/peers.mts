@@ -53,7 +53,7 @@ function packageNodes(model: string): TestNode[] {
 		{
 			name: 'Generate',
 			type: packageType('videoGeneration'),
-			parameters: { model, prompt: '={{ $json.prompt }}', downloadResult: false },
+			parameters: { model, prompt: '={{ $json.prompt }}', result: 'urlOnly' },
 		},
 	];
 }

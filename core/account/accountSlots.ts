@@ -35,7 +35,7 @@ interface Waiter {
  * Of the runs that wait, the one with the fewest slots comes next: a short run does not wait for the end of a long one.
  */
 export class AccountSlots {
-	/** Tasks at Once, as the credential says. */
+	/** Concurrent Tasks of the Account, as the credential says. */
 	most = Infinity;
 
 	private readonly learned: LearnedLimit;

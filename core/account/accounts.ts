@@ -9,7 +9,7 @@ import { SubmissionLog } from './submissionLog';
 export interface AccountLimits {
 	requestsPerSecond: number;
 	/** The tasks that the account can run at once; Infinity where nobody knows. */
-	tasksAtOnce: number;
+	concurrentTasks: number;
 }
 
 /** Shared by the runs of one account in a process: the pace, the pause after a 429, and the slots of running tasks. */
@@ -28,8 +28,8 @@ class Account {
 	}
 
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
-	limitTo({ requestsPerSecond, tasksAtOnce }: AccountLimits): void {
-		this.slots.most = tasksAtOnce;
+	limitTo({ requestsPerSecond, concurrentTasks }: AccountLimits): void {
+		this.slots.most = concurrentTasks;
 		this.limiter.limitTo(requestsPerSecond);
 	}
 }

@@ -64,7 +64,7 @@ export const decideAgain = (thing: CreatedThing, situation: Situation) =>
 	submitAgain(`${USE_OF_EARLIER[thing]} If you want another one of this request`, thing, situation);
 
 const USE_OF_EARLIER: Record<CreatedThing, string> = {
-	task: 'Get Task with this task ID returns the result.',
+	task: 'Get Result with this task ID returns it.',
 	token: 'It was shown only once, so delete it in your account.',
 	verification: 'Get Verification with this ID returns it.',
 	group: 'The avatar group can be used with this ID.',
@@ -110,13 +110,13 @@ export const buysAgain = ({ operation, recovery, subExecution }: Situation) => {
  * A node elsewhere: n8n would run everything before a node in this workflow, and with it what buys. An agent has the tools
  * that somebody gave it, and whoever asks it can use the ID.
  *
- * @param operation what the node does, e.g. Get Task
+ * @param operation what the node does, e.g. Get Result
  * @param more what is entered there, beginning with the ID
  */
 export const withNode = ({ recovery }: Situation, operation: string, more: string) =>
 	recovery === 'callAgain'
 		? `call a tool for ${operation} with ${more}. If you have none, tell the user the ID`
-		: `create a new workflow: a trigger, and behind it ${operation} with ${more}`;
+		: `create a new workflow: a trigger, and after it ${operation} with ${more}`;
 
 /** Says that a retry costs nothing: it finds the tasks of the same requests in the ledger. */
 function retryIsFree(situation: Situation): string {
@@ -146,7 +146,7 @@ function continueWith(situation: Situation, elsewhere: Elsewhere): string {
 	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}.${warning}`;
 }
 
-const RESULT = { aim: 'To get its result', operation: 'Wait for Task', more: 'this task ID' };
+const RESULT = { aim: 'To get its result', operation: 'Get Result', more: 'this task ID' };
 
 /** For a task that is still running, which a person may also wait for without the execution. */
 export const waitOn = (situation: Situation) => {
@@ -170,8 +170,8 @@ export const buyAgain = (situation: Situation, aim = 'To buy it again') =>
 
 const FILE = {
 	aim: 'To get only the file',
-	operation: 'Get Task',
-	more: 'this task ID and Download Result turned on',
+	operation: 'Get Result',
+	more: 'this task ID',
 };
 
 export const getFile = (situation: Situation) => continueWith(situation, FILE);
@@ -188,7 +188,7 @@ export function readAgain(situation: Situation, path: string): string {
 	if (situation.recovery === 'retry')
 		return `enter ${path} as Result Path in the options, ${retryWithChanges(situation)}: ${retryIsFree(situation)}.`;
 	const more = `this task ID and ${path} as Result Path in the options`;
-	return `${withNode(situation, 'Get Task', more)}.${buysAgain(situation)}`;
+	return `${withNode(situation, 'Get Result', more)}.${buysAgain(situation)}`;
 }
 
 export const waitForAsset = (situation: Situation) => {

@@ -58,9 +58,6 @@ export class RequestLimiter implements Pace {
 
 	private readonly own: Pace;
 
-	/** Those of runs that have a name, with requests of the last second. */
-	private readonly windows = new Map<string | undefined, RequestWindow>();
-
 	/** Ends the loop's sleep; absent while the loop rests. */
 	private wake: AbortController | undefined;
 
@@ -80,17 +77,9 @@ export class RequestLimiter implements Pace {
 		this.wake?.abort();
 	}
 
-	/**
-	 * The pace of one run among those of the account. Its own limit can be lower.
-	 *
-	 * @param run its name, where it goes on in another execution: then its own limit does, too
-	 */
-	lane(requestsPerSecond = Infinity, run?: string): Pace {
-		const nowMs = this.clock.now();
-		for (const [name, { lastAtMs }] of this.windows) if (lastAtMs + WINDOW_MS < nowMs) this.windows.delete(name);
-		const window = this.windows.get(run) ?? new RequestWindow(requestsPerSecond);
-		window.limitTo(requestsPerSecond);
-		return new Lane(this, window, run);
+	/** The pace of one run among those of the account. */
+	lane(): Pace {
+		return new Lane(this);
 	}
 
 	get requestsPerSecond(): number {
@@ -126,7 +115,6 @@ export class RequestLimiter implements Pace {
 		if (this.turns.has(lane)) return;
 		this.turns.add(lane);
 		if (this.wake === undefined) void this.letThrough();
-		else this.wake.abort(); // its own limit may let it leave earlier than the others
 	}
 
 	/** Notes that nothing of a lane waits any more. */
@@ -155,20 +143,15 @@ export class RequestLimiter implements Pace {
 		this.inARow = nowMs - this.window.lastAtMs < WINDOW_MS ? this.inARow + 1 : 1;
 		this.window.leaves(nowMs);
 		this.turns.delete(lane);
-		lane.letOneThrough(nowMs);
-		if (lane.run !== undefined) this.windows.set(lane.run, lane.window);
+		lane.letOneThrough();
 		if (lane.waiting.size > 0) this.turns.add(lane);
 	}
 
 	/** The run whose request leaves next, and when. Asked again after each sleep: a 429 may have come in. */
 	private next(): { lane: Lane; atMs: number } | undefined {
-		const freeAtMs = Math.max(this.clock.now(), this.heldUntilMs, this.window.freeAtMs(this.slowedToMs));
-		let next: { lane: Lane; atMs: number } | undefined;
-		for (const lane of this.turns) {
-			const atMs = Math.max(freeAtMs, lane.freeAtMs);
-			if (next === undefined || atMs < next.atMs) next = { lane, atMs };
-		}
-		return next;
+		const [lane] = this.turns;
+		if (lane === undefined) return undefined;
+		return { lane, atMs: Math.max(this.clock.now(), this.heldUntilMs, this.window.freeAtMs(this.slowedToMs)) };
 	}
 }
 
@@ -177,22 +160,14 @@ class Lane implements Pace {
 	/** Those that wait for their turn, in order. */
 	readonly waiting = new Set<() => void>();
 
-	constructor(
-		private readonly limiter: RequestLimiter,
-		readonly window: RequestWindow,
-		readonly run?: string,
-	) {}
+	constructor(private readonly limiter: RequestLimiter) {}
 
 	get requestsPerSecond(): number {
-		return Math.min(this.window.most, this.limiter.requestsPerSecond);
+		return this.limiter.requestsPerSecond;
 	}
 
 	get backlogMs(): number {
-		return Math.max(this.limiter.backlogOf(this), this.waiting.size * this.window.spacingMs);
-	}
-
-	get freeAtMs(): number {
-		return this.window.freeAtMs();
+		return this.limiter.backlogOf(this);
 	}
 
 	async acquire(signal?: AbortSignal): Promise<void> {
@@ -221,8 +196,7 @@ class Lane implements Pace {
 	}
 
 	/** Lets its first request leave. */
-	letOneThrough(nowMs: number): void {
-		this.window.leaves(nowMs);
+	letOneThrough(): void {
 		for (const go of this.waiting) return go();
 	}
 }

@@ -36,7 +36,7 @@ export class RequestWindow {
 	}
 
 	/** The time from which one more may leave. */
-	freeAtMs(slowedToMs = 0): number {
+	freeAtMs(slowedToMs: number): number {
 		const spacingMs = Math.max(slowedToMs, this.spacingMs * SHORTEST_SPACING);
 		return Math.max(this.lastAtMs + spacingMs, this.backAtMs(this.most) + WINDOW_MS);
 	}

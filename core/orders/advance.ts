@@ -36,7 +36,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		const seen = await see(order, ports, controls, answer);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
-		if (order.then !== 'nothing' && !seen.timedOut) ports.events.finished(order);
+		if (order.then !== 'nothing') ports.events.finished(order);
 		endWell(order, output, hints);
 	} catch (thrown) {
 		throw endWithError(order, thrown, ports, hints);
@@ -77,15 +77,11 @@ const WAKES_UP_MS = 130_000;
 async function see(order: Order, ports: Ports, controls: JobControls, answer: unknown): Promise<SeenOf | undefined> {
 	const { task, thing, then } = order;
 	const { product } = ports;
-	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task')))
-		return { timedOut: false };
+	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task'))) return {};
 	if (then === 'poll') return await poll(order, task, ports, controls);
 	if (then === 'read')
-		return {
-			record: await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined)),
-			timedOut: false,
-		};
-	return { record: await readUnawaited(order, task, ports), timedOut: false };
+		return { record: await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined)) };
+	return { record: await readUnawaited(order, task, ports) };
 }
 
 /**

@@ -75,7 +75,6 @@ const waitSchema = z.object({
 		z.object({ kind: z.literal('fixed'), intervalMs: z.number().min(1000).max(MAX_TIMEOUT_MS) }),
 	]),
 	timeoutMs: z.number().min(0).max(MAX_TIMEOUT_MS),
-	onTimeout: z.enum(['error', 'return']),
 	/** The time at which it was to be submitted first: it waits for a slot of the account no longer than the timeout. */
 	wantedAtMs: unixMs.optional().catch(undefined),
 	/** The beginning of the wait: the timeout counts from here. */
@@ -105,8 +104,8 @@ const waitSchema = z.object({
 
 /** The form in which the result of a generation task is wanted. */
 const resultSchema = z.object({
-	downloadResult: z.boolean(),
-	downloadLink: z.boolean(),
+	/** Files in n8n, with or without links to them, or the URLs of the service alone. */
+	as: z.enum(['file', 'fileAndLink', 'urlOnly']),
 	outputField: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
 	/** Empty: as the service calls its files. Absent: by the prompt, where it is known. */
 	fileName: z.string().max(300).optional(),

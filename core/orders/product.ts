@@ -21,10 +21,6 @@ export interface Seen<Answer, Rec> {
 	record?: Rec;
 	/** Milliseconds; absent where nothing was waited for. */
 	waitedMs?: number;
-	/** True when it has not finished in time, and the user wants it all the same. */
-	timedOut: boolean;
-	/** The reason why the last poll got no answer. */
-	trouble?: GatewayError;
 }
 
 /** The thing that another order has bought under the same Purchase Key. */

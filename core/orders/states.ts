@@ -46,7 +46,7 @@ type End = Exclude<OrderEnd['as'], 'failed'> | 'undelivered' | 'taskFailed' | 't
 
 /**
  * The effect of Retry On Fail and Retry execution on each end. The ledger forgets what a retry submits in the place of, and
- * Survive Restarts takes up again what is not to end in the same way.
+ * Across Restarts takes up again what is not to end in the same way.
  */
 const RETRIES: Record<End, Retry> = {
 	done: 'continues',

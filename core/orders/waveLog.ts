@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /**
- * The write-ahead log of an execution that n8n saves while it submits (Survive Restarts). Orders are submitted in waves:
+ * The write-ahead log of an execution that n8n saves while it submits (Across Restarts). Orders are submitted in waves:
  *
  * 1. Each order of a wave notes the number of the wave.
  * 2. n8n saves the execution, and with it these numbers.

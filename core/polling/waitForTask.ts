@@ -20,8 +20,6 @@ export interface WaitOptions {
 	/** The plan counts from here. Absent where it is not known: then the first poll comes at once. */
 	acceptedAtMs?: number;
 	timeoutMs: number;
-	/** At the deadline: throws, or returns the record of the last poll. */
-	onTimeout: 'error' | 'return';
 	/** Milliseconds that a request would now wait for its turn. */
 	backlogMs: () => number;
 	/** Outlives the sleeps of the execution, which part a wait. */
@@ -35,11 +33,8 @@ export interface WaitOptions {
 }
 
 export interface Waited<R> {
-	/** Of the last poll that got an answer; absent when none did. */
+	/** Of the last poll. */
 	record?: R;
-	/** The reason why the last poll got no answer. */
-	trouble?: GatewayError;
-	timedOut: boolean;
 	waitedMs: number;
 }
 
@@ -112,13 +107,13 @@ class Wait<R> {
 				if (this.askedUntilMs >= deadlineMs) {
 					const nowMs = clock.now();
 					const pauses = { askedMs: this.askedUntilMs - nowMs, leftMs: deadlineMs - nowMs };
-					return this.timeOut(toldToWait(this.target, pauses));
+					throw this.timeOut(toldToWait(this.target, pauses));
 				}
 				this.record = withoutRaw(this.record);
 				await this.sleepUntilDue();
-				if (await this.poll()) return { record: this.record, timedOut: false, waitedMs: this.waitedMs };
-				if (this.verdict !== undefined) return this.timeOut(this.verdict);
-				if (clock.now() >= deadlineMs) return this.timeOut(timedOut(this.target, this.options.timeoutMs, this.trouble));
+				if (await this.poll()) return { record: this.record, waitedMs: this.waitedMs };
+				if (this.verdict !== undefined) throw this.timeOut(this.verdict);
+				if (clock.now() >= deadlineMs) throw this.timeOut(timedOut(this.target, this.options.timeoutMs, this.trouble));
 			}
 		} finally {
 			this.schedule?.end();
@@ -240,13 +235,12 @@ class Wait<R> {
 		return this.clock.now() - this.options.startedAtMs;
 	}
 
-	private timeOut(error: GatewayError): Waited<R> {
+	private timeOut(error: GatewayError): GatewayError {
 		// The deadline came first, but that is what has happened.
 		const { trouble, gracePeriod, target } = this;
 		const isDoubted = gracePeriod.endsAtMs < Infinity;
-		if (trouble !== undefined && isDoubted && refusesAccess(trouble)) throw trouble.withTask(target.task);
-		if (this.options.onTimeout === 'error') throw error;
-		return { record: this.record, trouble: this.trouble, timedOut: true, waitedMs: this.waitedMs };
+		if (trouble !== undefined && isDoubted && refusesAccess(trouble)) return trouble.withTask(target.task);
+		return error;
 	}
 }
 

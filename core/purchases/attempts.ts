@@ -19,8 +19,7 @@ export function purchaseOf({ request }: Order, attempt: string): NonNullable<Ord
 /** The state of the last row of an attempt. Refused and unknown ones are noted when the request ends. */
 export function endOf({ end, then, thing }: Order): PurchaseState | undefined {
 	if (end?.as === 'done') {
-		const { status, timed_out: timedOut } = end.output?.json ?? {};
-		const hasEnded = thing === 'task' ? then !== 'nothing' && status === 'completed' : timedOut !== true;
+		const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');
 		return hasEnded ? 'completed' : undefined;
 	}
 	if (end?.as !== 'failed' || end.error?.kind !== 'taskFailed') return undefined;

@@ -11,7 +11,7 @@ import type { Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
-import { readApiKey, readLimits, readSettings, readSwitch } from './settings';
+import { hasPurchaseLog, readApiKey, readLimits, readSettings } from './settings';
 import { answerWithin, HEADERS, hidingKey, realClock } from './transport';
 
 /** The messages of the test itself; all others are those of errors. */
@@ -39,8 +39,7 @@ export async function generationGatewayApiTest(
 		});
 		// What else no node could run with.
 		readLimits(data);
-		readSwitch(data.allowPrivateAddresses, 'Allow Private Addresses');
-		readSwitch(data.purchaseLog, 'Purchase Log');
+		hasPurchaseLog(data);
 		if (apiKey === '') return { status: 'Error', message: MESSAGES.noKey };
 		await client.getUserBalance();
 		return { status: 'OK', message: MESSAGES.passed };

@@ -6,15 +6,14 @@ import { isPlainObject, parseJson } from '../../core/json';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
 import { show } from '../../core/text';
 
-export interface RawLimits {
-	requestsPerSecond?: unknown;
-	tasksAtOnce?: unknown;
-}
-
+/** The fields of the credential but for the key, as n8n gives them. */
 export interface RawSettings {
 	baseUrl?: unknown;
-	allowPlainHttp?: unknown;
-	allowPrivateAddresses?: unknown;
+	/** All fields below count only when it is on. */
+	advanced?: unknown;
+	privateNetwork?: unknown;
+	requestsPerSecond?: unknown;
+	concurrentTasks?: unknown;
 	/** The paths below count only when it is on. */
 	customPaths?: unknown;
 	imageStatusPath?: unknown;
@@ -22,6 +21,7 @@ export interface RawSettings {
 	imageUploadPath?: unknown;
 	imageUploadField?: unknown;
 	imageUploadFields?: unknown;
+	purchaseLog?: unknown;
 }
 
 const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
@@ -30,8 +30,15 @@ const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
 	imageUploadPath: 'Image Upload Path',
 };
 
-/** Reads what the credential holds. Throws a `badInput` error that names the credential's field. */
-export function readSettings(raw: RawSettings): GatewaySettings {
+/** The fields that count. A hidden one has its default, or it would go on where nobody sees it. */
+function counted(raw: RawSettings): RawSettings {
+	return readSwitch(raw.advanced, 'Advanced') ? raw : { baseUrl: raw.baseUrl };
+}
+
+/** Reads the addresses in the credential. Throws a `badInput` error that names the credential's field. */
+export function readSettings(stored: RawSettings): GatewaySettings {
+	const raw = counted(stored);
+	const isPrivateNetwork = readSwitch(raw.privateNetwork, 'Private Network');
 	const isCustom = readSwitch(raw.customPaths, 'Custom Paths');
 	const custom = (name: keyof RawSettings) => {
 		const given = isCustom ? raw[name] : '';
@@ -42,8 +49,8 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		return value === '' ? DEFAULT_PATHS[name] : checkPath(value, name);
 	};
 	return {
-		baseUrl: readBaseUrl(raw),
-		allowPrivateAddresses: readSwitch(raw.allowPrivateAddresses, 'Allow Private Addresses'),
+		baseUrl: readBaseUrl(raw.baseUrl, isPrivateNetwork),
+		allowPrivateAddresses: isPrivateNetwork,
 		imageStatusPath: path('imageStatusPath'),
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),
@@ -56,7 +63,7 @@ export function readSettings(raw: RawSettings): GatewaySettings {
  * Reads a switch of the credential. An expression may give a text: n8n's variables and external secrets are texts. Throws
  * a `badInput` error for any other value, because a switch that is silently off protects nobody.
  */
-export function readSwitch(value: unknown, name: string): boolean {
+function readSwitch(value: unknown, name: string): boolean {
 	if (value === undefined || value === null || value === '') return false;
 	if (value === true || value === 'true') return true;
 	if (value === false || value === 'false') return false;
@@ -67,15 +74,23 @@ export function readSwitch(value: unknown, name: string): boolean {
 	});
 }
 
+/** Reads the switch of the purchase log. Throws a `badInput` error that names the credential's field. */
+export function hasPurchaseLog(raw: RawSettings): boolean {
+	return readSwitch(counted(raw).purchaseLog, 'Purchase Log');
+}
+
 /** More tasks than any account runs at once: a larger number is a mistake. */
-const MOST_TASKS_AT_ONCE = 10_000;
+const MOST_CONCURRENT_TASKS = 10_000;
 
 /** Reads the limits of the account. Throws a `badInput` error that names the credential's field. */
-export function readLimits({ requestsPerSecond, tasksAtOnce }: RawLimits): AccountLimits {
+export function readLimits(raw: RawSettings): AccountLimits {
+	const { requestsPerSecond, concurrentTasks } = counted(raw);
 	return {
 		requestsPerSecond:
 			readLimit(requestsPerSecond, 'Requests per Second', MOST_REQUESTS_PER_SECOND) ?? DEFAULT_REQUESTS_PER_SECOND,
-		tasksAtOnce: Math.floor(readLimit(tasksAtOnce, 'Tasks at Once', MOST_TASKS_AT_ONCE) ?? Infinity),
+		concurrentTasks: Math.floor(
+			readLimit(concurrentTasks, 'Concurrent Tasks of the Account', MOST_CONCURRENT_TASKS) ?? Infinity,
+		),
 	};
 }
 
@@ -106,7 +121,7 @@ export function readApiKey(value: unknown): string {
 /** An endpoint, as people copy it from a reference of the service. Any other path may be that of the service. */
 const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/user\/balance)$/;
 
-function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
+function readBaseUrl(baseUrl: unknown, isPrivateNetwork: boolean): string {
 	const label = 'Base URL';
 	const text = typeof baseUrl === 'string' ? baseUrl.trim() : '';
 	if (text === '') throw gatewayError('credentialEmpty', { label });
@@ -115,7 +130,7 @@ function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 		throw gatewayError('credentialNotAnAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
 	if (hasMore) throw gatewayError('credentialMoreThanAddress', { label });
-	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !readSwitch(allowPlainHttp, 'Allow Plain HTTP'))
+	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isPrivateNetwork)
 		throw gatewayError('credentialPlainHttp', { label });
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];

@@ -13,7 +13,7 @@ import { taskProduct } from '../generation/taskProduct';
 
 /** The ports of the engine that depend on where it runs. */
 export interface EnginePorts extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
-	batch?: Pick<Batch, 'name' | 'places' | 'requestsPerSecond' | 'stopsAtError'>;
+	batch?: Pick<Batch, 'places' | 'stopsAtError'>;
 	/** Absent where nothing of the run is in the purchase log. */
 	purchases?: PurchaseLog;
 	/** Aborts when nobody wants the results any more. */
@@ -31,8 +31,7 @@ export async function advanceOrders(
 ): Promise<number | undefined> {
 	const unfinished = orders.filter((order) => !hasEnded(order));
 	if (unfinished.length === 0) return undefined;
-	const { name: run, requestsPerSecond } = batch ?? {};
-	const client = await createClient(context, { requestsPerSecond, run, signal });
+	const client = await createClient(context, { signal });
 	// Those that run are in flight already.
 	const running = unfinished.filter(({ state }) => state === 'accepted');
 	const others = unfinished.filter(({ state }) => state !== 'accepted');

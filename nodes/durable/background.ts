@@ -1,6 +1,4 @@
 import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
-import { modelsOf } from '../../core/account/runCredits';
-import type { CreditsNote } from '../../core/account/spendingRun';
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
@@ -8,7 +6,7 @@ import { errorOf, hasEnded, promptOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader, toText } from '../form/fieldReader';
-import { startModeField, whenDoneField, workflowField } from '../form/fields';
+import { workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
 import { withoutEmpty } from '../run/output';
@@ -18,7 +16,6 @@ import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
 import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart } from './subWorkflow';
-import { nameOfItem } from './waveNameStore';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 
@@ -26,13 +23,12 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
  * Reads the workflow to start from the first item, and checks it as far as n8n lets a node do. Sends nothing to the
  * service.
  */
-export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
+export async function readBackground(context: IExecuteFunctions): Promise<Background> {
 	const { parameters } = context.getNode();
 	const form = new FieldReader(
 		(name) => context.getNodeParameter(name, 0, null),
 		(name) => parameters[name],
 	);
-	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
 	const missing = missingNode(context, NEEDED_TO_START);
 	if (!supportsDurableWait(context) || missing !== undefined) throw gatewayError('backgroundNotPossible', { missing });
 	const chosen = form.value(workflowField);
@@ -44,12 +40,7 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 	assertNoLoop(context, workflowId);
 	await assertStartable(context, workflowId, name);
 	const store = readLedgerScope(context).store as { handedOver?: Record<string, string> };
-	return {
-		workflowId,
-		name,
-		eachItem: form.choice(startModeField) === 'eachItem',
-		executions: (store.handedOver ??= {}),
-	};
+	return { workflowId, name, executions: (store.handedOver ??= {}) };
 }
 
 /** A workflow that starts this node again with its own results would buy without end. */
@@ -114,7 +105,7 @@ const STARTED =
 	'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
 
 /**
- * Hands the tasks of the run to sub-executions, waits for none of them, and says which execution has which task. A retry
+ * Hands the tasks of the run to a sub-execution, does not wait for it, and says which execution has which task. A retry
  * of this node hands over what is left.
  */
 export async function startInBackground(
@@ -122,23 +113,21 @@ export async function startInBackground(
 	orders: Order[],
 	background: Background,
 ): Promise<INodeExecutionData[]> {
-	const { workflowId, name, eachItem, executions } = background;
+	const { workflowId, name, executions } = background;
 	const { context } = run;
 	const onError = onErrorOf(context);
 	const node = context.getNode();
 	const errorContext = { node, operation: 'generate', isTool: isTool(node) };
 	const { store } = readLedgerScope(context);
 	const left = orders.filter((order) => !hasEnded(order) && executionOf(run, background, order) === undefined);
-	const groups = eachItem ? left.map((order) => [withOwnName(order)]) : [left].filter(({ length }) => length > 0);
-	// Each of them reports what all of them have used until then.
-	if (groups.length > 1 && run.credits !== undefined)
-		Object.assign(run.credits, { shared: true, models: modelsOf(orders) } satisfies CreditsNote);
-	const failure = await startAll(groups, async (group) => {
-		const executionId = await startOne(context, group, workflowId);
-		for (const order of group) executions[keyInBackground(run, order)] = executionId;
-		// A retry that waits itself does not look for these executions.
-		run.ledger.handedOver(group, Date.now());
-	});
+	const start = async () => {
+		if (left.length === 0) return;
+		const executionId = await startOne(context, left, workflowId);
+		for (const order of left) executions[keyInBackground(run, order)] = executionId;
+		// A retry that waits itself does not look for this execution.
+		run.ledger.handedOver(left, Date.now());
+	};
+	const failure: unknown = await start().catch((thrown: unknown) => thrown);
 	const words = failure instanceof Error ? failure.message : String(failure);
 	const toOutput = (order: Order, index: number): INodeExecutionData[] => {
 		const { task } = order;
@@ -157,22 +146,6 @@ export async function startInBackground(
 		delete store.handedOver;
 	}
 	return items;
-}
-
-/** The order for an execution of its own. */
-function withOwnName(order: Order): Order {
-	const { batch, item } = order;
-	return batch === undefined ? order : { ...order, batch: { ...batch, name: nameOfItem(batch.name, item) } };
-}
-
-/** Starts one after the other, up to the first failure, which it returns. */
-async function startAll(groups: Order[][], start: (group: Order[]) => Promise<void>): Promise<unknown> {
-	try {
-		for (const group of groups) await start(group);
-		return undefined;
-	} catch (thrown) {
-		return thrown;
-	}
 }
 
 async function startOne(context: IExecuteFunctions, orders: Order[], workflowId: string): Promise<string> {

@@ -62,7 +62,7 @@ export function waitAndOutputResults(worker: INode, onError: OnError) {
 	const before = [ours(worker, RESULTS, STEPS.results[onError], { id: worker.id })];
 	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
 	return subWorkflow(
-		'Survive Restarts',
+		'Wait Across Restarts',
 		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT },
 		{ saveExecutionProgress: false },
 	);
@@ -71,7 +71,7 @@ export function waitAndOutputResults(worker: INode, onError: OnError) {
 export function pollWhenCalled(worker: INode) {
 	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
 	const before = [ours(worker, NOTE_ADDRESS, STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
-	return subWorkflow('Survive Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED });
+	return subWorkflow('Wait Across Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED });
 }
 
 /**

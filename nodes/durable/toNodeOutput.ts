@@ -32,7 +32,7 @@ export function toNodeOutput(
 }
 
 /**
- * The first item of each order at the place of the order, and the further files behind all of them: what a node gets that has
+ * The first item of each order at the place of the order, and the further files after all of them: what a node gets that has
  * slept, n8n pairs with its input by the place alone, and fails where it finds no item for the error of another one.
  */
 const inPlace = (items: Items[]): INodeExecutionData[] => [
@@ -40,7 +40,7 @@ const inPlace = (items: Items[]): INodeExecutionData[] => [
 	...items.flatMap(([, ...others]) => others),
 ];
 
-/** In a node that waits in memory, a retry goes on with the orders, as without Survive Restarts. */
+/** In a node that waits in memory, a retry goes on with the orders, as without Across Restarts. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
 	const error = asGatewayError(errorOf(failed));
 	const errorContext = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
@@ -69,5 +69,5 @@ function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSum
 
 /** Of the node that waits for the task: what the advice depends on. */
 export function operationOf({ acceptedAtMs, state, task }: Order): string {
-	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'waitForTask';
+	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'getResult';
 }

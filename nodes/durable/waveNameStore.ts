@@ -16,21 +16,15 @@ export function waveNames(context: IExecuteFunctions, batch?: Pick<Batch, 'name'
 		},
 		isComplete: async () => {
 			// The node has written it before anything was submitted, and n8n drops the oldest names.
-			const [oldest = run] = run.split(OF_ITEM);
 			const store = namesOf(context);
-			const isThere = (await store.record([oldest])).length > 0;
+			const isThere = (await store.record([run])).length > 0;
 			// To ask for a name is to write it, and the next one to ask must not find it.
-			if (!isThere) await store.remove([oldest]);
+			if (!isThere) await store.remove([run]);
 			return isThere;
 		},
 		forget: async (waves) => await namesOf(context).remove(waves.map(nameOf)),
 	};
 }
-
-const OF_ITEM = ', item ';
-
-/** The name of the part of a run that goes on by itself: under that of the run, another one's waves would count as sent. */
-export const nameOfItem = (run: string, item: number) => `${run}${OF_ITEM}${item}`;
 
 /** Removes the names of a run that has ended, where all is saved that they tell. */
 export async function forgetWaves(context: IExecuteFunctions, orders: readonly Order[]): Promise<void> {

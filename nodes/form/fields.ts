@@ -46,48 +46,67 @@ export const customBodyField: INodeProperties = {
 	description: 'The request body without the model. Enter images as URLs or asset references such as asset://pa_123.',
 };
 
-/** The field that says what Generate does once the tasks are accepted. */
-export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
-	displayName: 'When Done',
-	name: 'whenDone',
+/** The ways to wait: of all of them, the form shows those that the operation has. */
+export type Waiting = 'untilReady' | 'acrossRestarts' | 'inAnotherWorkflow' | 'dontWait';
+
+/** Of Generate. */
+export const waitField: ChoiceField<Waiting> = {
+	displayName: 'Wait',
+	name: 'wait',
 	type: 'options',
 	noDataExpression: true,
 	options: [
 		{
-			name: 'Return Immediately',
-			value: 'return',
-			description: 'Return the task IDs without waiting. Get the results with Wait for Task.',
-		},
-		{
-			name: 'Start a Workflow',
-			value: 'startWorkflow',
-			description:
-				'Return the task IDs, and start another workflow with the results when they are ready. Survives restarts of n8n.',
-		},
-		{
-			name: 'Wait and Return the Result',
-			value: 'wait',
+			name: 'Until Ready',
+			value: 'untilReady',
 			description: 'All items run in parallel, so they take about as long as the slowest',
 		},
+		{
+			name: 'Until Ready, Across Restarts',
+			value: 'acrossRestarts',
+			description: 'The same, and the wait goes on after n8n restarts. Needs n8n 2.41 or later.',
+			// Where an older n8n shows it in a tool, it counts as Until Ready.
+			displayOptions: hiddenInTools,
+		},
+		{
+			name: 'In Another Workflow',
+			value: 'inAnotherWorkflow',
+			description: 'Return the task IDs now. When all results are ready, another workflow starts with them.',
+		},
+		{
+			name: "Don't Wait",
+			value: 'dontWait',
+			description: 'Return the task IDs now. Get the results later with Get Result.',
+		},
 	],
-	default: 'wait',
-	description: 'What to do when a task has finished',
+	default: 'untilReady',
+	description: 'How to wait for the result',
 	builderHint: {
 		propertyHint:
-			'Use wait in most workflows. Use startWorkflow if nothing can wait for minutes: a chat, or a webhook that must answer soon. Use return only if a later step gets the result with waitForTask.',
+			'Use untilReady in most workflows, and acrossRestarts in production for anything that takes minutes. Use inAnotherWorkflow if nothing can wait: a chat, or a webhook that must answer soon. Use dontWait only if a later step gets the result with getResult.',
 	},
 };
 
-const whenStarting = { show: { whenDone: ['startWorkflow'] } };
+/** Of Get Result, which submits nothing. */
+export const waitForResultField: ChoiceField<Waiting> = {
+	...waitField,
+	options: [
+		...waitField.options.slice(0, 2),
+		{ name: "Don't Wait", value: 'dontWait', description: 'Return the task as it is now' },
+	],
+	builderHint: undefined,
+};
 
-/** The fields of Start a Workflow. */
+const whenStarting = { show: { wait: ['inAnotherWorkflow'] } };
+
+/** The fields of In Another Workflow. */
 export const workflowField: INodeProperties = {
 	displayName: 'Workflow',
 	name: 'workflowId',
 	type: 'workflowSelector',
 	required: true,
 	default: '',
-	description: 'The workflow to start. The value of the first item applies.',
+	description: 'The workflow to start with the results',
 	displayOptions: whenStarting,
 };
 
@@ -96,28 +115,6 @@ export const workflowNotice: INodeProperties = {
 	name: 'workflowNotice',
 	type: 'notice',
 	default: '',
-	displayOptions: whenStarting,
-};
-
-export const startModeField: ChoiceField<'allItems' | 'eachItem'> = {
-	displayName: 'Mode',
-	name: 'startMode',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Run Once for All Items',
-			value: 'allItems',
-			description: 'Start the workflow when the last task has finished',
-		},
-		{
-			name: 'Run Once for Each Item',
-			value: 'eachItem',
-			description: 'Start the workflow for each task as soon as it has finished',
-		},
-	],
-	default: 'allItems',
-	description: 'How often to start the workflow',
 	displayOptions: whenStarting,
 };
 
@@ -132,36 +129,42 @@ export const passAlongField: INodeProperties = {
 	displayOptions: whenStarting,
 };
 
-export const downloadResultField: INodeProperties = {
-	displayName: 'Download Result',
-	name: 'downloadResult',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to download the result files into binary fields. Result URLs usually expire, for example after 24 hours.',
+/** The forms in which a result is wanted. */
+export const resultField: ChoiceField<'file' | 'fileAndLink' | 'urlOnly'> = {
+	displayName: 'Result',
+	name: 'result',
+	type: 'options',
+	options: [
+		{ name: 'File', value: 'file', description: 'Download the files into binary fields' },
+		{
+			name: 'File and Link',
+			value: 'fileAndLink',
+			description:
+				"The same, and links to n8n's own copies. They open without signing in, for up to 30 days, as long as n8n keeps the execution.",
+		},
+		{
+			name: 'URL Only',
+			value: 'urlOnly',
+			description: 'Return the URLs of the service. They usually expire, for example after 24 hours.',
+		},
+	],
+	default: 'file',
+	description: 'What to return of a finished task',
 	builderHint: {
 		propertyHint:
-			'Turn it on if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Do not store a result URL: it usually expires.',
+			'Keep file if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Do not store a result URL: it usually expires.',
 	},
 	displayOptions: hiddenInTools,
 };
 
-/** At the foot of a form that waits, where n8n's HTTP Request node has one, too. In one line. */
-export const consoleNotice: INodeProperties = {
-	displayName: 'Stop does not stop the task or its cost. ID: console (F12)',
-	name: 'consoleNotice',
+/** At the foot of Generate, where n8n's HTTP Request node has one, too. */
+export const costNotice: INodeProperties = {
+	displayName:
+		'Stopping does not cancel the task or its cost. Its ID is in the console (F12), and in the data table Gateway Purchases.',
+	name: 'costNotice',
 	type: 'notice',
 	default: '',
-	displayOptions: { hide: { '@tool': [true] } },
-};
-
-/** In one line, below the other one. n8n shows Debug in editor beside Retry. */
-export const debugNotice: INodeProperties = {
-	displayName: 'Debug in editor buys again. Retry continues the tasks',
-	name: 'debugNotice',
-	type: 'notice',
-	default: '',
-	displayOptions: { hide: { '@tool': [true] } },
+	displayOptions: hiddenInTools,
 };
 
 export const simplifyField: INodeProperties = {

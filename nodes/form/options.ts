@@ -1,10 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
-import { MOST_REQUESTS_PER_SECOND } from '../../core/http/requestWindow';
 import { MOST_CONCURRENT_TASKS } from '../../core/orders/batch';
 import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
 import { toProperty } from '../../core/models/toProperties';
-import type { ChoiceField, NumberField, TextField } from './fieldReader';
+import type { NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
@@ -26,24 +24,9 @@ export const concurrentTasksOption: NumberField = {
 	integer: true,
 	default: 50,
 	hint: `1 to ${MOST_CONCURRENT_TASKS}`,
+	noDataExpression: true,
 	description:
-		'How many tasks this node waits for at the same time. 1 runs them one by one. With Return Immediately, it only limits the requests. The value of the first item applies.',
-};
-
-/** The same for what submits no tasks. */
-export const concurrentItemsOption: NumberField = {
-	...concurrentTasksOption,
-	description:
-		'How many items to process at the same time. 1 processes them one by one. The value of the first item applies.',
-};
-
-export const downloadLinkOption: INodeProperties = {
-	displayName: 'Download Link',
-	name: 'downloadLink',
-	type: 'boolean',
-	default: true,
-	description:
-		"Whether to return links to n8n's own copies of the files as download_url and download_urls. They open without signing in, for up to 30 days, as long as n8n keeps the execution.",
+		"How many tasks this node waits for at the same time. 1 runs them one by one. With Don't Wait, it only limits the requests.",
 };
 
 export const fileNameOption: INodeProperties = {
@@ -54,35 +37,6 @@ export const fileNameOption: INodeProperties = {
 	placeholder: 'e.g. {{ $json.prompt }}',
 	description:
 		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the beginning of the prompt and the end of the task ID.',
-};
-
-export const includeInputOption: INodeProperties = {
-	displayName: 'Include Input Fields',
-	name: 'includeInputFields',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to pass the fields of the input item through to the output',
-	displayOptions: hiddenInTools,
-};
-
-export const onTimeoutOption: ChoiceField<'error' | 'return'> = {
-	displayName: 'On Timeout',
-	name: 'onTimeout',
-	type: 'options',
-	options: [
-		{
-			name: 'Return the Unfinished Task',
-			value: 'return',
-			description: 'Return it as it is. You can wait for it again later.',
-		},
-		{
-			name: 'Stop With an Error',
-			value: 'error',
-			description: 'The error has its ID. You can wait for it again later.',
-		},
-	],
-	default: 'error',
-	description: 'What to do when the timeout is reached',
 };
 
 export const outputFieldOption: TextField = {
@@ -104,6 +58,7 @@ export const pollIntervalOption: NumberField = {
 	max: 86_400,
 	default: 5,
 	hint: '1 to 86400',
+	noDataExpression: true,
 	description:
 		'How often to check. Without this option, the node plans each check, which is faster and needs fewer requests.',
 };
@@ -113,8 +68,8 @@ export const reportCreditsOption: INodeProperties = {
 	name: 'reportCredits',
 	type: 'boolean',
 	default: true,
-	description:
-		'Whether to return the credits that the account has used during this run, as run_credits in the first item. The value of the first item applies.',
+	noDataExpression: true,
+	description: 'Whether to show the credits that the account has used during this run, in a hint and in the log',
 };
 
 export const purchaseKeyOption: INodeProperties = {
@@ -125,18 +80,6 @@ export const purchaseKeyOption: INodeProperties = {
 	placeholder: 'e.g. {{ $json.order_id }}',
 	description:
 		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs Purchase Log in the credential.',
-};
-
-export const requestsPerSecondOption: NumberField = {
-	displayName: 'Requests per Second',
-	name: 'requestsPerSecond',
-	type: 'number',
-	min: 1,
-	max: MOST_REQUESTS_PER_SECOND,
-	default: DEFAULT_REQUESTS_PER_SECOND,
-	hint: '1 to 1000',
-	description:
-		'Maximum requests per second of this run. The credential has the limit for all runs together. The value of the first item applies.',
 };
 
 export const resultPathOption: TextField = {
@@ -159,15 +102,6 @@ export const splitFilesOption: INodeProperties = {
 	displayOptions: hiddenInTools,
 };
 
-export const streamProgressOption: INodeProperties = {
-	displayName: 'Stream Progress',
-	name: 'streamProgress',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to send lines such as "Video 40 %, about 2 min left" while waiting, if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
-};
-
 export const submitAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',
@@ -175,20 +109,6 @@ export const submitAgainOption: INodeProperties = {
 	default: true,
 	description:
 		'Whether a retry submits a request again that the service may or may not have accepted, or whose task it does not show or has declined. You may then pay twice.',
-};
-
-export const surviveRestartsOption: INodeProperties = {
-	displayName: 'Survive Restarts',
-	name: 'surviveRestarts',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether the wait continues after n8n restarts. If another workflow calls this one, it must call it once with all items. The value of the first item applies.',
-	builderHint: {
-		propertyHint:
-			'Turn it on in production, instead of a loop with a Wait node. It has no effect where a webhook, a chat or a form of the workflow waits for the answer. Leave it off in a workflow that another workflow or an agent calls for an answer.',
-	},
-	displayOptions: hiddenInTools,
 };
 
 /** Nothing is waited for longer than that, in memory or in n8n's database: 30 days. */
@@ -202,7 +122,7 @@ const timeoutOption = (minutes: number): NumberField => ({
 	max: LONGEST_TIMEOUT_MINUTES,
 	default: minutes,
 	hint: '0 to 43200, which is 30 days',
-	description: 'How long to wait for the task. If not added, Survive Restarts waits for 24 hours.',
+	description: 'How long to wait for the task. If not added, Across Restarts waits for 24 hours.',
 });
 
 export const imageTimeoutOption = timeoutOption(10);
@@ -212,7 +132,7 @@ export const videoTimeoutOption = timeoutOption(30);
 export const forNewTask = (option: NumberField): NumberField => ({
 	...option,
 	description:
-		'How long to wait for an accepted task; to submit it to a busy account can take as long again. If not added, Survive Restarts and Start a Workflow wait for 24 hours.',
+		'How long to wait for an accepted task; to submit it to a busy account can take as long again. If not added, Across Restarts and In Another Workflow wait for 24 hours.',
 });
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {

@@ -8,7 +8,7 @@ import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { promptField } from '../models/commonFields';
-import { customBodyField, modelField, passAlongField, whenDoneField } from '../form/fields';
+import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
 import { purchaseKeyOption, submitAgainOption } from '../form/options';
 import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
@@ -17,7 +17,7 @@ import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
 import { hashOfKey, LOG_IS_OFF } from '../run/openPurchaseLog';
-import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
+import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
@@ -37,6 +37,7 @@ export function generate(media: Media): Operation {
 			},
 		},
 		properties: generateProperties(media),
+		wait: waitField,
 		waitsFor: 'task',
 		describes: 'task',
 		prepare: async (item, run) => await orderGeneration(item, run, media),
@@ -107,7 +108,7 @@ function withPlaces(files: PendingFiles, stays: (file: StoredFile) => boolean): 
 function readResult(item: Item, { model, n, response_format: format }: JsonObject, models?: readonly ModelSpec[]) {
 	const result = { ...readResultOptions(item), urlExpected: format === undefined || format === 'url' };
 	const max = FILE_LIMITS.files;
-	if (models === undefined || !result.downloadResult || !(Number(n) > max)) return result;
+	if (models === undefined || result.as === 'urlOnly' || !(Number(n) > max)) return result;
 	const spec = models.find(({ id }) => id === model);
 	const field = spec && allFields(spec).find(({ bodyPath }) => bodyPath === 'n');
 	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
@@ -146,11 +147,11 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
-	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
+	const waits = run.waiting !== 'dontWait';
 	const result = readResult(item, planned.body, waits ? models : undefined);
 	const isDeferred = waits && run.batch !== undefined;
-	const wait = readWaitOptions(item.options, isDeferred ? durable(timeoutOption) : timeoutOption);
-	if (isDeferred) assertCanBeDeferred(item, run, planned.body);
+	const wait = readWait(item, isDeferred ? durable(timeoutOption) : timeoutOption, run);
+	if (isDeferred) assertCanBeDeferred(run, planned.body);
 	const { body, files } = withReferences(planned.body);
 	const model = String(body.model);
 	const order = makeOrder({

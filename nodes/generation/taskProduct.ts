@@ -1,24 +1,17 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../../core/errors';
+import { gatewayError, GatewayError, type TaskReference } from '../../core/errors';
 import { refusesAccess } from '../../core/errors/kinds';
-import { TASKS } from '../../core/errors/reasons/tasks';
 import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
 import { promptOf } from '../../core/orders/states';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
-import { printable, roughDuration } from '../../core/text';
+import { roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
-import { downloadResultField } from '../form/fields';
-import {
-	downloadLinkOption,
-	fileNameOption,
-	outputFieldOption,
-	resultPathOption,
-	splitFilesOption,
-} from '../form/options';
+import { resultField } from '../form/fields';
+import { fileNameOption, outputFieldOption, resultPathOption, splitFilesOption } from '../form/options';
 import { isTool } from '../run/agentTools';
 import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
@@ -31,12 +24,11 @@ import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput, type Delivery } from './taskOutput';
 
 /** The form of one item, as far as it is about the result. */
-export function readResultOptions(item: Item, downloadField = downloadResultField): ResultOptions {
+export function readResultOptions(item: Item): ResultOptions {
 	const simplify = item.options.simplifies;
-	const downloadLink = item.options.flag(downloadLinkOption);
 	return {
-		downloadResult: downloadLink || (item.flag(downloadField) && !isTool(item.node)),
-		downloadLink,
+		// An agent can do nothing with a file, and has no such field.
+		as: isTool(item.node) ? 'urlOnly' : item.givenChoice(resultField),
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
@@ -55,22 +47,20 @@ export function taskProduct({
 }: Pick<Run, 'client' | 'context'>): Product<TaskRecord & { id: string }, TaskRecord> {
 	return {
 		...generationTasks(client),
-		output: async (order, { answer, record, waitedMs, timedOut }, tools) => {
+		output: async (order, { answer, record, waitedMs }, tools) => {
 			const task = requireTask(order);
 			const shown = record ?? answer ?? unseen(task);
 			order.model ??= shown.model;
 			const { baseUrl } = client.fileRules;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
-			if (!timedOut && order.then !== 'nothing') {
+			if (order.then !== 'nothing') {
 				const { json, binary } = await deliver({ client, context }, delivery, tools);
 				return { json: withoutEmpty(json as IDataObject), binary };
 			}
-			const late = timedOut ? { timed_out: true } : {};
-			const isRunning = timedOut || shown.state !== 'completed';
-			const forAgent =
-				isRunning && isTool(context.getNode()) ? { message: wordsForAgent(order, record ?? answer) } : {};
-			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...late, ...forAgent }) };
+			const isRunning = shown.state !== 'completed';
+			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer) } : {};
+			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...forAgent }) };
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
 			if (task === undefined) return error;
@@ -104,13 +94,9 @@ const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'u
 const withoutPermanence = ({ details }: GatewayError) => ({ ...details, permanent: undefined });
 
 /** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
-function wordsForAgent({ acceptedAtMs, then }: Order, seen: TaskRecord | undefined): string {
-	if (then === 'nothing') {
-		const how = seen === undefined ? 'It is not known whether the task has finished' : 'The task is running';
-		return `${how}. Its result is not part of this answer: call a tool for Wait for Task with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
-	}
-	const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';
-	return TASKS.timedOut.advice({ thing: 'task' }, { operation, recovery: 'callAgain' });
+function wordsForAgent(seen: TaskRecord | undefined): string {
+	const how = seen === undefined ? 'It is not known whether the task has finished' : 'The task is running';
+	return `${how}. Its result is not part of this answer: call a tool for Get Result with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
 }
 
 /**
@@ -146,7 +132,7 @@ async function deliver(
 	Object.assign(task, { status: record.state, urls });
 	// What is announced before the end may not be there yet, or never.
 	if (urls.length === 0 || record.state !== 'completed') return { json };
-	if (!result.downloadResult) {
+	if (result.as === 'urlOnly') {
 		if (urls.some((url) => isPlaylist(typeByName(new URL(url).pathname) ?? ''))) hints.add(HINTS.playlist());
 		if (urls.some((url) => isAtOrigin(url, client.fileRules.baseUrl))) hints.add(HINTS.urlsWantKey());
 		return { json };
@@ -163,31 +149,9 @@ async function deliver(
 		hints,
 	};
 	const download = async () => await downloadResults(context, files);
-	const downloading = takeDeliveryTurn(controls, download);
-	// n8n keeps what it has stored, and an agent can do nothing with a file.
-	const forAgent = isTool(context.getNode());
-	const binary = forAgent ? await unlessLost(context, task, downloading) : await downloading;
-	const links = result.downloadLink && binary !== undefined ? linksTo(context, binary, hints) : {};
-	return { json: { ...json, ...links }, ...(forAgent ? {} : { binary }) };
-}
-
-/**
- * A download for an agent, which may fail: an agent that reads of an error may buy again, and it can use the result
- * without a link, too.
- */
-async function unlessLost(
-	{ logger }: IExecuteFunctions,
-	{ taskId }: TaskReference,
-	downloading: Promise<IBinaryKeyData>,
-): Promise<IBinaryKeyData | undefined> {
-	try {
-		return await downloading;
-	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		if (error.kind === 'stopped') throw error;
-		logger.warn(`Generation Gateway: no download link for task ${printable(taskId)}: ${printable(error.message)}`);
-		return undefined;
-	}
+	const binary = await takeDeliveryTurn(controls, download);
+	const links = result.as === 'fileAndLink' ? linksTo(context, binary, hints) : {};
+	return { json: { ...json, ...links }, binary };
 }
 
 function requireTask({ task }: Order): TaskReference {

@@ -5,13 +5,12 @@ import { listOf } from '../../core/text';
 
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
 // one, and runs this one again for it as soon as the page has been reloaded, unless the output is pinned.
-const newWorkflow = (node: string) => `create a new workflow: a trigger, and behind it ${node}`;
-const GET_FILES =
-	'create a new workflow with a trigger and a Get Task node, enter each task_id, and turn on Download Result';
+const newWorkflow = (node: string) => `create a new workflow: a trigger, and after it ${node}`;
+const GET_FILES = 'create a new workflow: a trigger, and after it Get Result with each task_id';
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
-const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as Result Path in its options');
+const SAY_WHERE = newWorkflow('Get Result with each task_id and the right path as Result Path in its options');
 const AGAIN =
-	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).';
+	' Running this node again creates new tasks, and you pay again. n8n may do so for a node after it: pin this output before you add one (n8n pins no output with files).';
 
 /** The credits that an account has used during a run. */
 export interface UsedCredits {
@@ -28,9 +27,9 @@ export const sayUsed = ({ credits, usd, shared }: UsedCredits): string =>
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
 	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
-		`1 task is still running at the service. To get its result, ${newWorkflow('Wait for Task with this task_id')}.${buys ? AGAIN : ''}`,
+		`1 task is still running at the service. To get its result, ${newWorkflow('Get Result with this task_id')}.${buys ? AGAIN : ''}`,
 	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
-		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Wait for Task with each task_id')}.${buys ? AGAIN : ''}`,
+		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Get Result with each task_id')}.${buys ? AGAIN : ''}`,
 	oneAssetProcessed: () =>
 		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) =>
@@ -40,21 +39,21 @@ export const HINTS = {
 	inBackground: ({ name }: { name: string }) =>
 		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>
-		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
+		'Across Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	awakeInEngine2: () =>
-		'Survive Restarts has no effect here: in n8n’s engine 2.0, no execution can wait in the database. So the node waits in memory. To survive restarts, set When Done of Generate to Start a Workflow.',
+		'Across Restarts has no effect here: in n8n’s engine 2.0, no execution can wait in the database. So the node waits in memory. To survive restarts, set Wait of Generate to In Another Workflow.',
 	awakeInEvaluation: () =>
-		'Survive Restarts has no effect here: an evaluation takes what there is as soon as its execution sleeps. So the node waits in memory.',
+		'Across Restarts has no effect here: an evaluation takes what there is as soon as its execution sleeps. So the node waits in memory.',
 	awakeForCaller: () =>
-		'Survive Restarts has no effect here: the execution that called this workflow waits for something else by now, and n8n would wake it with the results. So the node waits in memory.',
+		'Across Restarts has no effect here: the execution that called this workflow waits for something else by now, and n8n would wake it with the results. So the node waits in memory.',
 	awakeAmongOthers: () =>
-		'Survive Restarts has no effect here: this workflow was called with a single item, and n8n could lose results. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
+		'Across Restarts has no effect here: this workflow was called with a single item, and n8n could lose results. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
 	awakeWithoutNode: ({ node }: { node: string }) =>
-		`Survive Restarts has no effect here: this n8n excludes the node "${node}". So the node waits in memory. Remove it from NODES_EXCLUDE.`,
+		`Across Restarts has no effect here: this n8n excludes the node "${node}". So the node waits in memory. Remove it from NODES_EXCLUDE.`,
 	awakeForAnswer: ({ node }: { node: string }) =>
-		`Survive Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set When Done of Generate to Start a Workflow.`,
+		`Across Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set Wait of Generate to In Another Workflow.`,
 	awakeRefused: ({ words }: { words: string }) =>
-		`Survive Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
+		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
 		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
 	runCredits: (used: UsedCredits) =>

@@ -6,7 +6,7 @@ import type { WriteAheadScope, WriteAheadStore } from '../../core/orders/writeAh
 import type { LogPorts } from '../../core/purchases/purchaseTable';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';
-import { readSettings, readSwitch } from '../connection/settings';
+import { hasPurchaseLog, readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { NEEDED_NODES } from '../purchaseLog/dataTableNode';
 import { mayLackOldRows } from '../purchaseLog/cleanUp';
@@ -31,7 +31,7 @@ export async function openPurchaseLog(
 	hints: Set<string>,
 ): Promise<PurchaseLog | undefined> {
 	const credential = await context.getCredentials(CREDENTIAL);
-	const isOff = !readSwitch(credential.purchaseLog, 'Purchase Log');
+	const isOff = !hasPurchaseLog(credential);
 	const { scope, store } = openWriteAhead(context, ledger);
 	if (isOff && !scope.isRetry) return undefined;
 	const { id = '', name: workflow = '' } = context.getWorkflow();

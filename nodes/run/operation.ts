@@ -5,6 +5,8 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import type { ChoiceField } from '../form/fieldReader';
+import type { Waiting } from '../form/fields';
 import { toProperty } from '../../core/models/toProperties';
 import type { Unfinished } from './hints';
 import type { Product } from '../../core/orders/product';
@@ -17,6 +19,10 @@ import type { Worked } from './toItem';
 export interface Operation {
 	option: INodePropertyOptions;
 	properties: INodeProperties[];
+	/** The field of `properties` that says how to wait. Absent where it does not ask. */
+	wait?: ChoiceField<Waiting>;
+	/** Items that are worked on at the same time, where the form does not ask. */
+	concurrency?: number;
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
 	/** The kind of thing that its items describe: errors name it by its ID. */
@@ -34,8 +40,8 @@ export interface Durable {
 	stepOf: (operation: string) => ((context: IExecuteFunctions) => Promise<INodeExecutionData[]>) | undefined;
 	/** The reason why the node has to wait in memory all the same, as a hint; undefined where it need not. */
 	obstacle: (context: IExecuteFunctions) => Promise<string | undefined>;
-	/** The workflow to start with the results, checked; undefined when there is none. Throws a `badInput` error. */
-	readBackground: (context: IExecuteFunctions) => Promise<Background | undefined>;
+	/** The workflow to start with the results, checked. Throws a `badInput` error. */
+	readBackground: (context: IExecuteFunctions) => Promise<Background>;
 	/** Waits for the tasks of the run, here or in another execution, and returns the output. */
 	startDurableWait: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[]>;
 }

@@ -1,4 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { realClock } from '../connection/transport';
 import type { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
@@ -12,14 +11,12 @@ import { roughDuration } from '../../core/text';
  */
 const REPORT_EVERY_MS = 2_000;
 
-/** The pause until a line that only the estimate has changed: in a chat, each line stays. */
+/** The pause until a line that only the estimate has changed. */
 const ESTIMATE_EVERY_MS = 10_000;
 
 /** The readers of the lines. */
 export interface ProgressReaders {
 	console: (line: string) => void;
-	/** Present where the execution streams its answer and the user wants the progress in it. */
-	stream?: Pick<IExecuteFunctions, 'sendChunk'>;
 	/** "Image" or "Video"; absent where nothing is waited for, and only trouble is worth a line. */
 	noun?: string;
 }
@@ -35,8 +32,6 @@ export class Progress {
 	private trouble?: { error: GatewayError; nextAtMs: number };
 
 	private last?: { words: string; left: string; atMs: number };
-
-	private hasBegun = false;
 
 	constructor(private readonly readers: ProgressReaders) {}
 
@@ -57,16 +52,8 @@ export class Progress {
 			await realClock.sleep(REPORT_EVERY_MS, over);
 			if (over.aborted) break;
 			const line = this.sayTrouble() ?? this.sayProgress();
-			if (line !== undefined) await this.report(line);
+			if (line !== undefined) this.readers.console(line);
 		}
-		if (this.hasBegun) await this.send('end');
-	}
-
-	private async report(line: string): Promise<void> {
-		this.readers.console(line);
-		if (!this.hasBegun) await this.send('begin');
-		this.hasBegun = true;
-		await this.send('item', `${line}\n`);
 	}
 
 	/** "The service is not available at the moment (503), next try in 8 s"; undefined where the next try has been made. */
@@ -92,14 +79,6 @@ export class Progress {
 		if (words === last?.words && (left === last.left || atMs - last.atMs < ESTIMATE_EVERY_MS)) return undefined;
 		this.last = { words, left, atMs };
 		return left === '' ? words : `${words}, ${left}`;
-	}
-
-	private async send(type: 'begin' | 'item' | 'end', text?: string): Promise<void> {
-		try {
-			await this.readers.stream?.sendChunk(type, 0, text);
-		} catch {
-			// Nobody reads any more: the tasks matter, not the lines.
-		}
 	}
 
 	private wordsOfOne(noun: string): string | undefined {

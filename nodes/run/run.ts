@@ -13,13 +13,16 @@ import type { OrderLedger } from '../../core/orders/ledger';
 import { logPurchases } from '../../core/purchases/logPurchases';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { realClock } from '../connection/transport';
+import type { PollPlan } from '../../core/polling/pollSchedule';
+import type { Waiting } from '../form/fields';
 import type { Progress } from './progress';
 import type { TaskLog } from './taskLog';
 
-/** The options of the first item, which count for all. */
-export interface RunLimits {
+/** The options of a run. */
+export interface RunOptions {
+	/** Tasks that are waited for at the same time. */
 	concurrency: number;
-	requestsPerSecond: number;
+	pollPlan: PollPlan;
 }
 
 /** A workflow that gets the results. */
@@ -27,8 +30,6 @@ export interface Background {
 	workflowId: string;
 	/** As the form shows it. */
 	name: string;
-	/** True: started once for each item; otherwise once for all. */
-	eachItem: boolean;
 	/** The executions that wait for the orders of earlier tries, too. Kept with the ledger. */
 	executions: Record<string, string>;
 }
@@ -55,7 +56,9 @@ export interface Run {
 	writeAhead: WriteAheadLog;
 	/** Absent where the credential does not ask for it. */
 	purchases?: PurchaseLog;
-	limits: RunLimits;
+	options: RunOptions;
+	/** Absent where the operation does not ask for it. */
+	waiting?: Waiting;
 	/** Present where the credits that the run uses are reported. */
 	credits?: CreditsNote;
 	/** Hints for the output panel. */

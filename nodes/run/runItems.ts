@@ -67,7 +67,7 @@ async function workOnPrepared(
 	prepared: Prepared[],
 	{ errorContext, ports: portsOfOrders, onPrepared }: ItemsToRun,
 ): Promise<Worked[] | undefined> {
-	const { context, limits, ledger } = run;
+	const { context, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
@@ -85,7 +85,12 @@ async function workOnPrepared(
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
-	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.firstWave?.signal };
+	const options = {
+		concurrency: run.options.concurrency,
+		continueOnError,
+		signal,
+		submitUntil: ports?.firstWave?.signal,
+	};
 	const { outcomes } = await advanceAll(works, ports, options);
 	await run.purchases?.end(orders);
 	if (signal?.aborted) {

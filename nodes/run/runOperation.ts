@@ -1,21 +1,15 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError } from '../../core/errors';
-import type { JsonObject } from '../../core/json';
+import { getPath, type JsonObject } from '../../core/json';
 import type { Batch } from '../../core/orders/batch';
 import { OrderLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
-import { OptionsReader } from '../form/fieldReader';
-import {
-	concurrentTasksOption,
-	reportCreditsOption,
-	requestsPerSecondOption,
-	streamProgressOption,
-	surviveRestartsOption,
-} from '../form/options';
+import { FieldReader, OptionsReader } from '../form/fieldReader';
+import { concurrentTasksOption, pollIntervalOption, reportCreditsOption } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
 import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
@@ -23,10 +17,11 @@ import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { openPurchaseLog } from './openPurchaseLog';
 import { readRetryOnFail } from './retryOnFail';
+import { readPollPlan } from './waitOptions';
 import { createWriteAheadLog } from './writeAheadStore';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './fileHashes';
-import { portsOf, sharing, type Run, type RunLimits } from './run';
+import { portsOf, sharing, type Run, type RunOptions } from './run';
 import { goesOn, refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
 import type { ItemContext, Worked } from './toItem';
 import { TaskLog } from './taskLog';
@@ -193,13 +188,14 @@ async function toOutput(
 /** The facts about a run that its orders need where they go on in another execution. */
 function batchOf(
 	context: IExecuteFunctions,
-	{ concurrency, requestsPerSecond }: RunLimits,
+	{ concurrency }: RunOptions,
 	{
+		client: { requestsPerSecond },
 		writeAhead: { name },
 		purchases,
 		ledger,
 		background,
-	}: Pick<Run, 'writeAhead' | 'purchases' | 'ledger' | 'background'>,
+	}: Pick<Run, 'client' | 'writeAhead' | 'purchases' | 'ledger' | 'background'>,
 ): Batch {
 	const retry = readRetryOnFail(context, ledger.scope);
 	return {
@@ -214,39 +210,74 @@ function batchOf(
 	};
 }
 
-/** Options of the run are those of the first item; other mistakes in that item become its own error. */
+/**
+ * The options of a run, for its first item. Their fields have no switch for expressions, and n8n takes the sign of an
+ * expression away that a workflow from elsewhere has there: its text would be refused otherwise.
+ */
+function runOptionsOf(context: IExecuteFunctions): OptionsReader {
+	const stored = (name: string) => {
+		const value = getPath(context.getNode().parameters.options, name);
+		return isExpressionText(value) ? `=${value}` : value;
+	};
+	const read = (name: string) => {
+		const value: unknown = context.getNodeParameter(`options.${name}`, 0, null);
+		return isExpressionText(value) ? context.evaluateExpression(value, 0) : value;
+	};
+	return new OptionsReader(read, stored);
+}
+
+const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.startsWith('{{');
+
+/** What concerns the whole run is read for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
-	{ waitsFor }: Operation,
+	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor }: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
-	const options = new OptionsReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
-	const asked = options.value(requestsPerSecondOption);
-	const wanted = asked === undefined ? undefined : options.number(requestsPerSecondOption);
+	const { parameters } = context.getNode();
+	const form = new FieldReader(
+		(name) => context.getNodeParameter(name, 0, null),
+		(name) => parameters[name],
+	);
+	const waiting = wait && form.givenChoice(wait);
+	const options = runOptionsOf(context);
+	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.assertGiven(option);
 	const log = new TaskLog(context);
-	const streams = options.flag(streamProgressOption) && context.isStreaming?.() === true && !isToolRun(context);
 	const progress = new Progress({
 		console: (line) => log.writeToConsole(line),
-		stream: streams ? context : undefined,
 		noun: waitsFor !== 'task' ? undefined : context.getNode().type.includes('image') ? 'Image' : 'Video',
 	});
-	const background = await durable?.readBackground(context);
-	const survives = options.flag(surviveRestartsOption);
+	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
 	const ledger = new OrderLedger(readLedgerScope(context));
 	const hints = new Set<string>();
 	const purchases = await openPurchaseLog(context, ledger, hints);
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);
-	const ofRun = { requestsPerSecond: wanted, run: writeAhead.name };
-	const client = await createClient(context, { ...ofRun, signal, onRetry: progress.retrying });
-	const { requestsPerSecond } = client;
-	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
-	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
+	const client = await createClient(context, { signal, onRetry: progress.retrying });
+	const ofRun = {
+		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
+		pollPlan: readPollPlan(options),
+	};
+	const survives = waiting === 'acrossRestarts' && (await canSurvive(context, hints, durable));
+	const defers = background !== undefined || survives;
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
 	const batch = defers
-		? { ...batchOf(context, limits, { writeAhead, purchases, ledger, background }), ...(credits && { credits }) }
+		? { ...batchOf(context, ofRun, { client, writeAhead, purchases, ledger, background }), ...(credits && { credits }) }
 		: undefined;
 	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, purchases, files, shared, fileHash };
-	return { context, client, log, progress, limits, credits, hints, notSent, background, batch, ...memory };
+	return {
+		context,
+		client,
+		log,
+		progress,
+		options: ofRun,
+		waiting,
+		credits,
+		hints,
+		notSent,
+		background,
+		batch,
+		...memory,
+	};
 }

@@ -120,7 +120,7 @@ export class TaskLog implements OrderEvents {
 			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].map(printable).join(', ')}`,
 		);
 		this.writeToConsole(
-			`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, create a new workflow: a trigger, and behind it Wait for Task with its task ID.`,
+			`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, create a new workflow: a trigger, and after it Get Result with its task ID.`,
 		);
 	}
 

@@ -1,9 +1,10 @@
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { MAX_REQUEST_URLS, type OrderWait } from '../../core/orders/order';
+import type { PollPlan } from '../../core/polling/pollSchedule';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
-import { onTimeoutOption, pollIntervalOption, surviveRestartsOption } from '../form/options';
+import { pollIntervalOption } from '../form/options';
 import type { Item } from './item';
 import type { Run } from './run';
 
@@ -18,25 +19,20 @@ export function durable(timeoutOption: NumberField): NumberField {
 	return { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES };
 }
 
-/** The options of one item that say how to wait for it. */
-export function readWaitOptions(options: FieldReader, timeoutOption: NumberField): OrderWait {
-	const isFixed = options.value(pollIntervalOption) !== undefined;
-	return {
-		plan: isFixed ? { kind: 'fixed', intervalMs: options.number(pollIntervalOption) * 1000 } : { kind: 'automatic' },
-		timeoutMs: options.number(timeoutOption) * 60_000,
-		onTimeout: options.choice(onTimeoutOption),
-	};
+/** The option of a run that says when its tasks are polled. */
+export function readPollPlan(options: FieldReader): PollPlan {
+	if (options.value(pollIntervalOption) === undefined) return { kind: 'automatic' };
+	return { kind: 'fixed', intervalMs: options.number(pollIntervalOption) * 1000 };
 }
 
-/**
- * Throws where an item cannot be waited for in another execution.
- */
-export function assertCanBeDeferred({ context }: Item, { limits, background }: Run, body: JsonObject): void {
-	const choice = background ? 'Start a Workflow' : surviveRestartsOption.displayName;
-	const count = context.getInputData().length;
-	// Each of its executions has a limit of its own.
-	if (background?.eachItem && count > limits.concurrency)
-		throw gatewayError('tooManyItems', { count, max: limits.concurrency });
+/** The way to wait for one item. */
+export function readWait({ options }: Item, timeoutOption: NumberField, run: Run): OrderWait {
+	return { plan: run.options.pollPlan, timeoutMs: options.number(timeoutOption) * 60_000 };
+}
+
+/** Throws where an item cannot be waited for in another execution. */
+export function assertCanBeDeferred({ background }: Run, body: JsonObject): void {
+	const choice = background ? 'In Another Workflow' : 'Across Restarts';
 	const urls = urlsOfRequest(body).size;
 	if (urls > MAX_REQUEST_URLS) throw gatewayError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
 }

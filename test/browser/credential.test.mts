@@ -28,6 +28,8 @@ describe('credential', () => {
 	after(() => releasePage(page));
 
 	const input = (name: string) => page.getByTestId(`parameter-input-${name}`).locator('input');
+	const turnOn = async (name: string) =>
+		await page.getByTestId(`parameter-input-${name}`).locator('.el-switch').click();
 	const save = async () => {
 		const saved = page.waitForResponse(
 			(response) => response.request().method() === 'PATCH' && response.url().includes('/rest/credentials/'),
@@ -41,8 +43,12 @@ describe('credential', () => {
 	});
 
 	test('custom paths can be entered, and are kept', async () => {
+		const fields = page.locator('[data-test-id^="parameter-input-"]:has(.el-switch)');
+		assert.equal(await fields.count(), 1, 'only Advanced is shown');
+		await turnOn('advanced');
 		assert.equal(await input('imageStatusPath').count(), 0, 'hidden until asked for');
-		await page.getByTestId('parameter-input-customPaths').locator('.el-switch').click();
+		await screenshot(page, 'credential with Advanced');
+		await turnOn('customPaths');
 		for (const [name, path] of Object.entries(typed)) await input(name).fill(path);
 		await screenshot(page, 'credential with custom paths');
 		await save();
@@ -54,7 +60,7 @@ describe('credential', () => {
 			{ ...data, apiKey: undefined },
 			'what was typed is what is stored',
 		);
-		assert.equal(data.customPaths, true);
+		assert.deepEqual([data.advanced, data.customPaths], [true, true]);
 	});
 
 	test('a key that does not work is told in plain words', async () => {

@@ -46,7 +46,7 @@ describe('forms', () => {
 			await open(golden.kind);
 			await chooseOption(page, 'Model', golden.id);
 			await screenshot(page, golden.id);
-			const fields = ['Operation', 'Model', ...shownLabels(golden), 'When Done', 'Download Result', 'Options'];
+			const fields = ['Operation', 'Model', ...shownLabels(golden), 'Wait', 'Download Result', 'Options'];
 			assert.deepEqual(await visibleFields(page), fields);
 			const marked = [];
 			for (const field of fields) if (await isMarked(page, field)) marked.push(field);
@@ -73,7 +73,7 @@ describe('forms', () => {
 		await open('video');
 		const rows = async () => {
 			const fields = await visibleFields(page);
-			const behind = fields.findIndex((field) => ['Audio', 'When Done'].includes(field));
+			const behind = fields.findIndex((field) => ['Audio', 'Wait'].includes(field));
 			return fields.slice(fields.indexOf('Images') + 1, behind);
 		};
 		await addRow(page, 'Images');

@@ -59,7 +59,11 @@ describe('what is paid for', () => {
 		await retryLastExecution(page);
 		await until('the file is there', async () => sandbox.fileRequests.length > 4);
 		assert.equal(sandbox.tasks.length, 1);
-		const anew = { name: 'Get', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
+		const anew = {
+			name: 'Get',
+			type,
+			parameters: { operation: 'getResult', wait: 'dontWait', taskId: id, result: 'file' },
+		};
 		await showWorkflow(page, await createWorkflow(instance, [{}], [anew]));
 		await run('Get');
 		await page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();

@@ -11,11 +11,11 @@ import { created, json, scriptedClient, flushPromises, sharedClock } from './sup
 const HOUR_MS = 3_600_000;
 
 /** A service with so many slots, and runs that submit to it. */
-function world(slotsAt: (nowMs: number) => number, { tasksAtOnce = Infinity, latencyMs = 5 } = {}) {
+function world(slotsAt: (nowMs: number) => number, { concurrentTasks = Infinity, latencyMs = 5 } = {}) {
 	const clock = sharedClock();
 	const startMs = clock.at;
 	const slots = new AccountSlots(clock);
-	slots.most = tasksAtOnce;
+	slots.most = concurrentTasks;
 	const seen = { atOnce: 0, most: 0, refused: 0, tasks: 0 };
 	/** Submits one task, and waits for its end. */
 	const buy = async (run: RunSlots, taskMs: number, timeoutMs = HOUR_MS) => {
@@ -126,7 +126,7 @@ describe('a creating request', () => {
 	});
 
 	test('a creating request of a task that is not waited for gives up its wait for a slot as other requests are given up', async () => {
-		const { clock, slots } = world(() => 1, { tasksAtOnce: 1 });
+		const { clock, slots } = world(() => 1, { concurrentTasks: 1 });
 		slots.ofRun().occupy('task');
 		const unwaited = { thing: 'task', then: 'nothing' } as never;
 		const created = createInSlot(unwaited, { slots: slots.ofRun() }, {}, { create: jest.fn() });
@@ -136,8 +136,8 @@ describe('a creating request', () => {
 	});
 });
 
-test('Tasks at Once is never exceeded, and no slot stays empty', async () => {
-	const { clock, slots, seen, buy, elapsedMs } = world(() => 20, { tasksAtOnce: 20 });
+test('Concurrent Tasks of the Account is never exceeded, and no slot stays empty', async () => {
+	const { clock, slots, seen, buy, elapsedMs } = world(() => 20, { concurrentTasks: 20 });
 	const runs = Array.from({ length: 10 }, () => slots.ofRun());
 	await clock.run(Promise.all(runs.flatMap((run) => Array.from({ length: 20 }, async () => await buy(run, 2_000)))));
 	expect(seen).toMatchObject({ tasks: 200, most: 20, refused: 0 });
@@ -175,7 +175,7 @@ test('slots that come back are found, and used before long', async () => {
 });
 
 test('the run with the fewest slots comes next: a short one does not wait for a long one', async () => {
-	const { clock, slots, buy, elapsedMs } = world(() => 10, { tasksAtOnce: 10 });
+	const { clock, slots, buy, elapsedMs } = world(() => 10, { concurrentTasks: 10 });
 	const long = slots.ofRun();
 	const ends: number[] = [];
 	await clock.run(
@@ -197,10 +197,10 @@ test('whatever the service, the tasks and the runs are like: all are bought once
 		const random = seeded(seed);
 		const upTo = (most: number) => 1 + Math.floor(random() * most);
 		const bounds = [upTo(30), upTo(30), upTo(30)];
-		const tasksAtOnce = random() < 0.3 ? upTo(40) : Infinity;
+		const concurrentTasks = random() < 0.3 ? upTo(40) : Infinity;
 		const latencyMs = upTo(500);
 		const slotsAt = (nowMs: number) => bounds[Math.floor(nowMs / 20_000) % 3] as number;
-		const { clock, slots, seen, buy } = world(slotsAt, { tasksAtOnce, latencyMs });
+		const { clock, slots, seen, buy } = world(slotsAt, { concurrentTasks, latencyMs });
 		const runs = Array.from({ length: upTo(8) }, () => slots.ofRun());
 		const first = slots.ofRun();
 		const wanted = runs.flatMap((run) => Array.from({ length: upTo(20) }, () => ({ run, taskMs: upTo(10_000) })));
@@ -217,7 +217,7 @@ test('whatever the service, the tasks and the runs are like: all are bought once
 			});
 		await clock.run(work);
 		expect([seed, seen.tasks]).toEqual([seed, wanted.length + 1]);
-		expect(seen.most).toBeLessThanOrEqual(Math.min(tasksAtOnce, Math.max(...bounds)));
+		expect(seen.most).toBeLessThanOrEqual(Math.min(concurrentTasks, Math.max(...bounds)));
 		expect(first.isBusy()).toBe(false);
 	}
 });

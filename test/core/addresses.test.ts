@@ -112,7 +112,7 @@ test('the host of the Base URL may always be fetched from, and loopback addresse
 	}
 });
 
-test('Allow Private Addresses allows every private address', () => {
+test('Private Network allows every private address', () => {
 	for (const address of ['10.0.0.1', '127.0.0.1', '[fd00::1]'])
 		expect(forbidden(address, { ...onTheInternet, allowPrivateAddresses: true })).toBeUndefined();
 });

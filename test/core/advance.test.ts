@@ -46,7 +46,7 @@ function world(read = async () => await Promise.resolve(PENDING)) {
 	return { ports, sent, clock };
 }
 
-const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 600_000, onTimeout: 'error' as const };
+const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 600_000 };
 const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
 const planned = (more: Partial<OrderDraft> = {}) =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', request, wait: { ...wait }, then: 'poll', ...more });
@@ -58,7 +58,7 @@ test.each([
 		async () => await Promise.reject(new GatewayError('unavailable', 'It is not known')),
 		undefined,
 	],
-])('with Return Immediately, a task of an earlier try %s', async (_, read, status) => {
+])('with Don’t Wait, a task of an earlier try %s', async (_, read, status) => {
 	const { ports, sent, clock } = world(read);
 	ports.ledger.accepted(0, { taskId: 'task-1', hash: 'h', acceptedAtMs: clock.now() - 60_000 });
 	const order = planned({ then: 'nothing' });

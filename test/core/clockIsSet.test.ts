@@ -4,7 +4,8 @@ import { readPropertySettings } from '../support/propertySettings.mts';
 import { steady, type Clock } from '../../core/clock';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { waitForTask } from '../../core/polling/waitForTask';
+import { GatewayError } from '../../core/errors';
+import { waitForTask, type Waited } from '../../core/polling/waitForTask';
 import { realClock } from '../../nodes/connection/transport';
 import { sharedClock } from './support';
 
@@ -61,15 +62,15 @@ test.each([
 				backlogMs: () => 0,
 				clock: wall,
 				plan,
-				onTimeout: 'return',
 				startedAtMs,
 				acceptedAtMs: startedAtMs,
 				timeoutMs: 120_000,
 			},
 		);
 		void time.sleep(5_000).then(() => set(byMs));
-		const { timedOut, waitedMs } = await time.run(waiting);
-		return { timedOut, waitedMs, tookMs: time.at - 1_000_000 };
+		const outcome = await time.run(waiting.catch((error: unknown) => error));
+		const waitedMs = outcome instanceof GatewayError ? outcome.task?.elapsedMs : (outcome as Waited<string>).waitedMs;
+		return { timedOut: outcome instanceof GatewayError, waitedMs, tookMs: time.at - 1_000_000 };
 	};
 	for (const endsAfterMs of [33_000, Infinity]) {
 		const undisturbed = await outcome(0, endsAfterMs);

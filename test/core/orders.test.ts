@@ -18,7 +18,7 @@ import { parseOrder } from './support';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
-const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
+const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1 };
 const batch = { name: 'a run', places: 5, requestsPerSecond: 60, stopsAtError: true, waves: 0 };
 const planned = (more: Partial<OrderDraft> = {}): Order =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', request, ...more });

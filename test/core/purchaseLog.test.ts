@@ -12,7 +12,7 @@ import { sharedClock } from './support';
 const order = (item: number, model?: string): Order =>
 	makeOrder({
 		...{ item, model, thing: 'task', kind: 'image', then: 'poll' },
-		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000, onTimeout: 'error' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000 },
 		request: { body: {}, hash: 'hash', submitAgain: false },
 	});
 

@@ -109,7 +109,7 @@ export function makeWorld(delays: () => number = () => 10) {
 export const orderOf = (changes: Partial<NonNullable<Order['request']>> = {}): Order =>
 	makeOrder({
 		...{ item: 0, thing: 'task', kind: 'image', then: 'poll' },
-		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000, onTimeout: 'error' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000 },
 		request: { body: {}, hash: 'hash', submitAgain: false, keyHash: 'key', ...changes },
 	});
 

@@ -47,7 +47,7 @@ describe('RequestLimiter', () => {
 		[
 			'also of a run',
 			10,
-			(limiter) => (limiter.lane().holdBack(10), limiter.lane().recover(), limiter.lane(5).recover()),
+			(limiter) => (limiter.lane().holdBack(10), limiter.lane().recover(), limiter.lane().recover()),
 			200 * 0.95 ** 2,
 		],
 		['the usual one in the end', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
@@ -127,12 +127,12 @@ describe('RequestLimiter', () => {
 	});
 
 	describe('runs that share it', () => {
-		const shared = (perSecond: number, limits: Array<[count: number, perSecond?: number]>) => {
+		const shared = (perSecond: number, counts: number[]) => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(perSecond, clock);
-			const leftAtMs = limits.map((): number[] => []);
-			const passing = limits.map(async ([count, own], run) => {
-				const lane = limiter.lane(own);
+			const leftAtMs = counts.map((): number[] => []);
+			const passing = counts.map(async (count, run) => {
+				const lane = limiter.lane();
 				await Promise.all(
 					Array.from(
 						{ length: count },
@@ -144,34 +144,11 @@ describe('RequestLimiter', () => {
 		};
 
 		test('runs that share a limiter take turns: a short one does not wait for all requests of a long one', async () => {
-			const { leftAtMs, passed } = shared(10, [[200], [5], [5]]);
+			const { leftAtMs, passed } = shared(10, [200, 5, 5]);
 			await passed;
 			expect(leftAtMs[1]?.at(-1)).toBeLessThan(2_500);
 			expect(leftAtMs[2]?.at(-1)).toBeLessThan(2_500);
 			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(10);
-		});
-
-		test('runs can have lower limits of their own, which hold up no other run', async () => {
-			const { leftAtMs, passed } = shared(50, [[10, 2], [200], [20, 1_000]]);
-			await passed;
-			expect(busiestSecond(leftAtMs[0] ?? [])).toBe(2);
-			expect(leftAtMs[1]?.at(-1)).toBeLessThan(5_000);
-			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(50);
-		});
-
-		test('runs that go on in another execution keep their own limit', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(50, clock);
-			const leftAtMs: number[] = [];
-			const send = async (run: string | undefined, count = 1) => {
-				const lane = limiter.lane(2, run);
-				for (let sent = 0; sent < count; sent++) await lane.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
-			};
-			await clock.run(send('run', 2));
-			await clock.run(send('run'));
-			expect(leftAtMs.at(-1)).toBeGreaterThanOrEqual(1_000);
-			for (const other of ['other run', undefined, undefined]) await clock.run(send(other));
-			expect(leftAtMs.at(-1)).toBeLessThan(1_100);
 		});
 	});
 

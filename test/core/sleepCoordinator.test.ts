@@ -6,7 +6,7 @@ const simulatedClock = () => sharedClock(() => 0.25, 0);
 
 /** An order that was accepted at this time, and is polled from the first moment on. */
 const order = ({ acceptedAtMs = 0, ...more }: Partial<OrderWait> & { acceptedAtMs?: number } = {}) => {
-	const wait: OrderWait = { plan: { kind: 'automatic' }, startedAtMs: 0, timeoutMs: 1e9, onTimeout: 'error', ...more };
+	const wait: OrderWait = { plan: { kind: 'automatic' }, startedAtMs: 0, timeoutMs: 1e9, ...more };
 	return { acceptedAtMs, wait };
 };
 

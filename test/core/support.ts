@@ -60,12 +60,12 @@ export function sharedClock(random = () => 0.5, startMs = 1_000_000) {
 				next.wake();
 			}
 		},
-		/** Lets the time pass until the work has ended. */
-		run: async <T>(work: Promise<T>): Promise<T> => {
+		/** Lets the time pass until the work has ended; `most` sleepers are woken meanwhile. */
+		run: async <T>(work: Promise<T>, most = 5 * MOST_SLEEPS): Promise<T> => {
 			let ended = false;
 			const end = () => (ended = true);
 			work.then(end, end);
-			for (let woken = 0; woken < 5 * MOST_SLEEPS; woken++) {
+			for (let woken = 0; woken < most; woken++) {
 				await flushPromises();
 				if (ended) return await work;
 				const next = sleepers.pop();

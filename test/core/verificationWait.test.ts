@@ -26,7 +26,6 @@ async function wait(
 		clock,
 		startedAtMs,
 		timeoutMs,
-		onTimeout: 'error',
 		plan: { kind: 'fixed', intervalMs: 3 * SECOND },
 	});
 	const outcome = await ended.then(

@@ -48,7 +48,7 @@ function wait(seen: Seen[], { intervalMs = 10_000, classifyError, requestMs = 0,
 		classifyError,
 	};
 	const ended = waitForTask(target, {
-		...{ survivalTable: () => table, backlogMs: () => 0, clock, onTimeout: 'error', timeoutMs: 600_000 },
+		...{ survivalTable: () => table, backlogMs: () => 0, clock, timeoutMs: 600_000 },
 		...{ startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'fixed', intervalMs } },
 		watcher: { begun: () => {}, retrying: ({ kind }) => retries.push(kind) },
 		...more,
@@ -70,7 +70,7 @@ describe('the result of a wait', () => {
 		const { outcome, task } = wait([{ progress: 30 }, { ...DONE, progress: 100 }], {
 			...{ startedAtMs: START_MS - 5_000, requestMs: 200 },
 		});
-		expect((await outcome).waited).toEqual({ record: { ...DONE, progress: 100 }, timedOut: false, waitedMs: 25_200 });
+		expect((await outcome).waited).toEqual({ record: { ...DONE, progress: 100 }, waitedMs: 25_200 });
 		expect(task).toEqual({ taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 25_000 });
 	});
 
@@ -85,7 +85,7 @@ describe('the result of a wait', () => {
 		const { error } = await outcome;
 		expect(error?.kind).toBe('taskTimedOut');
 		expect(error?.message).toBe('Task task-1 has not finished within 25 s (last status: in_progress, 12 %)');
-		expect(describeError(error!)).toMatch(/Wait for Task/);
+		expect(describeError(error!)).toMatch(/Get Result/);
 		expect(error?.task).toEqual({ taskId: 'task-1', status: 'in_progress', progress: 12, elapsedMs: 25_000 });
 		expect(looksS).toEqual([10, 20, 25]);
 	});
@@ -107,7 +107,7 @@ describe('answers that pass', () => {
 		const order = makeOrder({ item: 0, thing: 'task', kind: 'video', then: 'poll', task });
 		const table = new SurvivalTable();
 		const outcome = await waitForTask(generationTasks(client).target!(order, task), {
-			...{ survivalTable: () => table, backlogMs: () => 0, clock, timeoutMs: 600_000, onTimeout: 'error' },
+			...{ survivalTable: () => table, backlogMs: () => 0, clock, timeoutMs: 600_000 },
 			...{ startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } },
 		}).then(
 			({ record }) => record?.status,
@@ -199,11 +199,9 @@ describe('answers that end a wait when they last', () => {
 
 	test('a refusal is told where the deadline comes before the end of its grace', async () => {
 		const refused = trouble('permission', { httpStatus: 403 });
-		for (const onTimeout of ['error', 'return'] as const) {
-			const soon = wait([{}, refused], { timeoutMs: 35_000, onTimeout });
-			expect((await soon.outcome).error).toMatchObject({ kind: 'permission', task: { taskId: 'task-1' } });
-			expect(soon.looksS).toEqual([10, 20, 30, 35]);
-		}
+		const soon = wait([{}, refused], { timeoutMs: 35_000 });
+		expect((await soon.outcome).error).toMatchObject({ kind: 'permission', task: { taskId: 'task-1' } });
+		expect(soon.looksS).toEqual([10, 20, 30, 35]);
 	});
 
 	test('a 404 ends the wait when nothing else was answered for 30 s, or for two minutes where the task was seen', async () => {

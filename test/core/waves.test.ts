@@ -29,7 +29,7 @@ const plan = (item: number) =>
 	makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'poll' },
 		request: { body: {}, hash: 'h', submitAgain: false },
-		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000 },
 	});
 
 /** The steps between the plan of an order and its answer, at each of which a worker may fall silent. */

@@ -116,7 +116,7 @@ test('no number has bounds of n8n: with them 15, 1, -5 or 1.5 become another val
 });
 
 test('tools hide what agents cannot use', () => {
-	const useless = ['downloadResult', 'options.includeInputFields', 'options.outputField', 'options.surviveRestarts'];
+	const useless = ['options.outputField', 'result'];
 	const found = parameters().filter(({ path }) => useless.includes(path));
 	expect([...new Set(found.map(({ path }) => path))].sort()).toEqual(useless);
 	const shown = found.filter(({ property }) => !property.displayOptions?.hide?.['@tool']?.includes(true));

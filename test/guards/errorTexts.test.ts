@@ -137,7 +137,8 @@ test('every label that advice names is in a form', async () => {
 	const { nodes, credentials } = await loadPackage();
 	const forms = [...nodes.map(({ instance }) => instance.description), ...credentials.map(({ instance }) => instance)];
 	const shown = forms.flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]);
-	const labels = [...shown, ...shown.map((label) => label.replace(/ \([^)]*\)$/, '')), ...OTHER_NAMES];
+	const short = shown.flatMap((label) => [label.replace(/ \([^)]*\)$/, ''), ...label.split(', ')]);
+	const labels = [...shown, ...short, ...OTHER_NAMES];
 	const advice = reasons.flatMap((reason) =>
 		SITUATIONS.map((situation) => write(REASONS[reason].advice, (name) => factOf(reason, name)[0], situation)),
 	);

@@ -15,11 +15,11 @@ before(async () => {
 });
 after(() => instance?.close());
 
-test('five executions with Tasks at Once together never ask for more than the account can run', async () => {
+test('five executions with Concurrent Tasks of the Account together never ask for more than the account can run', async () => {
 	const { rest, sandbox } = instance;
-	const data = { ...instance.credential.data, tasksAtOnce: PLACES };
+	const data = { ...instance.credential.data, advanced: true, concurrentTasks: PLACES };
 	const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Five', type: credentialType, data });
-	const parameters = { prompt: '={{ $json.prompt }} of {{ $execution.id }}', downloadResult: false };
+	const parameters = { prompt: '={{ $json.prompt }} of {{ $execution.id }}', result: 'urlOnly' };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const items = Array.from({ length: ITEMS }, (_, item) => ({ prompt: `picture ${item}` }));
 	const signed = { rest, credential: { id: String(id), name: String(name), data } };

@@ -108,7 +108,7 @@ describe('answers in a real n8n', { concurrency: 50 }, () => {
 	for (const [directives, maxTries, hint] of arriving)
 		test(`${directives}: one task is bought, and its result arrives`, async () => {
 			// To download a file, the node would look for its address once more.
-			const parameters = { downloadResult: false };
+			const parameters = { result: 'urlOnly' };
 			const settings = retrying(maxTries);
 			const made = await run([`a [[sandbox ${directives}]]`], { parameters, settings });
 			assert.equal(made.status, 'success', made.said);
@@ -126,10 +126,10 @@ describe('answers in a real n8n', { concurrency: 50 }, () => {
 		assert.equal(posts(requests()), 1);
 	});
 
-	for (const surviveRestarts of [false, true])
-		test(`a file at the service, which leads to another host, is fetched with the key at the service only (Survive Restarts: ${surviveRestarts})`, async () => {
+	for (const wait of ['untilReady', 'acrossRestarts'])
+		test(`a file at the service, which leads to another host, is fetched with the key at the service only (Wait: ${wait})`, async () => {
 			const { apiKey, said, items, tasks } = await run(['a [[sandbox result_at=gateway_redirect]]'], {
-				options: { surviveRestarts },
+				parameters: { wait },
 			});
 			const file = await instance.rest.readBinary(items[0]?.binary?.data.id);
 			assert.equal(file.subarray(1, 4).toString(), 'PNG', said);

@@ -1,5 +1,5 @@
 /**
- * A workflow with Survive Restarts, where a webhook or a calling workflow would get the answer too early: the node waits in
+ * A workflow with Across Restarts, where a webhook or a calling workflow would get the answer too early: the node waits in
  * memory. Who else waits is in test/nodes/answerAwaited; behind other webhooks it sleeps (test/crash).
  */
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ const PROMPT = '={{ $json.prompt ?? "a lighthouse" }}';
 const generate: TestNode = {
 	name: 'Generate',
 	type: packageType('imageGeneration'),
-	parameters: { prompt: PROMPT, options: { surviveRestarts: true, pollIntervalSeconds: 1 } },
+	parameters: { prompt: PROMPT, wait: 'acrossRestarts', options: { pollIntervalSeconds: 1 } },
 };
 
 /** Saves the nodes, one after the other, as an active workflow. */
@@ -112,7 +112,7 @@ async function assertPassedOn(executionId: string) {
 	);
 }
 
-describe('Survive Restarts', { concurrency: true }, () => {
+describe('Across Restarts', { concurrency: true }, () => {
 	test('the caller of a webhook that the last node answers gets the result, and a hint says why the node did not sleep', async () => {
 		const id = await publish([webhook('awaited-last'), generate]);
 		assert.match(await post('webhook/awaited-last'), /"status":"completed"/);

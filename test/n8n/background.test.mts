@@ -1,5 +1,5 @@
 /**
- * Start a Workflow: the node returns at once, and another workflow gets the results, as in the three examples for it. That all
+ * In Another Workflow: the node returns at once, and another workflow gets the results, as in the three examples for it. That all
  * of it survives a kill is in `durable`.
  */
 import assert from 'node:assert/strict';
@@ -66,7 +66,7 @@ async function createActiveReceiver(): Promise<string> {
 async function generate(workflowId: string, prompts: string[]) {
 	const parameters = {
 		prompt: '={{ $json.prompt }}',
-		whenDone: 'startWorkflow',
+		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: workflowId },
 	};
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
@@ -109,7 +109,7 @@ async function post(path: string, body: Record<string, unknown>): Promise<Record
 	return (await response.json()) as Record<string, string>;
 }
 
-describe('Start a Workflow', { concurrency: true }, () => {
+describe('In Another Workflow', { concurrency: true }, () => {
 	test('the results for a workflow that cannot be started any more are kept, and a retry hands them on', async () => {
 		const receiver = await createActiveReceiver();
 		const returned = await generate(receiver, ['late [[sandbox duration=never]]']);

@@ -14,9 +14,8 @@ before(async () => {
 });
 after(() => instance?.close());
 
-async function assertLinksOpen(more: Record<string, unknown>) {
-	const options = { downloadLink: true, ...more };
-	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+async function assertLinksOpen(wait: string, options: Record<string, unknown>) {
+	const parameters = { prompt: '={{ $json.prompt }}', wait, result: 'fileAndLink', options };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const workflowId = await createWorkflow(instance, [{ prompt: 'one' }, { prompt: 'two' }], [node]);
 	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
@@ -37,7 +36,7 @@ async function assertLinksOpen(more: Record<string, unknown>) {
 }
 
 describe('links to files that n8n stores', { concurrency: true }, () => {
-	test('the links open after a run in memory', () => assertLinksOpen({ pollIntervalSeconds: 1 }));
+	test('the links open after a run in memory', () => assertLinksOpen('untilReady', { pollIntervalSeconds: 1 }));
 	test('the links open after a sleep in the database, where the files belong to the sub-execution', () =>
-		assertLinksOpen({ surviveRestarts: true, pollIntervalSeconds: ASLEEP_SECONDS }));
+		assertLinksOpen('acrossRestarts', { pollIntervalSeconds: ASLEEP_SECONDS }));
 });

@@ -1,5 +1,5 @@
 /**
- * Survive Restarts: what sleeps in n8n's database goes on after a kill, and its outcomes come where On Error says. All moments
+ * Across Restarts: what sleeps in n8n's database goes on after a kill, and its outcomes come where On Error says. All moments
  * at which n8n may be killed are in test/crash.
  */
 import assert from 'node:assert/strict';
@@ -50,7 +50,8 @@ async function start(
 		type: packageType('imageGeneration'),
 		parameters: {
 			prompt: '={{ $json.prompt }}',
-			options: { surviveRestarts: true, pollIntervalSeconds: CHECK_AT_SECONDS, ...options },
+			wait: 'acrossRestarts',
+			options: { pollIntervalSeconds: CHECK_AT_SECONDS, ...options },
 			...parameters,
 		},
 		...settings,
@@ -113,7 +114,7 @@ before(async () => {
 	await activate(instance, receiverId);
 	batches.asleep = await start(held('asleep 1', 'asleep 2'), { reportCredits: true });
 	const startWorkflow = {
-		whenDone: 'startWorkflow',
+		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: receiverId },
 		passAlong: '={{ { "asked": $json.prompt } }}',
 	};
@@ -143,7 +144,7 @@ describe('after a kill while all sleep', { concurrency: true }, () => {
 		assert.ok(Number(used) >= 2 * IMAGE_CREDITS);
 	});
 
-	test('with Start a Workflow, the other workflow is started once, with all results and what was passed along', async () => {
+	test('with In Another Workflow, the other workflow is started once, with all results and what was passed along', async () => {
 		const starts = async () => (await executions(receiverId)).filter(({ runData }) => runData.Got !== undefined);
 		await until('it was started', async () => (await starts()).some(({ status }) => status === 'success'));
 		const [execution, ...others] = await starts();

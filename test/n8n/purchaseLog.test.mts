@@ -22,7 +22,7 @@ const generate = (options: Record<string, unknown> = {}, prompt = '={{ $json.pro
 	name: 'Generate',
 	type: packageType('imageGeneration'),
 	onError: 'continueRegularOutput',
-	parameters: { prompt, downloadResult: false, options: { pollIntervalSeconds: 1, ...options } },
+	parameters: { prompt, result: 'urlOnly', options: { pollIntervalSeconds: 1, ...options } },
 });
 const withKey = { purchaseKey: '={{ $json.order }}' };
 

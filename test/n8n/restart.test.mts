@@ -82,7 +82,7 @@ describe('after a kill', { concurrency: true }, () => {
 		await assert.rejects(retry(executionIds.notSaved), /cannot be retried/);
 	});
 
-	test('one step: n8n has nothing of the node, its retry buys nothing, and Wait for Task finishes with the IDs of the log', async () => {
+	test('one step: n8n has nothing of the node, its retry buys nothing, and Get Result finishes with the IDs of the log', async () => {
 		const { rest } = instance;
 		assert.equal(itemsOf(await crashed('oneStep'), 'Generate').length, 0);
 		const inLog = new RegExp(

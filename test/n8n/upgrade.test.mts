@@ -27,7 +27,7 @@ let waiting: Batch;
 let inBackground: Batch;
 
 async function start(prompts: string[], options: object, more: TestNode['parameters'] = {}): Promise<Batch> {
-	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options, ...more };
+	const parameters = { prompt: '={{ $json.prompt }}', result: 'urlOnly', options, ...more };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const workflowId = await createWorkflow(
 		instance,
@@ -70,12 +70,11 @@ before(async () => {
 	await activate(instance, receiverId);
 	const options = { pollIntervalSeconds: ASLEEP_SECONDS, concurrentTasks: 2 };
 	// The third one waits for the end of the others.
-	waiting = await start(['one [[sandbox duration=never]]', 'two [[sandbox duration=never]]', 'three'], {
-		...options,
-		surviveRestarts: true,
+	waiting = await start(['one [[sandbox duration=never]]', 'two [[sandbox duration=never]]', 'three'], options, {
+		wait: 'acrossRestarts',
 	});
 	inBackground = await start(['four [[sandbox duration=never]]'], options, {
-		whenDone: 'startWorkflow',
+		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: receiverId },
 	});
 	await untilAsleep(waiting);

@@ -1,5 +1,5 @@
 /**
- * n8n calls itself to wake what sleeps with Survive Restarts. Where it can, it is woken at once, and the signature that the
+ * n8n calls itself to wake what sleeps with Across Restarts. Where it can, it is woken at once, and the signature that the
  * call needs goes to n8n alone. Where it cannot, n8n's tracker wakes it a minute later, and the log says what to set. One n8n
  * is started with one setting after the other.
  */
@@ -41,8 +41,8 @@ interface Begun {
 async function begin(prompt: string, credential = instance.credential): Promise<Begun> {
 	const parameters = {
 		prompt: `${prompt} [[sandbox duration=2s]]`,
-		downloadResult: false,
-		options: { surviveRestarts: true },
+		result: 'urlOnly',
+		wait: 'acrossRestarts',
 	};
 	const beganMs = Date.now();
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };

@@ -19,7 +19,7 @@ beforeEach(() => sandbox.reset());
 /** What the node has sent for this form, and the sandbox has taken; undefined where the node refuses the form. */
 async function sent(kind: 'token' | 'avatar', form: IDataObject): Promise<unknown> {
 	sandbox.requests.length = 0;
-	const { error } = await runGateway(kind, sandbox, form, { credential: { requestsPerSecond: 1_000 } });
+	const { error } = await runGateway(kind, sandbox, form, { credential: { advanced: true, requestsPerSecond: 1_000 } });
 	const post = sandbox.requests.find(({ method }) => method === 'POST');
 	if (post === undefined) expect(error?.description).toMatch(/Nothing was sent/);
 	else expect({ body: post.body, said: error?.description }).toEqual({ body: post.body, said: undefined });

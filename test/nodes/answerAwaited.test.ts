@@ -1,4 +1,4 @@
-/** Survive Restarts where somebody waits for the answer of the workflow: n8n answers as soon as an execution sleeps. */
+/** Across Restarts where somebody waits for the answer of the workflow: n8n answers as soon as an execution sleeps. */
 import type { IDataObject } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
@@ -19,7 +19,7 @@ async function run(
 	[triggerType, triggerParameters]: [string, IDataObject],
 	{ parameters = {}, ...options }: RunOptions & { parameters?: IDataObject } = {},
 ) {
-	const surviving = { operation: 'generate', prompt: 'a', options: { ...quick, surviveRestarts: true }, ...parameters };
+	const surviving = { operation: 'generate', prompt: 'a', wait: 'acrossRestarts', options: quick, ...parameters };
 	const { promise, additionalData } = start(
 		toOptions('image', sandbox, surviving, {
 			mode: 'webhook',
@@ -34,7 +34,7 @@ async function run(
 	const { data, waitTill } = await promise;
 	const task = data.resultData.runData.Node?.[0];
 	const [, node] = (task?.hints ?? [])
-		.map(({ message }) => /^Survive Restarts has no effect here: (.*) waits for the answer/.exec(message))
+		.map(({ message }) => /^Across Restarts has no effect here: (.*) waits for the answer/.exec(message))
 		.find((match) => match !== null) ?? [undefined, undefined];
 	return { sleeps: waitTill !== undefined, node, status: task?.data?.main[0]?.[0]?.json.status };
 }
@@ -101,7 +101,7 @@ test.each<[string, [string, IDataObject], RunOptions, typeof inMemory | typeof a
 });
 
 test('a workflow that is started with the results returns at once, whoever waits', async () => {
-	const parameters = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'other' } };
+	const parameters = { wait: 'inAnotherWorkflow', workflowId: { __rl: true, mode: 'id', value: 'other' } };
 	const { node, status } = await run(WAITING, { parameters });
 	expect([node, status]).toEqual([undefined, 'queued']);
 });

@@ -1,4 +1,4 @@
-/** Survive Restarts and the executions around it: who waits, who has been stopped, and who is called once for each item. */
+/** Across Restarts and the executions around it: who waits, who has been stopped, and who is called once for each item. */
 import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
@@ -38,7 +38,8 @@ function begin(parameters: IDataObject, items: INodeExecutionData[], saved?: Sav
 const surviving = {
 	operation: 'generate',
 	prompt: '={{ $json.prompt }}',
-	options: { surviveRestarts: true, pollIntervalSeconds: 1, timeoutMinutes: 5 },
+	wait: 'acrossRestarts',
+	options: { pollIntervalSeconds: 1, timeoutMinutes: 5 },
 };
 
 /** The execution that polls, as n8n wakes it: nobody around it is awake. */
@@ -169,7 +170,7 @@ describe('in a sub-workflow', () => {
 		['called with several items', given(2), at('test.start', undefined, 1), true],
 		['not to be read', undefined, undefined, false],
 	])(
-		'in a sub-workflow, Survive Restarts has an effect only where the caller gets the results: %s',
+		'in a sub-workflow, Across Restarts has an effect only where the caller gets the results: %s',
 		async (_, own, caller, sleeps) => {
 			const saved: Saved = (id) => (id.startsWith('called') ? own : id === 'caller' ? caller : at(CALL, 'each', 2));
 			const { promise, subExecutions } = begin(surviving, prompts('a'), saved, {
@@ -180,7 +181,7 @@ describe('in a sub-workflow', () => {
 			const hints = task?.hints?.map(({ message }) => message) ?? [];
 			expect(subExecutions).toHaveLength(sleeps ? 1 : 0);
 			expect(
-				hints.some((hint) => hint.startsWith('Survive Restarts has no effect here: this workflow was called')),
+				hints.some((hint) => hint.startsWith('Across Restarts has no effect here: this workflow was called')),
 			).toBe(!sleeps);
 			if (!sleeps) expect(task?.data?.main[0]?.[0]?.json.status).toBe('completed');
 		},

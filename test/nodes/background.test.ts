@@ -1,4 +1,4 @@
-/** Start a Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
+/** In Another Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { orderOf } from '../support/orders.mts';
@@ -39,7 +39,7 @@ async function run(
 	const form = {
 		operation: 'generate',
 		prompt: '={{ $json.prompt }}',
-		whenDone: 'startWorkflow',
+		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'list', value: 'w1', cachedResultName: 'Post Picture' },
 		options: quick,
 		...parameters,
@@ -88,6 +88,14 @@ test('the node returns the tasks and the execution that waits for them', async (
 		[0, 1].map((item) => ['101', { item }]),
 	);
 	expect(hints).toEqual([expect.stringContaining('"Post Picture" starts with their results')]);
+});
+
+test('with Stop Workflow, a task that fails there holds back none that are still to be submitted', async () => {
+	const { started } = await run({ options: { ...quick, concurrentTasks: 1 } }, prompts('a', 'b'));
+	expect(started[0]?.items.map((item) => [orderOf(item).state, orderOf(item).batch?.stopsAtError])).toEqual([
+		['accepted', false],
+		['planned', false],
+	]);
 });
 
 test('the execution that waits is saved and has no timeout, and holds the prompt once, for its results', async () => {
@@ -142,11 +150,6 @@ test.each<[string, IDataObject, RegExp]>([
 		'65 kB to pass along',
 		{ passAlong: { text: 'ü'.repeat(33_000) } },
 		/^The data passed along is 660\d\d bytes: at most 65536 are allowed$/,
-	],
-	[
-		'more than Concurrent Tasks, each with an execution of its own,',
-		{ startMode: 'eachItem', options: { ...quick, concurrentTasks: 1 } },
-		/^There are 2 items, but Concurrent Tasks is 1, and each item would have an execution of its own$/,
 	],
 ])('%s is refused before anything is sent', async (_, parameters, message) => {
 	const { error, started } = await run(parameters, prompts('a', 'b'));

@@ -95,14 +95,14 @@ const cases: Case[] = [
 	{
 		title: 'custom path that is an absolute URL',
 		parameters: { prompt: 'a' },
-		credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' },
+		credential: { advanced: true, customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' },
 		says: /Video Task Status Path.*absolute URL/,
 	},
 	...['my file', 'a"b', 'a\r\nb'].map(
 		(imageUploadField): Case => ({
 			title: `upload field ${JSON.stringify(imageUploadField)}`,
 			parameters: { prompt: 'a' },
-			credential: { customPaths: true, imageUploadField },
+			credential: { advanced: true, customPaths: true, imageUploadField },
 			says: /^Image Upload Field in the credential is not the name of a field/,
 		}),
 	),
@@ -116,6 +116,59 @@ const cases: Case[] = [
 		parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } },
 		says: /Put Output File in Field is {"a":1}, which is not text/,
 	},
+	...Object.entries<[unknown, string]>({
+		'an unknown value': ['soon', '"soon"'],
+		'a value of Generate in another operation': ['inAnotherWorkflow', '"inAnotherWorkflow"'],
+		'a list': [['untilReady'], '["untilReady"]'],
+		'an expression': ['={{ "dontWait" }}', '"{{ "dontWait" }}"'],
+		'an empty text': ['', '""'],
+	}).map(
+		([what, [wait, shown]]): Case => ({
+			title: `Wait is ${what}`,
+			parameters: { operation: 'getResult', taskId: 'a', wait } as IDataObject,
+			says: new RegExp(`^Wait is ${escape(shown)}: it must be untilReady, acrossRestarts or dontWait$`),
+		}),
+	),
+	{
+		title: 'Wait of Generate is an unknown value',
+		parameters: { prompt: 'a', wait: 'return' },
+		says: /^Wait is "return": it must be untilReady, acrossRestarts, inAnotherWorkflow or dontWait$/,
+	},
+	...Object.entries<[unknown, RegExp]>({
+		'an unknown value': ['link', /^Result is "link": it must be file, fileAndLink or urlOnly$/],
+		'a number': ['={{ 1 }}', /^Result is 1: it must be/],
+		'an expression that gives nothing': ['={{ $json.nothing }}', /^The expression in Result gave nothing/],
+	}).flatMap(([what, [result, says]]): Case[] => [
+		{ title: `Result of Generate is ${what}`, parameters: { prompt: 'a', result } as IDataObject, says },
+		{
+			title: `Result of Get Result is ${what}`,
+			parameters: { operation: 'getResult', taskId: 'a', result } as IDataObject,
+			says,
+		},
+	]),
+	...Object.entries<[IDataObject, RegExp]>({
+		'a text in Concurrent Tasks': [{ concurrentTasks: 'many' }, /^Concurrent Tasks is "many": it must be a number/],
+		'0 Concurrent Tasks': [{ concurrentTasks: 0 }, /^Concurrent Tasks is 0: it must be a number, 1 or more/],
+		'10,001 Concurrent Tasks': [{ concurrentTasks: '={{ 10001 }}' }, /^Concurrent Tasks is 10001: it must be 10000 or/],
+		'nothing in Concurrent Tasks': [
+			{ concurrentTasks: '={{ $json.no }}' },
+			/^The expression in Concurrent Tasks gave nothing/,
+		],
+		'a Polling Interval of half a second': [
+			{ pollIntervalSeconds: 0.5 },
+			/^Polling Interval \(Seconds\) is 0.5: .* 1 or/,
+		],
+		'a list as Polling Interval': [{ pollIntervalSeconds: [1] }, /^Polling Interval \(Seconds\) is \[1\]: it must be/],
+		'nothing in Polling Interval': [
+			{ pollIntervalSeconds: '={{ $json.no }}' },
+			/^The expression in Polling Interval \(Seconds\) gave nothing/,
+		],
+		'a word in Report Credits': [{ reportCredits: 'often' }, /^Report Credits is "often": it must be true or false/],
+		'nothing in Report Credits': [
+			{ reportCredits: '={{ $json.no }}' },
+			/^The expression in Report Credits gave nothing/,
+		],
+	}).map(([title, [options, says]]): Case => ({ title, parameters: { prompt: 'a', options }, says })),
 	{
 		title: 'a switch for the items of files that is neither on nor off',
 		parameters: { prompt: 'a', options: { splitFiles: '={{ "each" }}' } },
@@ -124,11 +177,15 @@ const cases: Case[] = [
 	...['.', '..', '\\ud800'].map(
 		(id): Case => ({
 			title: `a task ID ${id} that would lead elsewhere`,
-			parameters: { operation: 'waitForTask', taskId: `={{ "${id}" }}` },
+			parameters: { operation: 'getResult', taskId: `={{ "${id}" }}` },
 			says: /^An ID cannot be "/,
 		}),
 	),
 ];
+
+function escape(text: string): string {
+	return text.replace(/[\\[\]{}"]/g, '\\$&');
+}
 
 /** A field that was switched to Fixed, or that got its text by pasting. */
 const template = (label: string, parameters: IDataObject, kind: Case['kind'] = 'video'): Case => ({
@@ -152,7 +209,7 @@ cases.push(
 		referenceUrls: { video: [{ url: '{{ $json.url }}' }] },
 	}),
 	template('Purchase Key', { prompt: 'a', options: { purchaseKey: 'order {{ $json.id }}' } }),
-	template('Task ID', { operation: 'getTask', taskId: '{{ $json.task_id }}' }),
+	template('Task ID', { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '{{ $json.task_id }}' }),
 	template('Model ID', { model: 'custom', customModelId: '{{ $json.model }}', customBody: '{"prompt": "a"}' }),
 	template('Body (JSON)', { model: 'custom', customModelId: 'm', customBody: '{"prompt": "{{ $json.prompt }}"}' }),
 	template('Additional Fields (JSON)', {
@@ -168,9 +225,33 @@ cases.push(
 	),
 );
 
+test('values of another choice do not count: a Workflow before Wait was changed, a Result that nobody waits for', async () => {
+	const workflowId = { __rl: true, mode: 'id', value: 'gone' };
+	const along = { workflowId, passAlong: '{"a": ' };
+	const { json, error } = await runGateway('video', sandbox, {
+		prompt: 'a',
+		result: 'urlOnly',
+		options: quick,
+		...along,
+	});
+	expect([error, json[0]?.status, json[0]?.pass_along]).toEqual([undefined, 'completed', undefined]);
+	const ids = await runGateway('video', sandbox, { prompt: 'a', wait: 'dontWait', result: 'link', ...along });
+	expect([ids.error, ids.json[0]?.task_id]).toEqual([undefined, sandbox.tasks[1]?.id]);
+});
+
+test('an expression in an option of the run, in a workflow from elsewhere, is evaluated for the first item', async () => {
+	const options = { ...quick, concurrentTasks: '={{ $json.at }}', reportCredits: '={{ $json.reports }}' };
+	const items = [1, 0].map((at) => ({ json: { at, reports: at === 1 } }));
+	const { error, task } = await runGateway('video', sandbox, { prompt: 'a', result: 'urlOnly', options }, { items });
+	expect(error).toBeUndefined();
+	expect(task?.hints?.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^The account has used/));
+	const aboutTasks = sandbox.requests.filter(({ path }) => path.startsWith('/v1/videos'));
+	expect(aboutTasks.map(({ method }) => method).join(' ')).toMatch(/^POST (GET )+POST( GET)+$/);
+});
+
 test('a template of another language in JSON is sent as it is', async () => {
 	const options = { additionalFields: '{"template": "{{ name }}", "nested": {"a": {"b": 1}}}' };
-	await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return', options });
+	await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', wait: 'dontWait', options });
 	expect(sandbox.requests[0]?.body).toMatchObject({ template: '{{ name }}' });
 });
 
@@ -230,13 +311,24 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 	);
 
 	test.each<[IDataObject, string]>([
+		[{ advanced: 'yes' }, 'Advanced in the credential is "yes": it must be true or false'],
 		[{ requestsPerSecond: 0 }, 'Requests per Second in the credential is 0: it must be a number, 1 or more'],
-		[{ tasksAtOnce: 'many' }, 'Tasks at Once in the credential is "many": it must be a number, 1 or more'],
+		[{ requestsPerSecond: 1001 }, 'Requests per Second in the credential is 1001: it must be 1000 or less'],
+		...[0, -1, 'many', [20], true].map((concurrentTasks): [IDataObject, string] => [
+			{ concurrentTasks },
+			`Concurrent Tasks of the Account in the credential is ${JSON.stringify(concurrentTasks)}: it must be a number, 1 or more`,
+		]),
+		[
+			{ concurrentTasks: 10_001 },
+			'Concurrent Tasks of the Account in the credential is 10001: it must be 10000 or less',
+		],
+		[{ privateNetwork: 'on' }, 'Private Network in the credential is "on": it must be true or false'],
 		[{ purchaseLog: 'yes' }, 'Purchase Log in the credential is "yes": it must be true or false'],
 		[{ customPaths: 1 }, 'Custom Paths in the credential is 1: it must be true or false'],
-	])('the credential %j, which no node can run with, does not pass its test either', async (more, message) => {
+	])('the credential %j, which no node can run with, does not pass its test either', async (fields, message) => {
+		const more = { advanced: true, ...fields };
 		expect((await testCredential(sandbox, more)).message).toContain(message);
-		const parameters = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', downloadResult: false };
+		const parameters = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', result: 'urlOnly' };
 		const { error } = await runGateway('image', sandbox, parameters, { credential: more });
 		expect(error?.message).toBe(message);
 		expect(sandbox.requests).toHaveLength(0);

@@ -30,7 +30,7 @@ const polls = () => sandbox.requests.filter(({ method, path }) => method === 'GE
 const generate = (directives: string, more: IDataObject = {}) => ({
 	operation: 'generate',
 	prompt: `a [[sandbox ${directives}]]`,
-	downloadResult: false,
+	result: 'urlOnly',
 	options: { ...quick, ...more },
 });
 

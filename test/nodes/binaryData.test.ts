@@ -28,7 +28,7 @@ const WAYS = [
 const fileOf = ([{ json, binary }]: INodeExecutionData[], name: string) =>
 	(binary ?? (json._files as NonNullable<typeof binary>))[name];
 describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held }) => {
-	const generate = { operation: 'generate', prompt: 'a cat', downloadResult: true, n: 2, options: quick };
+	const generate = { operation: 'generate', prompt: 'a cat', result: 'file', n: 2, options: quick };
 	const options: RunOptions = { workflowSettings: { binaryMode: held } };
 	const isInJson = stored === 'filesystem' && held === 'combined';
 
@@ -88,7 +88,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 					binaryPropertyName: `=${file}`,
 				})),
 			};
-			const parameters = { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' };
+			const parameters = { operation: 'generate', prompt: 'it moves', images, wait: 'dontWait' };
 			const { items, last } = await runGateway('image', sandbox, again, {
 				...options,
 				items: made,

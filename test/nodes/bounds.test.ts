@@ -21,7 +21,6 @@ interface Bounded {
 }
 
 const BOUNDED: Bounded[] = [
-	{ kind: 'image', label: 'Requests per Second', option: 'requestsPerSecond', max: 1_000 },
 	{ kind: 'image', label: 'Concurrent Tasks', option: 'concurrentTasks', max: 10_000 },
 	{ kind: 'image', label: 'Polling Interval (Seconds)', option: 'pollIntervalSeconds', max: 86_400 },
 	{ kind: 'image', label: 'Timeout (Minutes)', option: 'timeoutMinutes', max: 43_200 },
@@ -45,7 +44,7 @@ const run = async ({ kind, option, field, parameters }: Bounded, value: unknown)
 	await runGateway(kind, sandbox, {
 		operation: 'generate',
 		prompt: 'a',
-		whenDone: 'return',
+		wait: 'dontWait',
 		...parameters,
 		...(field === undefined ? { options: { [String(option)]: value as number } } : { [field]: value as number }),
 	});

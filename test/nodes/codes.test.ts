@@ -12,7 +12,7 @@ beforeEach(() => sandbox.reset());
 const generate = (prompt: string, more: IDataObject = {}) => ({
 	operation: 'generate',
 	prompt: `a ${prompt && `[[sandbox ${prompt}]]`}`,
-	downloadResult: false,
+	result: 'urlOnly',
 	options: { ...quick, ...more },
 });
 
@@ -46,7 +46,10 @@ const SITUATIONS: Record<string, Situation> = {
 		fault: { on: 'token', times: -1, do: 'token_failed' },
 	},
 	// A task that exists
-	task_unknown: { parameters: { operation: 'getTask', taskId: 'gone' }, with: { http_status: 404 } },
+	task_unknown: {
+		parameters: { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'gone' },
+		with: { http_status: 404 },
+	},
 	task_failed: {
 		parameters: generate('fail=generation_failed message="no paint: balance_too_low"'),
 		with: { ...hasTask, status: 'failed' },
@@ -54,11 +57,11 @@ const SITUATIONS: Record<string, Situation> = {
 	timed_out: { kind: 'video', parameters: generate('duration=never', { timeoutMinutes: 0.03 }), with: hasTask },
 	no_result_url: { parameters: generate('result=none'), with: hasTask },
 	download_failed: {
-		parameters: { ...generate('type=text/html'), downloadResult: true },
+		parameters: { ...generate('type=text/html'), result: 'file' },
 		with: { ...hasTask, urls: [expect.any(String)] },
 	},
 	download_not_allowed: {
-		parameters: { operation: 'getTask', taskId: 'x', downloadResult: true },
+		parameters: { operation: 'getResult', wait: 'dontWait', taskId: 'x', result: 'file' },
 		fault: { on: 'status', times: -1, do: { status: 200, body: inNetwork } },
 		with: { urls: [inNetwork.url] },
 	},

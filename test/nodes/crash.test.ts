@@ -94,7 +94,7 @@ describe('a retry of a crashed execution', () => {
 
 	test.each<[string, Kind, IDataObject]>([
 		['a token', 'token', { operation: 'create', name: 'a', quota: 'unlimited' }],
-		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', whenDone: 'return' }],
+		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', wait: 'dontWait' }],
 	])('a retry of a crashed execution does not create %s again', async (_, kind, parameters) => {
 		sandbox.faults.add({ on: 'create', do: 'reset!after' });
 		await crashAtTheEnd(parameters, first, kind);

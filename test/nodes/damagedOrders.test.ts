@@ -22,10 +22,10 @@ beforeEach(() => sandbox.reset());
 const run = async (...given: Tail<Parameters<typeof runHandingOver>>) => await runHandingOver(sandbox, ...given);
 
 const generating = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
-const surviving = { ...generating, options: { ...quick, surviveRestarts: true } };
+const surviving = { ...generating, wait: 'acrossRestarts', options: quick };
 const inBackground = {
 	...generating,
-	whenDone: 'startWorkflow',
+	wait: 'inAnotherWorkflow',
 	workflowId: { __rl: true, mode: 'id', value: 'w1' },
 };
 const long = (length: number) => 'x'.repeat(length);
@@ -35,8 +35,8 @@ const withOptions = (of: { options: IDataObject }, options: IDataObject) => ({
 });
 
 describe.each([
-	['Survive Restarts', surviving],
-	['Start a Workflow', inBackground],
+	['Across Restarts', surviving],
+	['In Another Workflow', inBackground],
 ])('%s refuses before anything is sent', (choice, base) => {
 	test.each<[string, IDataObject, string]>([
 		[
@@ -66,8 +66,8 @@ describe.each([
 	});
 });
 
-test('Wait for Task refuses an ID of more than 1000 characters', async () => {
-	const { error } = await run({ operation: 'waitForTask', taskId: long(1_001) }, prompts('a'));
+test('Get Result refuses an ID of more than 1000 characters', async () => {
+	const { error } = await run({ operation: 'getResult', taskId: long(1_001) }, prompts('a'));
 	expect(error?.message).toBe('Task ID has 1001 characters: at most 1000 are allowed');
 });
 

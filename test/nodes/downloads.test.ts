@@ -3,7 +3,6 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { DELIVERIES_IN_PARALLEL } from '../../core/orders/jobs';
-import { runTool } from '../support/agent.mts';
 import { useBinaryMode } from '../support/engine.mts';
 import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
@@ -19,20 +18,20 @@ const download = async (directive: string, kind: 'image' | 'video' = 'video') =>
 	await runGateway(kind, sandbox, {
 		operation: 'generate',
 		prompt: `a [[sandbox duration=0 ${directive}]]`,
-		downloadResult: true,
+		result: 'file',
 		// As the host names its files.
 		options: { ...quick, fileName: '' },
 	});
 
-test('Get Task downloads few files in parallel, in input order', async () => {
+test('Get Result downloads few files in parallel, in input order', async () => {
 	const slower = '[[sandbox duration=0 bytes=2 bytes_per_second=20000]]';
 	const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${slower}`));
-	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', whenDone: 'return' };
+	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', wait: 'dontWait' };
 	const created = await runGateway('video', sandbox, generate, { items });
 	const { promise } = startGateway(
 		'video',
 		sandbox,
-		{ operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
+		{ operation: 'getResult', wait: 'dontWait', taskId: '={{ $json.task_id }}', result: 'file' },
 		{ items: created.items },
 	);
 	while (sandbox.fileRequests.length < DELIVERIES_IN_PARALLEL) await pause(50);
@@ -110,7 +109,7 @@ describe('a file at the service’s own address, which wants the key', () => {
 		const { json, task } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: `a [[sandbox duration=0 result_at=${place}]]`,
-			downloadResult: false,
+			result: 'urlOnly',
 			options: quick,
 		});
 		expect(json[0]).toMatchObject({ status: 'completed', url: expect.any(String) as string });
@@ -252,8 +251,7 @@ describe('names of files', () => {
 	});
 });
 
-const withLink = { ...quick, downloadLink: true };
-const linked = { operation: 'generate', prompt: 'a cat', n: 2, options: withLink };
+const linked = { operation: 'generate', prompt: 'a cat', n: 2, result: 'fileAndLink', options: quick };
 /** The files behind the links of an item: each link is the signed ID of a file. */
 async function open({ download_urls: links }: IDataObject): Promise<Buffer[]> {
 	const files = Container.get(BinaryDataService);
@@ -269,8 +267,8 @@ describe('links to n8n’s own copies of result files', () => {
 	beforeAll(async () => void (await useBinaryMode('filesystem')));
 	afterAll(async () => void (await useBinaryMode('default')));
 
-	test('Generate downloads and links every file, also with Download Result off', async () => {
-		const { items, task } = await runGateway('image', sandbox, { ...linked, downloadResult: false });
+	test('Generate downloads and links every file', async () => {
+		const { items, task } = await runGateway('image', sandbox, linked);
 		const [{ json, binary }] = items;
 		expect(json).toMatchObject({ status: 'completed', download_url: (json.download_urls as string[])[0] });
 		expect(Object.keys(binary ?? {})).toEqual(['data', 'data_1']);
@@ -284,34 +282,23 @@ describe('links to n8n’s own copies of result files', () => {
 		expect(hintsOf(task)).toEqual([]);
 	});
 
-	test('Wait for Task and Get Task download and link the files of a task that exists', async () => {
+	test('Get Result downloads and links the files of a task that exists', async () => {
 		const { json: bought } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: 'a',
-			whenDone: 'return',
+			wait: 'dontWait',
 		});
-		for (const operation of ['waitForTask', 'getTask']) {
-			const options = operation === 'getTask' ? { downloadLink: true } : withLink;
-			const { items } = await runGateway('video', sandbox, { operation, taskId: bought[0].task_id, options });
+		for (const wait of ['untilReady', 'dontWait']) {
+			const form = { operation: 'getResult', taskId: bought[0].task_id, wait, result: 'fileAndLink', options: quick };
+			const { items } = await runGateway('video', sandbox, form);
 			expect(await open(items[0].json)).toHaveLength(1);
 			expect(items[0].binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		}
 	});
 
 	test('nobody gets a download link who has not asked for one', async () => {
-		const { json } = await runGateway('image', sandbox, { ...linked, downloadResult: true, options: quick });
+		const { json } = await runGateway('image', sandbox, { ...linked, result: 'file' });
 		expect(Object.keys(json[0])).not.toEqual(expect.arrayContaining([expect.stringContaining('download')]));
-	});
-
-	test('a tool whose file cannot be fetched is no reason to buy again: its agent gets the result without a link', async () => {
-		jest
-			.spyOn(Container.get(BinaryDataService), 'store')
-			.mockRejectedValue(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
-		const { answers } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
-		expect(answers[0].error).toBeUndefined();
-		const [json] = JSON.parse(answers[0].text ?? '') as IDataObject[];
-		expect(json).toMatchObject({ status: 'completed', url: expect.stringContaining(sandbox.filesUrl) });
-		expect(json).not.toHaveProperty('download_url');
 	});
 });
 

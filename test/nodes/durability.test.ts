@@ -104,7 +104,7 @@ describe('never paid twice', () => {
 		const parameters = {
 			operation: 'generate',
 			prompt: 'a [[sandbox file=500*5]]',
-			downloadResult: true,
+			result: 'file',
 			options: quick,
 		};
 		const { items } = await runGateway('image', sandbox, parameters, { settings: retrying(2) });

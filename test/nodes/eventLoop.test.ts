@@ -47,7 +47,7 @@ const ANSWERS: Record<string, [Answer, boolean]> = {
 };
 
 const run = async (parameters: object, items = prompts('a')) =>
-	await runGateway('image', hostile as unknown as Sandbox, { downloadResult: false, ...parameters }, { items });
+	await runGateway('image', hostile as unknown as Sandbox, { result: 'urlOnly', ...parameters }, { items });
 const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 
 test.each(Object.entries(ANSWERS))(
@@ -55,7 +55,13 @@ test.each(Object.entries(ANSWERS))(
 	async (_, [answer, isRead]) => {
 		hostile.answers.poll = answer;
 		await isHeldForMomentsOnly(async () => {
-			const { error, json } = await run({ operation: 'getTask', taskId: TASK_ID, options: { simplify: false } });
+			const { error, json } = await run({
+				operation: 'getResult',
+				wait: 'dontWait',
+				result: 'urlOnly',
+				taskId: TASK_ID,
+				options: { simplify: false },
+			});
 			expect(error?.message).toBe(isRead ? undefined : TOO_LARGE);
 			expect(json[0]?.task_id).toBe(isRead ? TASK_ID : undefined);
 		});

@@ -87,16 +87,13 @@ describe('Generate', () => {
 		expect(custom.json.map(({ prompt }) => prompt)).toEqual(['c', undefined]);
 	});
 
-	test.each([true, false])(
-		'Split Files Into Items pairs each file with its input (downloaded: %s)',
-		async (downloadResult) => {
+	test.each(['fileAndLink', 'urlOnly'])(
+		'Split Files Into Items pairs each file with its input (Result: %s)',
+		async (result) => {
 			const { items, task } = await runGateway(
 				'image',
 				sandbox,
-				{
-					...{ ...fromItem, n: 2, downloadResult },
-					options: { ...quick, splitFiles: true, downloadLink: downloadResult },
-				},
+				{ ...fromItem, result, n: 2, options: { ...quick, splitFiles: true } },
 				{
 					items: prompts('a', 'b [[sandbox fail=generation_failed]]', 'c'),
 					settings: { onError: 'continueErrorOutput' },
@@ -107,7 +104,7 @@ describe('Generate', () => {
 				[0, 0, 2, 2].map((item) => ['abc'[item], { item }]),
 			);
 			expect(new Set(urls).size).toBe(4);
-			expect(files).toEqual(Array(4).fill(downloadResult ? ['data'] : []));
+			expect(files).toEqual(Array(4).fill(result === 'urlOnly' ? [] : ['data']));
 			expect(task?.data?.main[1]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
 		},
 	);
@@ -124,8 +121,8 @@ describe('Generate', () => {
 		expect(sandbox.stats().peakTasksInFlight).toBeLessThanOrEqual(2);
 	});
 
-	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
-		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', whenDone: 'return' });
+	test('without waiting the task ID is returned, and Get Result continues from it', async () => {
+		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', wait: 'dontWait' });
 		expect(created.json[0]).toEqual({
 			prompt: 'a cat',
 			task_id: sandbox.tasks[0].id,
@@ -137,7 +134,7 @@ describe('Generate', () => {
 		const waited = await runGateway(
 			'video',
 			sandbox,
-			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick },
+			{ operation: 'getResult', taskId: '={{ $json.task_id }}', result: 'file', options: quick },
 			{ items: created.items },
 		);
 		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
@@ -145,13 +142,18 @@ describe('Generate', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
-	test('Get Task reads once, and an odd ID is encoded', async () => {
+	test('Get Result reads once, and an odd ID is encoded', async () => {
 		const created = await runGateway('image', sandbox, {
 			operation: 'generate',
 			prompt: 'x [[sandbox id=odd duration=60s]]',
-			whenDone: 'return',
+			wait: 'dontWait',
 		});
-		const { json } = await runGateway('image', sandbox, { operation: 'getTask', taskId: created.json[0].task_id });
+		const { json } = await runGateway('image', sandbox, {
+			operation: 'getResult',
+			wait: 'dontWait',
+			result: 'urlOnly',
+			taskId: created.json[0].task_id,
+		});
 		expect(json[0]).toMatchObject({
 			task_id: sandbox.tasks[0].id,
 			status: expect.stringMatching(/queued|in_progress/),
@@ -165,7 +167,7 @@ describe('Generate', () => {
 		const { items, json } = await runGateway(kind, sandbox, {
 			operation: 'generate',
 			prompt: 'a cat',
-			downloadResult: true,
+			result: 'file',
 			...{ ...extra, options: quick },
 		});
 		expect(Object.keys(items[0].binary ?? {})).toEqual(fields);
@@ -212,7 +214,7 @@ describe('Generate', () => {
 			{ operation: 'uploadImage' },
 			{
 				items: [{ json: {}, binary: { data: pngField() } }],
-				credential: { customPaths: true, imageUploadFields: JSON.stringify(fields) },
+				credential: { advanced: true, customPaths: true, imageUploadFields: JSON.stringify(fields) },
 			},
 		);
 		expect(error).toBeUndefined();
@@ -227,7 +229,7 @@ describe('Generate', () => {
 				'image',
 				other,
 				{ operation: 'uploadImage' },
-				{ items: [{ json: {}, binary: { data: pngField() } }], credential },
+				{ items: [{ json: {}, binary: { data: pngField() } }], credential: { advanced: true, ...credential } },
 			);
 		expect((await upload({ customPaths: true, imageUploadField: 'files[]' })).json[0]).toMatchObject({
 			url: expect.stringContaining(other.filesUrl),
@@ -249,7 +251,7 @@ describe('Generate', () => {
 			['an expression that gives a URL', '={{ $json.photo }}', [one]],
 			['an expression that gives an empty list', '={{ [] }}', undefined],
 		])('%s: all are sent, in order', async (_title, images, sent) => {
-			const form = { operation: 'generate', whenDone: 'return', prompt: 'a', model, images } as IDataObject;
+			const form = { operation: 'generate', wait: 'dontWait', prompt: 'a', model, images } as IDataObject;
 			const { error } = await runGateway('video', sandbox, form, { items: [{ json: found }] });
 			expect(error).toBeUndefined();
 			expect(sandbox.tasks.map(({ body }) => body.image_urls)).toEqual([sent]);
@@ -260,14 +262,14 @@ describe('Generate', () => {
 		['rows', { video: [{ url: one }] }],
 		['an expression', '={{ [$json.photo] }}'],
 	])('reference videos as %s are sent', async (_title, referenceUrls) => {
-		const form = { operation: 'generate', whenDone: 'return', model: 'delta-2.6-flash', referenceUrls } as IDataObject;
+		const form = { operation: 'generate', wait: 'dontWait', model: 'delta-2.6-flash', referenceUrls } as IDataObject;
 		await runGateway('video', sandbox, form, { items: [{ json: found }] });
 		expect(sandbox.tasks.map(({ body }) => body.metadata)).toEqual([{ reference_urls: [one] }]);
 	});
 
 	test('what a row still has of another source, or of the roles of another model, does not count', async () => {
 		const row = { source: 'url', url: one, binaryPropertyName: 'photo', role: 'last_frame' };
-		const form = { operation: 'generate', whenDone: 'return', prompt: 'a', images: { image: [row] } };
+		const form = { operation: 'generate', wait: 'dontWait', prompt: 'a', images: { image: [row] } };
 		await runGateway('video', sandbox, { ...form, model: 'beta-v3' });
 		expect(sandbox.tasks[0]?.body).toEqual({ model: 'beta-v3', prompt: 'a', image_urls: [one] });
 	});
@@ -315,11 +317,11 @@ describe('Generate', () => {
 		'more images than the node downloads are not bought, unless it downloads none: a number %s',
 		async (_, parameters, message) => {
 			const form = { operation: 'generate', prompt: 'a', ...parameters };
-			const { error } = await runGateway('image', sandbox, { ...form, downloadResult: true });
-			expect(error?.message).toBe(`${message}: with Download Result or Download Link, it must be 100 or less`);
-			expect(error?.description).toContain('turn off Download Result');
+			const { error } = await runGateway('image', sandbox, { ...form, result: 'file' });
+			expect(error?.message).toBe(`${message}: when files are downloaded, it must be 100 or less`);
+			expect(error?.description).toContain('set Result to URL Only');
 			expect(sandbox.tasks).toHaveLength(0);
-			await runGateway('image', sandbox, { ...form, downloadResult: false, whenDone: 'return' });
+			await runGateway('image', sandbox, { ...form, result: 'urlOnly', wait: 'dontWait' });
 			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);
 		},
 	);

@@ -27,7 +27,7 @@ describe.each(generating)('$id', (golden) => {
 
 	const generate = async (parameters: object) => {
 		sandbox.addAsset({ id: 'pa_123' });
-		const form = { operation: 'generate', whenDone: 'return', model, ...parameters };
+		const form = { operation: 'generate', wait: 'dontWait', model, ...parameters };
 		return (await runGateway(kind, sandbox, form)).error;
 	};
 

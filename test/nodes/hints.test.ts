@@ -17,20 +17,19 @@ async function hintsOf(kind: Kind, parameters: IDataObject, options: RunOptions 
 	return { hints: (task?.hints ?? []).map(({ message }) => message), json };
 }
 
-const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
-const getFiles =
-	'create a new workflow with a trigger and a Get Task node, enter each task_id, and turn on Download Result.';
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
+const getFiles = 'create a new workflow: a trigger, and after it Get Result with each task_id.';
 const keep = `To keep these files, ${getFiles}`;
 const urls = `Result URLs expire in about 24 hours. ${keep}`;
 
 test('tasks that go on get one hint for all of them, and none when they have ended', async () => {
-	const started = await hintsOf('video', { ...fromItem, whenDone: 'return' }, { items: prompts('a', 'b') });
+	const started = await hintsOf('video', { ...fromItem, wait: 'dontWait' }, { items: prompts('a', 'b') });
 	expect(started.hints).toEqual([
-		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and behind it Wait for Task with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).',
+		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and after it Get Result with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).',
 	]);
 	const waited = await hintsOf(
 		'video',
-		{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick },
+		{ operation: 'getResult', taskId: '={{ $json.task_id }}', result: 'file', options: quick },
 		{ items: started.json.map((json) => ({ json })) },
 	);
 	expect(waited.hints).toEqual([]);
@@ -38,7 +37,7 @@ test('tasks that go on get one hint for all of them, and none when they have end
 
 test('that result URLs expire is said once for all items, and not when the files were downloaded', async () => {
 	expect((await hintsOf('image', fromItem, { items: prompts('a', 'b') })).hints).toEqual([urls]);
-	expect((await hintsOf('image', { ...fromItem, downloadResult: true }, { items: prompts('a') })).hints).toEqual([]);
+	expect((await hintsOf('image', { ...fromItem, result: 'file' }, { items: prompts('a') })).hints).toEqual([]);
 });
 
 test.each([
@@ -51,7 +50,7 @@ test.each([
 });
 
 const image = (...urls: string[]) => ({ images: { image: urls.map((url) => ({ url })) } });
-const reference = { ...fromItem, model: 'beta-v3-omni', whenDone: 'return' };
+const reference = { ...fromItem, model: 'beta-v3-omni', wait: 'dontWait' };
 const notThere =
 	'A prompt names an image that its item does not have (image_1 is the first). The service may take the name as text.';
 

@@ -46,8 +46,9 @@ afterEach(async () => {
 const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance' = 'image') =>
 	await runGateway(kind, hostile as unknown as Sandbox, parameters as never);
 const generate = async (options = {}) =>
-	await run({ operation: 'generate', prompt: 'a', downloadResult: false, options: { ...quick, ...options } });
-const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
+	await run({ operation: 'generate', prompt: 'a', result: 'urlOnly', options: { ...quick, ...options } });
+const getTask = async (parameters = {}) =>
+	await run({ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID, ...parameters });
 
 const TOO_LARGE = 'The answer from the service is too large';
 const NOT_KNOWN = 'The service may or may not have accepted this task';
@@ -146,7 +147,7 @@ describe('the answers for many tasks together', () => {
 			{
 				operation: 'generate',
 				prompt: '={{ $json.prompt }}',
-				downloadResult: false,
+				result: 'urlOnly',
 				options: { pollIntervalSeconds: 3 },
 			},
 			{ items: prompts(...Array.from({ length: TASKS }, (_, index) => `a ${index}`)) },
@@ -208,7 +209,7 @@ describe('an answer that does not end', () => {
 });
 
 describe('a result that is in a private network', () => {
-	const download = async () => await getTask({ downloadResult: true });
+	const download = async () => await getTask({ result: 'file' });
 	const files = () => hostile.requests.filter(({ url }) => url.startsWith('/files/'));
 
 	test.each([
@@ -337,7 +338,12 @@ describe('a redirect of the service, which would take the request and the key to
 		['a creation', 307, 'image', { operation: 'generate', prompt: 'a', options: quick }],
 		['a creation', 303, 'image', { operation: 'generate', prompt: 'a', options: quick }],
 		['an upload', 308, 'image', { operation: 'generate', prompt: 'a', images: upload, options: quick }],
-		['a read of a task', 302, 'image', { operation: 'getTask', taskId: TASK_ID }],
+		[
+			'a read of a task',
+			302,
+			'image',
+			{ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: TASK_ID },
+		],
 		['a read of the balance', 301, 'balance', { operation: 'getAccountBalance' }],
 	])('a redirect of %s with %i is not followed: it is an error', async (_, status, kind, parameters) => {
 		redirects(status);

@@ -66,7 +66,7 @@ afterEach(async () => {
 const fileUrl = (name: number | string) => `${hostile.baseUrl}/files/${name}.png`;
 const files = () => hostile.requests.filter(({ url }) => url.startsWith('/files/'));
 const completed = (...urls: string[]) => finished({ images: urls });
-const getTask: IDataObject = { operation: 'getTask', taskId: TASK_ID, downloadResult: true };
+const getTask: IDataObject = { operation: 'getResult', wait: 'dontWait', taskId: TASK_ID, result: 'file' };
 const download = async (answer?: Answer, options: RunOptions = {}) => {
 	hostile.answers.poll = completed(fileUrl('a'));
 	if (answer) hostile.answers.file = answer;

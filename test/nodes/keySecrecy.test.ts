@@ -14,14 +14,14 @@ beforeEach(() => sandbox.reset());
 
 const run = async (parameters: IDataObject, more: IDataObject = {}) =>
 	await runGateway('image', sandbox, parameters, { items: [{ json: { key: sandbox.apiKey } }], ...more });
-const returned = { operation: 'generate', prompt: 'a', whenDone: 'return' };
+const returned = { operation: 'generate', prompt: 'a', wait: 'dontWait' };
 
 test.each<[string, string, () => Promise<unknown>]>([
 	['an item', 'the data of the execution', async () => await run({ ...returned, prompt: '={{ $json.key }}' })],
 	[
 		'an error',
 		'the data of the execution',
-		async () => await run({ operation: 'getTask', taskId: '={{ $json.key }}' }),
+		async () => await run({ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '={{ $json.key }}' }),
 	],
 	[
 		'a line of the log',

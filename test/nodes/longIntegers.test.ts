@@ -57,7 +57,7 @@ describe('in what is sent', () => {
 		await runGateway('image', sandbox, {
 			operation: 'generate',
 			prompt: 'a',
-			whenDone: 'return',
+			wait: 'dontWait',
 			...additional(`{"seed": 9007199254740991, "other": "${LONG}", "small": -9007199254740991, "real": 1.5e30}`),
 		});
 		expect(sandbox.tasks[0]?.body).toMatchObject({
@@ -69,7 +69,12 @@ describe('in what is sent', () => {
 	});
 
 	test('an ID that an expression gives as a number was rounded before, so it is not asked for', async () => {
-		const { error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: `={{ ${LONG} }}` });
+		const { error } = await runGateway('image', sandbox, {
+			operation: 'getResult',
+			wait: 'dontWait',
+			result: 'urlOnly',
+			taskId: `={{ ${LONG} }}`,
+		});
 		expect(error?.message).toBe('Task ID is the number 9223372036854776000, which has been rounded');
 		expect(sandbox.requests).toHaveLength(0);
 	});
@@ -93,7 +98,7 @@ describe('in what is answered', () => {
 		const json = await run('image', {
 			operation: 'generate',
 			prompt: 'a',
-			downloadResult: false,
+			result: 'urlOnly',
 			options: { ...quick, simplify: false },
 		});
 		expect(json).toMatchObject([{ task_id: LONG, record: { id: LONG, owner: { id: `-${LONG}` } } }]);

@@ -34,7 +34,7 @@ async function send(kind: GoldenModel['kind'], parameters: Parameters, model: st
 			operation: 'generate',
 			...(parameters as IDataObject),
 			model: byExpression ? '={{ $json.model }}' : model,
-			whenDone: 'return',
+			wait: 'dontWait',
 		},
 		{ items: [{ json: { model } }] },
 	);
@@ -149,7 +149,7 @@ test('fields of one label are one parameter in all models, and fields of one par
 });
 
 /** n8n allows no expression there. */
-const FIXED = ['resource', 'operation', 'whenDone'];
+const FIXED = ['resource', 'operation', 'wait'];
 
 /** The parameters, each value in them as an expression that gives it. */
 function asExpressions(value: unknown, name = ''): unknown {
@@ -172,7 +172,7 @@ const written = goldens.flatMap((golden): Written[] => {
 	return bodies.map(({ name, parameters }) => ({
 		kind,
 		name: `${golden.id}: ${name}`,
-		parameters: { operation: 'generate', whenDone: 'return', model: golden.id, ...parameters } satisfies Record<
+		parameters: { operation: 'generate', wait: 'dontWait', model: golden.id, ...parameters } satisfies Record<
 			string,
 			Value
 		>,

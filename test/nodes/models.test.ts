@@ -61,7 +61,7 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		// The editor does not show the hidden one behind a list.
 		const all = shownProperties(kind, { model, ...chosen }).filter(({ type }) => type !== 'hidden');
 		const labels = all.map(({ displayName }) => displayName);
-		const properties = all.slice(labels.indexOf('Model') + 1, labels.indexOf('When Done'));
+		const properties = all.slice(labels.indexOf('Model') + 1, labels.indexOf('Wait'));
 		expect(properties.map(({ displayName }) => displayName)).toEqual(shownLabels(golden, chosen));
 		const details = new Map(properties.map((property) => [property.displayName, property]));
 		for (const field of shownFields(golden, chosen)) {

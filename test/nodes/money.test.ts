@@ -102,7 +102,7 @@ test('following the advice about a refused item brings all results, and buys onl
 describe('a task that has not finished in time', () => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...quick, timeoutMinutes: 0.02 } };
 	const running = 'It is still running.';
-	const inNewWorkflow = 'create a new workflow: a trigger, and behind it Wait for Task with this task ID.';
+	const inNewWorkflow = 'create a new workflow: a trigger, and after it Get Result with this task ID.';
 
 	test('after a timeout, Generate advises first the retry, which continues the task, then a new workflow, because this node buys again', async () => {
 		const parameters = { operation: 'generate', ...late };
@@ -181,7 +181,7 @@ describe('angle brackets', () => {
 describe('an expression that gives nothing is named as such', () => {
 	test.each([
 		['Prompt', { prompt: '={{ $json.text }}' }],
-		['Task ID', { operation: 'getTask', taskId: '={{ $json.id }}' }],
+		['Task ID', { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '={{ $json.id }}' }],
 	])('an expression in %s that gives nothing is named as such', async (label, parameters) => {
 		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...parameters });
 		expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);

@@ -34,7 +34,13 @@ const operations: Array<[string, Kind, IDataObject, IDataObject, IDataObject]> =
 	],
 	['user balance', 'balance', { operation: 'getAccountBalance' }, { remain_credits: 5 }, {}],
 	['token balance', 'balance', { operation: 'getApiKeyBalance' }, { remain_credits: 5 }, {}],
-	['image task', 'image', { operation: 'getTask', taskId: 'a' }, { id: 'a', status: 'queued' }, { status: 'queued' }],
+	[
+		'image task',
+		'image',
+		{ operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'a' },
+		{ id: 'a', status: 'queued' },
+		{ status: 'queued' },
+	],
 	['group', 'avatar', { resource: 'group', operation: 'create' }, { group_id: 'pg_1' }, { group_id: 'pg_1' }],
 	[
 		'asset',

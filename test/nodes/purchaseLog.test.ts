@@ -28,7 +28,7 @@ beforeEach(() => {
 	tables = new DataTables();
 });
 
-const withLog = { purchaseLog: true };
+const withLog = { advanced: true, purchaseLog: true };
 
 /** n8n keeps the ID of the table by workflow, and each test has tables of its own. */
 beforeEach(() => {
@@ -62,7 +62,7 @@ async function rows() {
 
 const inItems = { settings: { onError: 'continueRegularOutput' as const } };
 const statesOf = async () => (await rows()).map(({ thing, state }) => `${thing} ${state}`);
-const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
 
 describe('everything that is bought has rows', () => {
 	test('an avatar group, a verification and an asset have rows', async () => {
@@ -134,10 +134,10 @@ describe('a Purchase Key', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
-	test('with Return Immediately, a Purchase Key leads to the task as it is, and a failed one is bought again', async () => {
+	test('with Don’t Wait, a Purchase Key leads to the task as it is, and a failed one is bought again', async () => {
 		const deliver = async (prompt: string, more: RunOptions = inItems) => {
 			const options = { ...quick, purchaseKey: prompt };
-			const form = { ...fromItem, whenDone: 'return', options };
+			const form = { ...fromItem, wait: 'dontWait', options };
 			const { json } = await run('image', form, { items: prompts(prompt), ...more });
 			await rows();
 			return json[0];
@@ -207,8 +207,7 @@ describe('a Purchase Key', () => {
 		'a %s of a Purchase Key that cannot be found is not called expired in the hours after the purchase, so that nobody pays again for it',
 		async (on, code) => {
 			const items = [{ json: { prompt: 'a', key: on } }];
-			const deliver = async () =>
-				(await run('image', { ...keyed, downloadResult: true }, { items, ...inItems })).json[0];
+			const deliver = async () => (await run('image', { ...keyed, result: 'file' }, { items, ...inItems })).json[0];
 			expect((await deliver())?.status).toBe('completed');
 			await rows();
 			sandbox.faults.add({ on, times: -1, do: '404' });

@@ -109,7 +109,7 @@ describe('a wrong path is told from a wrong ID', () => {
 			sandbox,
 			{ operation: 'generate', prompt: 'a', options: { timeoutMinutes: 1, pollIntervalSeconds: 15 } },
 			{
-				credential: { customPaths: true, imageStatusPath: '/v1/other/{task_id}' },
+				credential: { advanced: true, customPaths: true, imageStatusPath: '/v1/other/{task_id}' },
 			},
 		);
 		expect(error?.message).toContain(sandbox.tasks[0].id);

@@ -23,12 +23,12 @@ const generate = async (directive: string, more: IDataObject = {}, kind: Kind = 
 
 /** A task of the sandbox that is complete by now. */
 async function completedTask(directive: string, more: IDataObject = {}): Promise<string> {
-	const { json } = await generate(`duration=0 ${directive}`, { whenDone: 'return', ...more });
+	const { json } = await generate(`duration=0 ${directive}`, { wait: 'dontWait', ...more });
 	return String(json?.task_id);
 }
 
 const sayWhere =
-	'create a new workflow: a trigger, and behind it Get Task with each task_id and the right path as Result Path in its options.';
+	'create a new workflow: a trigger, and after it Get Result with each task_id and the right path as Result Path in its options.';
 const found = (place: string) =>
 	`The result was found at ${place} in the record. If that is not the result, ${sayWhere}`;
 const FILE = expect.stringMatching(/^http:.*\/0\.png$/) as string;
@@ -36,15 +36,16 @@ const nothing = `The record of a completed task has no result URL. If the result
 const notAt = (path: string) =>
 	`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${sayWhere}`;
 
-test('a result at an unknown path is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path', async () => {
+test('a result at an unknown path is found by Get Result, too; the place of the hint is a Result Path', async () => {
 	const [shape, resultPath] = ['result_video_url', 'result.video.url'];
 	const taskId = await completedTask(`result=${shape}`);
-	for (const operation of ['getTask', 'waitForTask']) {
-		expect(await run('image', { operation, taskId })).toMatchObject({
+	for (const wait of ['dontWait', 'untilReady']) {
+		const form = { operation: 'getResult', taskId, wait, result: 'urlOnly' };
+		expect(await run('image', form)).toMatchObject({
 			json: { url: FILE },
 			hints: [found(resultPath)],
 		});
-		expect(await run('image', { operation, taskId, options: { ...quick, resultPath } })).toMatchObject({
+		expect(await run('image', { ...form, options: { ...quick, resultPath } })).toMatchObject({
 			json: { url: FILE },
 			hints: [],
 		});
@@ -52,26 +53,25 @@ test('a result at an unknown path is found by Get Task and by Wait for Task, too
 });
 
 describe('two places that may hold the result', () => {
-	test.each(['generate', 'getTask'])(
-		'of two places that may hold the result %s gives the record, and a hint names both',
-		async (operation) => {
-			const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
-			const { json, hints } = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]' });
-			expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
-			expect(json).not.toHaveProperty('url');
-			expect(hints).toEqual([
-				`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
-			]);
-			const chosen = await run('image', {
-				operation,
-				taskId,
-				prompt: 'a [[sandbox result=two_places]]',
-				options: { ...quick, resultPath: 'audio.track' },
-			});
-			expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
-			expect(chosen.json).not.toHaveProperty('record');
-		},
-	);
+	test.each([
+		['generate', 'untilReady'],
+		['getResult', 'dontWait'],
+	])('of two places that may hold the result %s gives the record, and a hint names both', async (operation, wait) => {
+		const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
+		const { json, hints } = await run('image', { operation, wait, taskId, prompt: 'a [[sandbox result=two_places]]' });
+		expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
+		expect(json).not.toHaveProperty('url');
+		expect(hints).toEqual([
+			`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
+		]);
+		const chosen = await run('image', {
+			...{ operation, wait, taskId },
+			prompt: 'a [[sandbox result=two_places]]',
+			options: { ...quick, resultPath: 'audio.track' },
+		});
+		expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
+		expect(chosen.json).not.toHaveProperty('record');
+	});
 });
 
 describe('a part of the results', () => {
@@ -79,14 +79,14 @@ describe('a part of the results', () => {
 		'The service has completed a task without all of its results. In its item, missing_results says how many are missing, and missing_reason why, if the service says so.';
 
 	test.each([
-		['waitForTask', 'results', 'This picture was declined'],
+		['getResult', 'results', 'This picture was declined'],
 		['generate', 'images', undefined],
 	])('%s gives what was made, and says what is missing, and why: %s', async (operation, shape, reason) => {
 		const directive = `result=${shape} missing=1`;
 		const form = { n: 3, options: quick };
 		const taskId = operation === 'generate' ? undefined : await completedTask(directive, form);
 		const prompt = `a [[sandbox ${directive}]]`;
-		const parameters = { operation, taskId, prompt, downloadResult: true, ...form };
+		const parameters = { operation, taskId, prompt, result: 'file', ...form };
 		const { json, items, hints } = await run('image', parameters);
 		expect(json).toMatchObject({ status: 'completed', urls: [FILE, expect.anything()], missing_results: 1 });
 		expect(json?.missing_reason).toBe(reason);
@@ -98,7 +98,7 @@ describe('a part of the results', () => {
 describe('no result anywhere', () => {
 	test.each<[string, IDataObject]>([
 		['generate', { options: { ...quick, simplify: false } }],
-		['getTask', {}],
+		['getResult', { wait: 'dontWait', result: 'urlOnly' }],
 	])('%s %j without a result gives the record as an item, with a hint', async (operation, more) => {
 		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
 		const parameters: IDataObject = { operation, taskId, prompt: 'a [[sandbox result=none]]', ...more };
@@ -116,7 +116,7 @@ describe('no result anywhere', () => {
 		});
 	});
 
-	test.each(['generate', 'waitForTask'])(
+	test.each(['generate', 'getResult'])(
 		'the simplified %s without a result ends with an error that names the task and shows the record',
 		async (operation) => {
 			const taskId = operation === 'generate' ? undefined : await completedTask('result=none');

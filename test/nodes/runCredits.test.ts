@@ -14,7 +14,7 @@ afterEach(() => jest.restoreAllMocks());
 beforeEach(() => sandbox.reset());
 
 const report = { ...quick, reportCredits: true };
-const form = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false };
+const form = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly' };
 const IMAGE_CREDITS = 4;
 
 async function run(items: INodeExecutionData[], parameters: IDataObject = {}, options: RunOptions = {}) {

@@ -5,7 +5,7 @@ import { resources as avatarResources } from '../../nodes/Avatar/operations';
 import { operations as imageOperations } from '../../nodes/ImageGeneration/operations';
 import { operations as tokenOperations } from '../../nodes/Token/operations';
 import { operations as videoOperations } from '../../nodes/VideoGeneration/operations';
-import { pause, pngField, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { pngField, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 import { operationsWithSchema, readSchema, toSchema } from '../support/schemas.mts';
 
 const TASK_MS = 300;
@@ -69,28 +69,18 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	},
 	ImageGeneration: {
 		'image/generate': generateImage,
-		'image/getTask': async () => {
-			const { task_id: taskId } = await generateImage({ whenDone: 'return' });
-			await pause(TASK_MS);
-			return await run('image', { operation: 'getTask', taskId });
-		},
 		'image/uploadImage': async () =>
 			await run('image', { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }] }),
-		'image/waitForTask': async () => {
-			const { task_id: taskId } = await generateImage({ whenDone: 'return' });
-			return await run('image', { operation: 'waitForTask', taskId, options: quick });
+		'image/getResult': async () => {
+			const { task_id: taskId } = await generateImage({ wait: 'dontWait' });
+			return await run('image', { operation: 'getResult', taskId, options: quick });
 		},
 	},
 	VideoGeneration: {
 		'video/generate': generateVideo,
-		'video/getTask': async () => {
-			const { task_id: taskId } = await generateVideo({ whenDone: 'return' });
-			await pause(TASK_MS);
-			return await run('video', { operation: 'getTask', taskId });
-		},
-		'video/waitForTask': async () => {
-			const { task_id: taskId } = await generateVideo({ whenDone: 'return' });
-			return await run('video', { operation: 'waitForTask', taskId, options: quick });
+		'video/getResult': async () => {
+			const { task_id: taskId } = await generateVideo({ wait: 'dontWait' });
+			return await run('video', { operation: 'getResult', taskId, options: quick });
 		},
 	},
 	Avatar: {

@@ -1,5 +1,7 @@
 /** The credential: every field is read as it is meant, or refused with its label. */
-import { readApiKey, readSettings, readSwitch } from '../../nodes/connection/settings';
+import { NodeHelpers, type ICredentialDataDecryptedObject } from 'n8n-workflow';
+import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
+import { hasPurchaseLog, readApiKey, readLimits, readSettings } from '../../nodes/connection/settings';
 
 const baseUrl = 'https://g.example';
 const refused = (message: RegExp | string) =>
@@ -22,6 +24,7 @@ const OWN = {
 test.each<[string, object, object]>([
 	['unless Custom Paths is on', OWN, DEFAULTS],
 	['if Custom Paths is on', { ...OWN, customPaths: true }, { ...DEFAULTS, ...OWN }],
+	['unless Advanced is off', { ...OWN, customPaths: true, advanced: false }, DEFAULTS],
 	[
 		'without spaces around them',
 		{ customPaths: true, imageUploadPath: ' /up ' },
@@ -32,10 +35,10 @@ test.each<[string, object, object]>([
 		{ customPaths: true, imageUploadFields: '{"a": 1, "b": true, "c": "x"}' },
 		{ ...DEFAULTS, imageUploadFields: { a: '1', b: 'true', c: 'x' } },
 	],
-	['like Allow Private Addresses', { allowPrivateAddresses: 'true' }, { ...DEFAULTS, allowPrivateAddresses: true }],
+	['like Private Network', { privateNetwork: 'true' }, { ...DEFAULTS, allowPrivateAddresses: true }],
 	['only as texts', { customPaths: true, imageUploadPath: 7, imageUploadField: '' }, DEFAULTS],
 ])('the paths of the credential count %s', (_, raw, settings) => {
-	expect(readSettings({ baseUrl, ...raw })).toEqual(settings);
+	expect(readSettings({ baseUrl, advanced: true, ...raw })).toEqual(settings);
 });
 
 test.each<[name: string, value: string, message: RegExp]>([
@@ -54,7 +57,7 @@ test.each<[name: string, value: string, message: RegExp]>([
 		/^Image Upload Field .* not the name of a field/,
 	]),
 ])('the custom setting %s is refused if it is %s', (name, value, message) => {
-	expect(() => readSettings({ baseUrl, customPaths: true, [name]: value })).toThrow(refused(message));
+	expect(() => readSettings({ baseUrl, advanced: true, customPaths: true, [name]: value })).toThrow(refused(message));
 });
 
 test.each([
@@ -91,17 +94,43 @@ test.each([
 	...[undefined, null, '', false, 'false'].map((value) => [value, false] as const),
 	...[true, 'true'].map((value) => [value, true] as const),
 ])('a switch of the credential that is %p is read as %p', (value, is) => {
-	expect(readSwitch(value, 'Purchase Log')).toBe(is);
+	expect(hasPurchaseLog({ advanced: true, purchaseLog: value })).toBe(is);
+	expect(hasPurchaseLog({ advanced: value, purchaseLog: true })).toBe(is);
 });
 
-test.each([
-	[{ customPaths: 'yes' }, 'Custom Paths in the credential is "yes": it must be true or false'],
-	[
-		{ baseUrl: 'http://g.example', allowPlainHttp: 1 },
-		'Allow Plain HTTP in the credential is 1: it must be true or false',
-	],
-])('a switch of the credential that is neither on nor off is refused: %j', (raw, message) => {
-	expect(() => readSettings({ baseUrl, ...raw })).toThrow(refused(message));
+describe('while Advanced is off', () => {
+	const stored = {
+		baseUrl,
+		...{ apiKey: 'sk-1', advanced: false, privateNetwork: 'x', requestsPerSecond: 'x', concurrentTasks: 'x' },
+		...{ customPaths: 'x', imageUploadPath: 'x', purchaseLog: 'x' },
+	};
+
+	test('what is stored in the other fields does not count', () => {
+		expect(readSettings(stored)).toEqual(DEFAULTS);
+		expect(readLimits(stored)).toEqual({ requestsPerSecond: 60, concurrentTasks: Infinity });
+		expect(hasPurchaseLog(stored)).toBe(false);
+		expect(() => readSettings({ ...stored, baseUrl: 'http://g.example', privateNetwork: true })).toThrow(
+			refused(/uses plain http/),
+		);
+	});
+
+	test('the form has three fields, and n8n gives the nodes no others', () => {
+		expect(given(stored)).toEqual(['baseUrl', 'apiKey', 'advanced']);
+		const switches = { ...stored, advanced: 'true', customPaths: 'true' };
+		expect(given(switches)).toEqual(new GenerationGatewayApi().properties.map(({ name }) => name));
+	});
+
+	/** The names of the fields that n8n gives to a node. */
+	const given = (data: ICredentialDataDecryptedObject) =>
+		Object.keys(
+			NodeHelpers.getNodeParameters(new GenerationGatewayApi().properties, data as never, true, false, null, null) ??
+				{},
+		);
+});
+
+test('with Private Network, the Base URL may be plain http on another machine', () => {
+	const read = readSettings({ advanced: true, privateNetwork: true, baseUrl: 'http://g.example' });
+	expect(read).toEqual({ ...DEFAULTS, baseUrl: 'http://g.example', allowPrivateAddresses: true });
 });
 
 test.each<[unknown, string]>([

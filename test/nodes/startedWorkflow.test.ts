@@ -1,4 +1,4 @@
-/** When Done: Start a Workflow. What is to be passed along to the workflow that is started arrives, or nothing is bought. */
+/** Wait: In Another Workflow. What is to be passed along to the workflow that is started arrives, or nothing is bought. */
 import type { IDataObject } from 'n8n-workflow';
 import { runHandingOver } from '../support/handingOver.mts';
 import { quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
@@ -13,7 +13,7 @@ beforeEach(() => sandbox.reset());
 
 const run = async (passAlong: unknown) => {
 	const form = { operation: 'generate', prompt: 'a', passAlong, options: quick } as IDataObject;
-	const chosen = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'other' } };
+	const chosen = { wait: 'inAnotherWorkflow', workflowId: { __rl: true, mode: 'id', value: 'other' } };
 	return await runHandingOver(sandbox, { ...form, ...chosen }, [{ json: {} }]);
 };
 

@@ -51,7 +51,7 @@ const polled = (every: number) => ({ options: { pollIntervalSeconds: every } });
 const generate = (directive: string, more: IDataObject = {}) => ({
 	operation: 'generate',
 	prompt: `a [[sandbox ${directive}]]`,
-	downloadResult: true,
+	result: 'file',
 	...polled(1),
 	...more,
 });
@@ -111,7 +111,7 @@ const MOMENTS: Record<string, Moment> = {
 		isReached: () => sandbox.fileRequests.length > 0,
 	},
 	'it reads a task': {
-		parameters: { operation: 'getTask', taskId: 'a' },
+		parameters: { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'a' },
 		prepare: held('status'),
 		isReached: () => sentTo('/generations', 'GET'),
 	},

@@ -8,9 +8,9 @@ import { accept, beginSubmitting, makeOrder } from '../../core/orders/states';
 import { parseOrderItems, salvageOrderItems, toOrderItems } from '../../nodes/durable/orderItems';
 
 const batch = { name: 'run', places: 2, requestsPerSecond: 10, stopsAtError: false, waves: 3, inDoubt: 2 };
-const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, onTimeout: 'error' as const, polls: [] };
+const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, polls: [] };
 const result = {
-	...{ downloadResult: true, downloadLink: false, outputField: 'data', fileName: '', simplify: true, split: false },
+	...{ as: 'file' as const, outputField: 'data', fileName: '', simplify: true, split: false },
 	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 };
 const inWave = (item: number): Order =>

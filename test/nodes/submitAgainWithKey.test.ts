@@ -16,11 +16,14 @@ test('a declined task of a Purchase Key is replaced in a retry with Submit Again
 	tables.tables.push({ id: 'log', name: TABLE_NAME, columns, rows: [] });
 	const run = async (options: IDataObject, more: RunOptions = {}) => {
 		const form = {
-			...{ operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false },
+			...{ operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly' },
 			options: { ...quick, purchaseKey: 'order 1', ...options },
 		};
 		const { promise, additionalData } = startGateway('image', sandbox, form, {
-			...{ credential: { purchaseLog: true }, items: prompts('a [[sandbox fail=content_policy_violation*1]]') },
+			...{
+				credential: { advanced: true, purchaseLog: true },
+				items: prompts('a [[sandbox fail=content_policy_violation*1]]'),
+			},
 			...more,
 		});
 		additionalData.executeWorkflow = tables.executeWorkflow as never;

@@ -22,7 +22,7 @@ const acceptedLines = () =>
 	log.flatMap((line) => /^Generation Gateway: (.* was accepted.*), execution exec\d+$/.exec(line)?.[1] ?? []);
 
 test('n8n’s log names each task with its model, node and item', async () => {
-	await runGateway('image', sandbox, { ...generate, whenDone: 'return' }, { items: prompts('a', 'b') });
+	await runGateway('image', sandbox, { ...generate, wait: 'dontWait' }, { items: prompts('a', 'b') });
 	expect(acceptedLines().sort()).toEqual(
 		sandbox.tasks
 			.map(
@@ -45,7 +45,7 @@ test('n8n’s log names what else was created, but no key', async () => {
 
 test('an ID of the service cannot forge a line of the log', async () => {
 	sandbox.faults.add({ on: 'create', do: { status: 200, body: { id: 'a\nb', status: 'queued' } } });
-	await runGateway('image', sandbox, { ...generate, whenDone: 'return' }, { items: prompts('a') });
+	await runGateway('image', sandbox, { ...generate, wait: 'dontWait' }, { items: prompts('a') });
 	expect(acceptedLines()).toEqual(['task a b (gamma-image-2) was accepted, node "Node", item 0']);
 });
 

@@ -94,17 +94,18 @@ describe('the attributes of the node’s span', () => {
 		expect(JSON.stringify(run.task?.metadata)).not.toMatch(new RegExp(`secret|${sandbox.apiKey}`));
 	});
 
-	test('Wait for Task and Get Task name the model of the record; what is no ID is left out', async () => {
-		const bought = await runGateway('image', sandbox, { prompt: 'a', whenDone: 'return' });
-		const parameters = { taskId: '={{ $json.task_id }}', downloadResult: false, options: quick };
-		for (const operation of ['waitForTask', 'getTask']) {
-			const run = await runGateway('image', sandbox, { operation, ...parameters }, { items: bought.items });
+	test('Get Result names the model of the record; what is no ID is left out', async () => {
+		const bought = await runGateway('image', sandbox, { prompt: 'a', wait: 'dontWait' });
+		const parameters = { taskId: '={{ $json.task_id }}', result: 'urlOnly', options: quick };
+		for (const wait of ['untilReady', 'dontWait']) {
+			const form = { operation: 'getResult', wait, ...parameters };
+			const run = await runGateway('image', sandbox, form, { items: bought.items });
 			expect(tracing(run)).toMatchObject({ 'gateway.ids': sandbox.tasks[0].id, 'gateway.models': 'gamma-image-2' });
 		}
 		const wrong = await runGateway(
 			'image',
 			sandbox,
-			{ operation: 'getTask', ...parameters },
+			{ operation: 'getResult', wait: 'dontWait', ...parameters },
 			{ items: [{ json: { task_id: 'a secret castle in the rain' } }] },
 		);
 		expect(wrong.error).toBeDefined();
@@ -113,9 +114,9 @@ describe('the attributes of the node’s span', () => {
 
 	test('what the user traces stays, and a tool call leaves the span of its agent alone', async () => {
 		const settings = { customTelemetryTags: { tag: [{ key: 'team', value: 'video' }] } } as object;
-		const run = await runGateway('image', sandbox, { prompt: 'a', whenDone: 'return' }, { settings });
+		const run = await runGateway('image', sandbox, { prompt: 'a', wait: 'dontWait' }, { settings });
 		expect(tracing(run)).toMatchObject({ team: 'video', 'gateway.models': 'gamma-image-2' });
-		const { answers, run: agent } = await runTool('image', sandbox, { prompt: 'a', whenDone: 'return' }, [{}]);
+		const { answers, run: agent } = await runTool('image', sandbox, { prompt: 'a', wait: 'dontWait' }, [{}]);
 		expect(answers[0].error).toBeUndefined();
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(agent.data.resultData.runData.Node[0].metadata?.tracing).toBeUndefined();

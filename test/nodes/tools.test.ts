@@ -27,7 +27,7 @@ test.each([
 	['image', { prompt: fromAI('Prompt'), options }],
 	['video', { model: 'beta-v3', prompt: fromAI('Prompt'), options }],
 ] as const)('the tool for %s generation gives a short answer with the URL, without files', async (kind, parameters) => {
-	const { answers, description, run } = await runTool(kind, sandbox, { ...parameters, downloadResult: true }, [
+	const { answers, description, run } = await runTool(kind, sandbox, { ...parameters, result: 'file' }, [
 		{ Prompt: 'a cat' },
 	]);
 	expect(answers[0].error).toBeUndefined();
@@ -82,22 +82,16 @@ test('a call that ends by a limit says which, and how to get the result', async 
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...options, timeoutMinutes: 0.02 } };
 	const { answers } = await runTool('image', sandbox, late, [{}]);
 	expect(answers[0].error).toMatch(
-		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, call a tool for Wait for Task with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
+		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, call a tool for Get Result with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
 	);
 });
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>, RegExp]>([
 	[
-		'Timeout, with the unfinished task returned',
-		{ timeoutMinutes: 0.02, onTimeout: 'return' },
+		'Don’t Wait',
 		{},
-		/^It is still running\. Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, call a tool for Wait for Task .* you pay again\.$/,
-	],
-	[
-		'Return Immediately',
-		{},
-		{ whenDone: 'return' },
-		/call a tool for Wait for Task with this task ID\. If you have none, tell the user the ID\. .* you pay again\.$/,
+		{ wait: 'dontWait' },
+		/call a tool for Get Result with this task ID\. If you have none, tell the user the ID\. .* you pay again\.$/,
 	],
 ])('a task that goes on says so: %s', async (_, more, parameters, said) => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', ...parameters, options: { ...options, ...more } };

@@ -1,4 +1,4 @@
-/** Survive Restarts calls n8n itself, to wake what has just fallen asleep: where it calls, and what follows when n8n cannot be reached. */
+/** Across Restarts calls n8n itself, to wake what has just fallen asleep: where it calls, and what follows when n8n cannot be reached. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import { runHandingOver } from '../support/handingOver.mts';
 import { logLines } from '../support/keySecrecy.mts';
@@ -24,7 +24,8 @@ async function wake(noted: string, ...answers: Array<() => Response>) {
 	const surviving = {
 		operation: 'generate',
 		prompt: '={{ $json.prompt }}',
-		options: { ...quick, surviveRestarts: true },
+		wait: 'acrossRestarts',
+		options: quick,
 	};
 	const { handed } = await runHandingOver(sandbox, surviving, prompts(`picture ${++runs}`));
 	hurry(100);

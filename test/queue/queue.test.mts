@@ -1,6 +1,6 @@
 /**
  * n8n in queue mode: the work is spread over workers that know nothing of each other but by Redis and the database, and
- * results, files, keys, stop and sleeping executions are right. Kills: test/crash. Start a Workflow: test/soak.
+ * results, files, keys, stop and sleeping executions are right. Kills: test/crash. In Another Workflow: test/soak.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -123,7 +123,7 @@ test('50 Purchase Keys at the same moment in executions on two workers: each is 
 	const signed = await withPurchaseLog(cluster);
 	const keys = Array.from({ length: 50 }, (_, key) => ({ prompt: `key ${key} [[sandbox duration=8s]]` }));
 	const options = { purchaseKey: '={{ $json.prompt }}', concurrentTasks: keys.length };
-	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const parameters = { prompt: '={{ $json.prompt }}', result: 'urlOnly', options };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	// One more than a worker runs, so that the other one runs some.
 	const executionIds = await Promise.all(
@@ -149,8 +149,8 @@ test('50 Purchase Keys at the same moment in executions on two workers: each is 
 test('a sleeping execution that many call at the same moment is woken once, by one worker', async () => {
 	const { rest, main, sandbox, workers } = cluster;
 	const items = Array.from({ length: 30 }, (_, item) => ({ prompt: `asleep ${item} [[sandbox duration=8s]]` }));
-	const options = { surviveRestarts: true, concurrentTasks: 10 };
-	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const options = { concurrentTasks: 10 };
+	const parameters = { prompt: '={{ $json.prompt }}', wait: 'acrossRestarts', result: 'urlOnly', options };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const workflowId = await createWorkflow(cluster, items, [node]);
 	// n8n's own call would wake it within a moment.

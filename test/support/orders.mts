@@ -25,16 +25,9 @@ export function plannedOrder(item: number, more: Partial<OrderDraft> = {}): Orde
 	return makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'poll' },
 		request: { body: { model: 'gamma-image-2', prompt: `prompt ${item}` }, hash: `hash ${item}`, submitAgain: false },
-		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000 },
 		result: {
-			...{
-				downloadResult: false,
-				downloadLink: false,
-				outputField: 'data',
-				fileName: '',
-				simplify: true,
-				split: false,
-			},
+			...{ as: 'urlOnly' as const, outputField: 'data', fileName: '', simplify: true, split: false },
 			...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 		},
 		...more,

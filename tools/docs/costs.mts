@@ -10,7 +10,7 @@ const COSTS = {
 	unknown: 'Perhaps: nobody knows whether it was accepted',
 	earlier: 'An earlier try was bought. Nothing was bought now',
 	continues: 'A retry continues the task and costs nothing',
-	kept: 'The task was bought. Wait for Task gets its result and costs nothing',
+	kept: 'The task was bought. Get Result gets its result and costs nothing',
 	again: 'The task was bought. A new try buys another one',
 	bought: 'The task was bought. Running Generate again buys another one',
 	running: 'Accepted tasks were bought, and go on',

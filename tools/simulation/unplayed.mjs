@@ -407,12 +407,12 @@ export const unplayed = [
 	},
 	// The account: slots, balance.
 	{
-		promise: 'Tasks at Once is never exceeded',
+		promise: 'Concurrent Tasks of the Account is never exceeded',
 		file: 'core/account/accountSlots.ts',
 		find: "if (taken >= this.most) return 'full';",
 		becomes: '',
 		noticedBy: 'test/core/accountSlots.test.ts',
-		title: 'Tasks at Once is never exceeded',
+		title: 'Concurrent Tasks of the Account is never exceeded',
 	},
 	{
 		promise: 'a short run does not wait for the end of a long one',
@@ -463,6 +463,14 @@ export const unplayed = [
 		becomes: '',
 		noticedBy: 'test/nodes/badInput.test.ts',
 		title: 'which no node can run with, does not pass its test either',
+	},
+	{
+		promise: 'what is stored under Advanced does not count while it is off',
+		file: 'nodes/connection/settings.ts',
+		find: ' : { baseUrl: raw.baseUrl };',
+		becomes: ' : raw;',
+		noticedBy: 'test/nodes/settings.test.ts',
+		title: 'what is stored in the other fields does not count',
 	},
 	// Stop.
 	{

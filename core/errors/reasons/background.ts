@@ -4,11 +4,11 @@ interface Workflow {
 	name: string;
 }
 
-/** Survive Restarts, and Start a Workflow: all of it is known before anything is sent. */
+/** Across Restarts, and In Another Workflow: all of it is known before anything is sent. */
 export const BACKGROUND = {
 	operationNotForWorkflows: {
-		message: 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts',
-		advice: 'Use Generate or Wait for Task with the option Survive Restarts.',
+		message: 'This operation cannot be used in workflows: the node uses it to wait across restarts',
+		advice: 'Use Generate or Get Result, and set Wait to Until Ready, Across Restarts.',
 	},
 	passedDataTooLarge: {
 		message: ({ bytes, max }: { bytes: number; max: number }) =>
@@ -17,9 +17,9 @@ export const BACKGROUND = {
 	},
 	backgroundNotPossible: {
 		message: ({ missing }: { missing?: string }) =>
-			`Start a Workflow is not possible here: ${missing === undefined ? 'it needs n8n 2.41 or later and a saved workflow' : `this n8n excludes the node "${missing}"`}`,
+			`Wait cannot be In Another Workflow here: ${missing === undefined ? 'it needs n8n 2.41 or later and a saved workflow' : `this n8n excludes the node "${missing}"`}`,
 		advice: ({ missing }: { missing?: string }) =>
-			`${missing === undefined ? 'Save the workflow, or update n8n' : 'Remove it from NODES_EXCLUDE'}. Until then, set When Done to Return Immediately and get the results with Wait for Task.`,
+			`${missing === undefined ? 'Save the workflow, or update n8n' : 'Remove it from NODES_EXCLUDE'}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
 	},
 	workflowLoops: {
 		message: 'The workflow could start this node again with its own results, and pay each time',

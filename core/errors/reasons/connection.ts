@@ -103,7 +103,8 @@ export const CONNECTION = {
 	rateLimited: {
 		kind: 'rateLimited',
 		message: 'The service is receiving too many requests',
-		advice: (_: unknown, situation) => `Lower Requests per Second in the credential. ${tryLater(situation)}`,
+		advice: (_: unknown, situation) =>
+			`Lower Requests per Second under Advanced in the credential. ${tryLater(situation)}`,
 	},
 	noFreePlace: {
 		kind: 'rateLimited',

@@ -25,7 +25,8 @@ export const CREDENTIAL = {
 	credentialPlainHttp: {
 		message: ({ label }: Field) =>
 			`${label} in the credential uses plain http, so the API key would be sent unencrypted`,
-		advice: 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
+		advice:
+			'Use https://, or, if the service is in your own private network, turn on Advanced and Private Network in the credential.',
 	},
 	credentialCharacterNotAllowed: {
 		message: ({ label, shown, position }: Field & { shown: string; position: number }) =>

@@ -46,9 +46,9 @@ export const FORM = {
 	},
 	tooManyToDownload: {
 		message: ({ label, value, max }: FieldValue & { max: number }) =>
-			`${label} is ${value}: with Download Result or Download Link, it must be ${max} or less`,
+			`${label} is ${value}: when files are downloaded, it must be ${max} or less`,
 		advice: ({ label, max }: Field & { max: number }) =>
-			`Change ${label} to ${max} or less, in several items if you need more, or turn off Download Result and Download Link to get all URLs.`,
+			`Change ${label} to ${max} or less, in several items if you need more, or set Result to URL Only to get all URLs.`,
 	},
 	textTooLong: {
 		message: ({ label, length, max, model }: Field & { length: number; max: number; model?: string }) =>
@@ -108,11 +108,6 @@ export const FORM = {
 			`n8n says: "${words}". Nothing was sent for this item. n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning. You then pay again for items that were bought without a Purchase Key.`,
 		// Others may have been bought before n8n was asked for it.
 		created: 'nothing',
-	},
-	tooManyItems: {
-		message: ({ count, max }: { count: number; max: number }) =>
-			`There are ${count} items, but Concurrent Tasks is ${max}, and each item would have an execution of its own`,
-		advice: 'Set Mode to Run Once for All Items, or raise Concurrent Tasks.',
 	},
 	tooManyUrls: {
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>

@@ -20,7 +20,7 @@ export const PURCHASES = {
 		kind: 'unavailable',
 		message: 'This item has a Purchase Key, but the purchase log cannot be used',
 		advice: ({ why }: { why: string }, situation) =>
-			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
+			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Advanced and Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyShared: {
@@ -40,7 +40,7 @@ export const PURCHASES = {
 		message: ({ execution }: Earlier) =>
 			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
 		advice: ({ time }: Earlier, situation) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Task. If there is none, turn on Submit Again.${thenRetryWithChanges(situation)}`,
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Result. If there is none, turn on Submit Again.${thenRetryWithChanges(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyExpired: {

@@ -35,7 +35,7 @@ export const RESULTS = {
 		message: ({ id, host }: Result & { host: string }) =>
 			`The result of task ${id} is at ${host}, and downloads from there are not allowed`,
 		advice: ({ urls }: Urls, situation) =>
-			`If this private address is your service's, turn on Allow Private Addresses in the credential. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,
+			`If this private address is your service's, turn on Advanced and Private Network in the credential. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,
 		permanent: true,
 		retryContinues: true,
 	},
@@ -51,14 +51,14 @@ export const RESULTS = {
 		message: ({ id, count, max }: Result & { count: number; max: number }) =>
 			`Task ${id} has ${count} result files, and this node downloads at most ${max}`,
 		advice: ({ urls }: Urls, situation) =>
-			`Nothing was downloaded. To get all URLs, ${withNode(situation, 'Get Task', 'this task ID and Download Result turned off')}. If they are not the result, enter its path there as Result Path.${buysAgain(situation)} Result URLs: ${urls}`,
+			`Nothing was downloaded. To get all URLs, ${withNode(situation, 'Get Result', 'this task ID and Result set to URL Only')}. If they are not the result, enter its path there as Result Path.${buysAgain(situation)} Result URLs: ${urls}`,
 		permanent: true,
 	},
 	resultIsPlaylist: {
 		kind: 'download',
 		message: ({ id }: Result) => `The result of task ${id} is a playlist, not a video file`,
 		advice: ({ urls }: Urls, situation) =>
-			`The task is complete. Open its URL in a video player, or convert it with another tool. To get the URL, ${withNode(situation, 'Get Task', 'this task ID and Download Result turned off')}.${buysAgain(situation)} Result URLs: ${urls}`,
+			`The task is complete. Open its URL in a video player, or convert it with another tool. To get the URL, ${withNode(situation, 'Get Result', 'this task ID and Result set to URL Only')}.${buysAgain(situation)} Result URLs: ${urls}`,
 		permanent: true,
 	},
 	resultTooLarge: {

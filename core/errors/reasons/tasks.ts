@@ -187,7 +187,7 @@ export const TASKS = {
 		kind: 'stopped',
 		message: 'The execution was canceled, because nobody waits for its results any more',
 		advice:
-			'Results that came before are in the input of this node. Get those of the others with Wait for Task. A retry of this execution changes nothing.',
+			'Results that came before are in the input of this node. Get those of the others with Get Result. A retry of this execution changes nothing.',
 	},
 	executionStopped: { kind: 'stopped', message: 'The execution was stopped', advice: '' },
 } satisfies Record<string, CatalogueEntry>;

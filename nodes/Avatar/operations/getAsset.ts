@@ -5,7 +5,7 @@ import { optionsCollection } from '../../form/options';
 import type { Read } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import type { Run } from '../../run/run';
-import { readWaitOptions } from '../../run/waitOptions';
+import { readWait } from '../../run/waitOptions';
 import { toAssetOutput } from '../assetOutput';
 import {
 	assetIdField,
@@ -46,7 +46,7 @@ export const getAsset: Operation = {
 			kind,
 			task: { taskId, elapsedMs: 0 },
 			then: 'poll',
-			wait: readWaitOptions(item.options, assetTimeoutOption),
+			wait: readWait(item, assetTimeoutOption, run),
 			about,
 		});
 	},

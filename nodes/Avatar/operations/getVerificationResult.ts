@@ -3,7 +3,7 @@ import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
-import { readWaitOptions } from '../../run/waitOptions';
+import { readWait } from '../../run/waitOptions';
 import { timeoutOf, verificationIdField } from '../fields';
 import { verificationResultProduct, type AboutVerificationResult } from '../products/verificationResultProduct';
 
@@ -53,7 +53,7 @@ export const getVerificationResult: Operation = {
 		waitField,
 		optionsCollection([timeoutOption, simplifyField]),
 	],
-	prepare: (item) => {
+	prepare: (item, run) => {
 		item.given(waitField);
 		const waits = item.flag(waitField);
 		const about: AboutVerificationResult = {
@@ -67,7 +67,7 @@ export const getVerificationResult: Operation = {
 			kind: 'real',
 			task: { taskId: item.requiredText(verificationIdField), elapsedMs: 0 },
 			then: waits ? 'poll' : 'read',
-			wait: waits ? readWaitOptions(item.options, timeoutOption) : undefined,
+			wait: waits ? readWait(item, timeoutOption, run) : undefined,
 			about,
 		});
 	},

@@ -7,7 +7,7 @@ import { additionalFieldsOption, optionsCollection } from '../../form/options';
 import { identifyFiles } from '../../generation/generate';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
-import { readWaitOptions } from '../../run/waitOptions';
+import { readWait } from '../../run/waitOptions';
 import {
 	assetTimeoutOption,
 	avatarKindField,
@@ -57,7 +57,7 @@ export const uploadAsset: Operation = {
 			scope: `the group ${asText(groupId) ?? item.text(form.groupIdField)}`,
 			request: { body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
 			then: waits ? 'poll' : 'nothing',
-			wait: waits ? readWaitOptions(item.options, assetTimeoutOption) : undefined,
+			wait: waits ? readWait(item, assetTimeoutOption, run) : undefined,
 			about,
 		});
 		run.files.set(order, files);

@@ -44,8 +44,9 @@ export const buyingNodes = (
 		typeVersion: 1,
 		parameters: {
 			prompt: '={{ $("Split").item.json.prompt }}',
-			downloadResult: true,
-			options: { ...(survives ? { surviveRestarts: true } : {}), ...options },
+			result: 'file',
+			wait: survives ? 'acrossRestarts' : 'untilReady',
+			options,
 		},
 		...settings,
 	},

@@ -20,8 +20,8 @@ const HANGS_FOR = { n8n: 'never', worker: 'never', main: '60s' };
 
 /** The ways of an execution to go on after a crash. */
 const WAYS = {
-	with: { words: 'with Survive Restarts', survives: true, logs: false },
-	without: { words: 'without Survive Restarts', survives: false, logs: false },
+	with: { words: 'with Across Restarts', survives: true, logs: false },
+	without: { words: 'without Across Restarts', survives: false, logs: false },
 	log: { words: 'with the purchase log', survives: false, logs: true },
 };
 type Way = keyof typeof WAYS;
@@ -118,7 +118,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		}
 	}
 
-	test(`${title}: Wait for Task finishes what the workflows did not get`, async () => {
+	test(`${title}: Get Result finishes what the workflows did not get`, async () => {
 		const open = [...outcomes.values()].flatMap((outcome) => outcome.open);
 		if (victim !== 'main') assert.ok(open.length > 0);
 		if (open.length === 0) return;

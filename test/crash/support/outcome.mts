@@ -95,7 +95,7 @@ export async function outcomeOf(
 	const later = tasksOf(target, batch).length - accepted.length;
 	// Of an execution that n8n gives up with its worker nothing is left, whatever it had already.
 	const hadArrived = alone === 'workerLost' && batch.hangs === 'behind';
-	// With Survive Restarts: it slept in the database before the end, so what was accepted arrives by itself.
+	// With Across Restarts: it slept in the database before the end, so what was accepted arrives by itself.
 	const mustArrive = batch.survives && !hadArrived && asleep.has(batch.workflowId);
 	const outcome = { alone, ids, retries, open, later };
 	if (mustArrive)

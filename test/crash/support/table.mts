@@ -12,7 +12,7 @@ export interface TableRow {
 	words: string;
 	withOption: Outcome;
 	without: Outcome;
-	/** Without Survive Restarts, where it was tried. */
+	/** Without Across Restarts, where it was tried. */
 	withLog?: Outcome;
 }
 
@@ -46,7 +46,7 @@ const WHO: Record<Victim, string> = { n8n: 'n8n', worker: 'the worker', main: 't
 
 function toTable(victim: Victim, rows: TableRow[]): string {
 	if (rows.every(({ withOption, without }) => withOption.alone === 'results' && without.alone === 'results')) {
-		return 'At each of these moments, with and without Survive Restarts: the results arrive by themselves.';
+		return 'At each of these moments, with and without Across Restarts: the results arrive by themselves.';
 	}
 	// Moments that follow one another and end alike share a line.
 	const lines: Array<{ moments: string[]; what: string }> = [];
@@ -59,10 +59,10 @@ function toTable(victim: Victim, rows: TableRow[]): string {
 	}
 	const header = [
 		`When ${WHO[victim]} is killed …`,
-		'Arrives by itself, with Survive Restarts',
+		'Arrives by itself, with Across Restarts',
 		'What else to do',
 		...(rows.every(({ withLog }) => withLog === undefined)
-			? ['Without Survive Restarts']
+			? ['Without Across Restarts']
 			: ['Without it, with the purchase log', 'Without both']),
 	];
 	return [

@@ -14,7 +14,7 @@ export interface LogRow {
 
 /** The same, with another credential in which Purchase Log is on. */
 export async function withPurchaseLog({ rest, credential }: Signed): Promise<Signed> {
-	const data = { ...credential.data, purchaseLog: true };
+	const data = { ...credential.data, advanced: true, purchaseLog: true };
 	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
 	return { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
 }

@@ -56,7 +56,7 @@ export const oneStep: TestNode[] = [
 	{
 		name: 'Generate',
 		type: packageType('imageGeneration'),
-		parameters: { prompt: '={{ $json.prompt }}', downloadResult: true, options: { pollIntervalSeconds: 1 } },
+		parameters: { prompt: '={{ $json.prompt }}', result: 'file', options: { pollIntervalSeconds: 1 } },
 	},
 ];
 
@@ -65,9 +65,9 @@ export const waitForTasks: TestNode = {
 	name: 'Wait',
 	type: packageType('imageGeneration'),
 	parameters: {
-		operation: 'waitForTask',
+		operation: 'getResult',
 		taskId: '={{ $json.task_id }}',
-		downloadResult: true,
+		result: 'file',
 		options: { pollIntervalSeconds: 1 },
 	},
 };
@@ -77,7 +77,7 @@ export const twoSteps: TestNode[] = [
 	{
 		name: 'Generate',
 		type: packageType('imageGeneration'),
-		parameters: { prompt: '={{ $json.prompt }}', whenDone: 'return' },
+		parameters: { prompt: '={{ $json.prompt }}', wait: 'dontWait' },
 	},
 	waitForTasks,
 ];
@@ -85,7 +85,7 @@ export const twoSteps: TestNode[] = [
 /** n8n keeps a wait of 65 s and more in its database, a shorter one in memory. */
 const storedWaitSeconds = 66;
 
-/** The pattern for long jobs in an n8n that has no Survive Restarts: the execution sleeps between two checks. */
+/** The pattern for long jobs in an n8n that has no Across Restarts: the execution sleeps between two checks. */
 export async function createWaitLoop(signed: Signed, items: Array<{ prompt: string }>): Promise<string> {
 	const to = (node: string) => [{ node, type: 'main', index: 0 }];
 	const isFinished = {
@@ -106,9 +106,9 @@ export async function createWaitLoop(signed: Signed, items: Array<{ prompt: stri
 				parameters: { resume: 'timeInterval', amount: storedWaitSeconds, unit: 'seconds' },
 			},
 			{
-				name: 'Get Task',
+				name: 'Get Result',
 				type: packageType('imageGeneration'),
-				parameters: { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
+				parameters: { operation: 'getResult', wait: 'dontWait', taskId: '={{ $json.task_id }}', result: 'file' },
 			},
 			{
 				name: 'If',

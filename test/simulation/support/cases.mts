@@ -31,7 +31,6 @@ export interface Case {
 	/** Absent: planned from the progress. */
 	pollIntervalSeconds?: number;
 	timeoutMinutes: number;
-	onTimeout: 'error' | 'return';
 	whenDone: 'wait' | 'return';
 	downloadResult: boolean;
 	surviveRestarts: boolean;
@@ -232,7 +231,7 @@ const APPEARANCE: Array<[oneIn: number, directives: string[]]> = [
 	[8, ['id=odd']],
 ];
 const DURATIONS = ['0s', '0s', '2s', '5s', '9s', '9s', '20s', '45s'];
-/** The workflows that Survive Restarts is for. */
+/** The workflows that Across Restarts is for. */
 const LONG_DURATIONS = ['0s', '5s', '20s', '100s', '300s', '1000s'];
 
 /** Draws from numbers in [0, 1). */
@@ -292,7 +291,6 @@ function drawUsual(draw: Draw): Case {
 		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
 		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
 		timeoutMinutes: survives ? draw.from(60, 10, 3) : draw.from(...(isFixed ? [10, 1] : [1, 1, 0.2])),
-		onTimeout: draw.from('error', 'return'),
 		whenDone: survives || !draw.oneIn(6) ? 'wait' : 'return',
 		downloadResult: draw.oneIn(2),
 		surviveRestarts: survives,

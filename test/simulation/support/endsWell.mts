@@ -15,7 +15,6 @@ const LONGEST_RUN = 4;
 /** A timeout is longer than so many checks. */
 const MOST_POLLS = 8;
 /** The service asks to be left alone for longer than the timeout: the wait ends as by its timeout. */
-const ENDS_WAIT = '429:4000';
 const MENDED_END = /fail=(generation_failed|internal_error|timeout)/;
 const NOT_MENDED = /fail=|result=none|created=no_id|duration=never|hidden=50s/;
 /** Shorter waits may end before the task does. */
@@ -61,11 +60,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		];
 	return names.flatMap((_, round) => {
 		const ofRound = tries.filter((each) => each.round === round && each.execution === 0);
-		const isGood = ofRound
-			.at(-1)
-			?.items?.every(
-				({ json }) => json.error === undefined && json.timed_out === undefined && json.task_id !== undefined,
-			);
+		const isGood = ofRound.at(-1)?.items?.every(({ json }) => json.error === undefined && json.task_id !== undefined);
 		return isGood ? [] : [`round ${round} has not come out as it could have`];
 	});
 }
@@ -112,11 +107,9 @@ function longestUnkept({ drawn, lostSavings, thrownAway }: Origin): number {
 }
 
 /** The number of tries that can end by what is planned. */
-function endsOfTries({ items, rounds, onTimeout }: Case): number {
-	const endsBy = (post: PostPlan) =>
-		onTimeout === 'return' && post.task.polls.includes(ENDS_WAIT) ? Infinity : endsByPost(post);
+function endsOfTries({ items, rounds }: Case): number {
 	const ends = items.flatMap(({ copies, plan: { posts, files } }: { copies: number; plan: ItemPlan }) => [
-		...posts.map(endsBy),
+		...posts.map(endsByPost),
 		copies * Math.floor(files.length / DOWNLOAD_TRIES),
 	]);
 	return rounds * ends.reduce((sum, each) => sum + each, 0);

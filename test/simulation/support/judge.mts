@@ -266,10 +266,10 @@ function waitedInVain({ origin: { drawn }, tasks, tries }: Evidence): string[] {
 	const isLong = drawn.timeoutMinutes >= 60 || (drawn.timeoutMinutes >= 10 && (drawn.pollIntervalSeconds ?? 0) === 10);
 	if (!isLong || drawn.clockSetBack !== undefined) return [];
 	const items = tries.flatMap(({ items = [] }) => items).map(({ json }) => flattened(json));
-	return items.flatMap(({ task_id: id, code, timed_out: isLate, waited_seconds: seconds }) => {
+	return items.flatMap(({ task_id: id, code, waited_seconds: seconds }) => {
 		const { further, polls = [] } = (tasks.find((task) => task.id === id)?.body ?? {}) as Partial<TaskPlan>;
 		if (further === undefined) return [];
-		const isTooLong = isLate === true || code === 'timed_out';
+		const isTooLong = code === 'timed_out';
 		const isCalm = polls.every((poll) => poll === 'ok') && polls.length <= 1;
 		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS)
 			? [`${String(id)} was waited for ${String(seconds)} s, although each answer was ${further}`]
@@ -360,7 +360,7 @@ function wrongItems({ origin, execution, round, items, error, atMs }: Try, tasks
 			problems.push(`${task.id} is reported as ${String(json.status)}`);
 		if (json.status === 'completed' && task.endsAt > atMs)
 			problems.push(`${task.id} is handed out as completed before it is`);
-		if (isResult && drawn.whenDone === 'wait' && json.timed_out !== true) {
+		if (isResult && drawn.whenDone === 'wait') {
 			if (json.status !== 'completed')
 				problems.push(`${task.id} is handed out as a result with the status ${String(json.status)}`);
 			if (drawn.downloadResult && task.directives.result !== 'none' && binary === undefined)

@@ -17,7 +17,6 @@ const PLAIN: Case = {
 	requestsPerSecond: 60,
 	pollIntervalSeconds: 10,
 	timeoutMinutes: 10,
-	onTimeout: 'error',
 	whenDone: 'wait',
 	downloadResult: false,
 	surviveRestarts: false,

@@ -41,7 +41,6 @@ const PLAIN: Partial<Case> = {
 	retriesAtOnce: undefined,
 	itemsMove: undefined,
 	onError: 'stopWorkflow',
-	onTimeout: 'error',
 	concurrentTasks: 50,
 	requestsPerSecond: 60,
 	pollIntervalSeconds: 10,

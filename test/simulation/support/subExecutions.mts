@@ -1,5 +1,5 @@
 /**
- * Executions that a node starts: the sub-workflows of Survive Restarts, as n8n runs them, puts them to sleep, wakes
+ * Executions that a node starts: the sub-workflows of Across Restarts, as n8n runs them, puts them to sleep, wakes
  * them, and hands on what came of them.
  */
 import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';

@@ -96,20 +96,11 @@ export interface Scheduled {
 	inBackground: boolean;
 }
 
-type StartMode = 'allItems' | 'eachItem';
-
-/** The names of the workflows, and the mode of those that hand their results to another workflow. Those named `twin` run together and ask for the same. */
-const WORKFLOWS: Array<[name: string, mode?: StartMode]> = [
-	['survive1'],
-	['survive2'],
-	['survive3'],
-	['survive4'],
-	['survive5'],
-	['twin'],
-	['twin'],
-	['background1', 'allItems'],
-	['background2', 'allItems'],
-	['background3', 'eachItem'],
+/** The names of the workflows. Those named `twin` run together and ask for the same, those named `background` hand their results to another workflow. */
+const WORKFLOWS = [
+	...['survive1', 'survive2', 'survive3', 'survive4', 'survive5'],
+	...['twin', 'twin'],
+	...['background1', 'background2', 'background3'],
 ];
 
 /** Executions that begin in a minute. */
@@ -124,15 +115,16 @@ export async function schedule(signed: Signed): Promise<{ scheduled: Scheduled[]
 	]);
 	await activate(target, receiverId);
 	const scheduled: Scheduled[] = [];
-	const names = [...new Set(WORKFLOWS.map(([name]) => name))];
-	for (const [name, mode] of WORKFLOWS) {
+	const names = [...new Set(WORKFLOWS)];
+	for (const name of WORKFLOWS) {
+		const inBackground = name.startsWith('background');
 		const atSecond = Math.floor((names.indexOf(name) * 60 * EVERY_MINUTES) / names.length);
 		const workflowId = await saveChain(target, name, [
 			...triggerNodes(name, atSecond),
-			...buyers(mode === undefined ? undefined : { receiverId, mode }),
+			...buyers(inBackground ? receiverId : undefined),
 		]);
 		await activate(target, workflowId);
-		scheduled.push({ name, workflowId, inBackground: mode !== undefined });
+		scheduled.push({ name, workflowId, inBackground });
 	}
 	return { scheduled, receiverId };
 }
@@ -173,15 +165,14 @@ const triggerNodes = (name: string, atSecond: number): TestNode[] => [
 const ASKED = '$("Split").item.json.prompt';
 
 /** They survive restarts in the workflow, or in the background. */
-function buyers(background?: { receiverId: string; mode: StartMode }): TestNode[] {
+function buyers(receiverId?: string): TestNode[] {
 	const options = { timeoutMinutes: TIMEOUT_MINUTES, purchaseKey: `={{ ${ASKED} }}` };
 	const settings = { onError: 'continueRegularOutput', retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
-	const nodes = buyingNodes({ survives: background === undefined, options }, settings);
-	if (background === undefined) return nodes;
+	const nodes = buyingNodes({ survives: receiverId === undefined, options }, settings);
+	if (receiverId === undefined) return nodes;
 	const handOver = {
-		whenDone: 'startWorkflow',
-		workflowId: { __rl: true, mode: 'id', value: background.receiverId },
-		startMode: background.mode,
+		wait: 'inAnotherWorkflow',
+		workflowId: { __rl: true, mode: 'id', value: receiverId },
 		passAlong: `={{ { "asked": ${ASKED} } }}`,
 	};
 	return nodes.map((node) =>

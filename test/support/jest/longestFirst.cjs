@@ -6,7 +6,7 @@ const BUSY = ['simulation/simulation', 'nodes/agreement'];
 /** Files that take long although they are small: Jest knows no durations, or those of a part of their tests. */
 const LONG = [
 	...['purchaseLog', 'durability', 'generate', 'refusals', 'hostileFiles', 'aroundIt', 'downloads'],
-	...['surviveRestarts', 'runCredits', 'progress', 'hostile', 'avatar', 'crash', 'results', 'stop', 'eventLoop'],
+	...['acrossRestarts', 'runCredits', 'progress', 'hostile', 'avatar', 'crash', 'results', 'stop', 'eventLoop'],
 ].map((name) => `nodes/${name}`);
 
 /** As Jest's own, but for these. */

@@ -78,9 +78,9 @@ export function testVersion(version: N8nVersion): void {
 		assert.match(JSON.stringify(execution.runData.Create?.[0]?.hints), /store it now/);
 	});
 
-	test('Survive Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so', async () => {
+	test('Across Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so', async () => {
 		const executionId = await startGenerate(instance, ['a lighthouse', 'a bridge'], {
-			options: { surviveRestarts: true },
+			wait: 'acrossRestarts',
 		});
 		const execution = await untilFinished(instance.rest, executionId);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -92,17 +92,17 @@ export function testVersion(version: N8nVersion): void {
 		const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
 		if (withoutDurableWait.has(version)) {
 			assert.equal(executions.length, 1);
-			assert.match(hints, /Survive Restarts has no effect here: .*the node waits in memory/);
+			assert.match(hints, /Across Restarts has no effect here: .*the node waits in memory/);
 		} else {
 			assert.equal(executions.length, 3);
-			assert.doesNotMatch(hints, /Survive Restarts/);
+			assert.doesNotMatch(hints, /Across Restarts/);
 		}
 		assert.equal(instance.sandbox.tasks.length, 2);
 	});
 
 	test('Purchase Log: rows where n8n can keep them, elsewhere the node works as without it and says so; a key needs the log', async () => {
 		const { rest, sandbox, credential } = instance;
-		const data = { ...credential.data, purchaseLog: true };
+		const data = { ...credential.data, advanced: true, purchaseLog: true };
 		const asked = { name: 'With Log', type: credentialType, data };
 		const { id } = await rest.request('POST', '/rest/credentials', asked);
 		const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
@@ -137,11 +137,11 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(failed?.json.details.task_id);
 	});
 
-	test('Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted', async () => {
-		const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
+	test('In Another Workflow begins only where n8n can wait in its database, and says so before anything is submitted', async () => {
+		const startsWorkflow = { wait: 'inAnotherWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
 		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
 		const expected = withoutDurableWait.has(version)
-			? /Start a Workflow is not possible here: it needs n8n 2\.41 or later/
+			? /Wait cannot be In Another Workflow here: it needs n8n 2\.41 or later/
 			: /is not published or no longer exists/;
 		assert.match(execution.error?.message, expected);
 		assert.deepEqual(instance.sandbox.tasks, []);
@@ -156,7 +156,7 @@ export function testVersion(version: N8nVersion): void {
 				Object.assign(hostile.answers, answers);
 				const execution = await untilFinished(
 					instance.rest,
-					await startGenerate({ ...instance, credential }, ['a lighthouse'], { downloadResult: false }),
+					await startGenerate({ ...instance, credential }, ['a lighthouse'], { result: 'urlOnly' }),
 				);
 				assert.equal(hostile.posts(), 1);
 				return String(execution.error?.message);

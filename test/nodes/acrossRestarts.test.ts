@@ -1,4 +1,4 @@
-/** Survive Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
+/** Across Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
@@ -53,7 +53,7 @@ async function run(
 	};
 }
 
-const on = { options: { ...quick, surviveRestarts: true } };
+const on = { wait: 'acrossRestarts', options: quick };
 const asleep: SubExecution = () => ({ data: [null], waitTill: new Date(4e12) });
 
 test('in n8n’s engine 2.0, where no execution sleeps, nothing is handed over, so nothing is bought there once more', async () => {
@@ -62,7 +62,7 @@ test('in n8n’s engine 2.0, where no execution sleeps, nothing is handed over, 
 	});
 	expect(handed).toEqual([]);
 	expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
-	expect(hints).toContainEqual(expect.stringMatching(/^Survive Restarts has no effect here: .* engine 2\.0/));
+	expect(hints).toContainEqual(expect.stringMatching(/^Across Restarts has no effect here: .* engine 2\.0/));
 	expect(sandbox.tasks).toHaveLength(2);
 });
 
@@ -72,7 +72,7 @@ test('the sub-workflow gets the tasks in order, each with its prompt once', asyn
 	expect(items.map((item) => detailsOf(item).task_id)).toEqual(sandbox.tasks.map(({ id }) => id));
 	for (const prompt of ['a long prompt', 'another one']) expect(JSON.stringify(handed).split(prompt)).toHaveLength(2);
 	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
-		...['Survive Restarts', 'Keep Waiting', 'Start', 'Results', 'All Finished?'],
+		...['Wait Across Restarts', 'Keep Waiting', 'Start', 'Results', 'All Finished?'],
 	]);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
@@ -116,7 +116,7 @@ test('what n8n does not run is waited for in memory', async () => {
 	);
 	expect(JSON.stringify(data.executionData?.contextData)).not.toContain('img_'); // nothing to remember
 	expect(hints).toContainEqual(
-		expect.stringMatching(/^Survive Restarts had no effect: n8n did not run .* n8n says: "not allowed"\.$/),
+		expect.stringMatching(/^Across Restarts had no effect: n8n did not run .* n8n says: "not allowed"\.$/),
 	);
 });
 
@@ -133,7 +133,7 @@ test.each([
 
 test('of more items than Concurrent Tasks the node submits as many as may run, and hands over the others', async () => {
 	const { items, handed } = await run(
-		{ options: { ...on.options, concurrentTasks: 2 } },
+		{ ...on, options: { ...on.options, concurrentTasks: 2 } },
 		prompts('a', 'b', 'c', 'd'),
 		asleep,
 	);
@@ -144,6 +144,7 @@ test('of more items than Concurrent Tasks the node submits as many as may run, a
 });
 
 const fromMemory = {
+	...on,
 	options: { ...on.options, concurrentTasks: 1 },
 	images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
 };
@@ -163,12 +164,11 @@ test('files of later waves that n8n keeps in memory are uploaded before anything
 });
 
 describe('the hidden operations', () => {
-	const NOT_FOR_WORKFLOWS =
-		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
+	const NOT_FOR_WORKFLOWS = 'This operation cannot be used in workflows: the node uses it to wait across restarts';
 	/** The orders that the node passes on; `change` is a change that somebody could make. */
 	const rowsOf = async (change: (order: Order) => object = (order) => order) => {
 		const { handed } = await run(
-			{ ...on, downloadResult: true },
+			{ ...on, result: 'file' },
 			prompts('a', 'b [[sandbox fail=generation_failed]]'),
 			asleep,
 		);
