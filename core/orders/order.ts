@@ -110,6 +110,8 @@ const resultSchema = z.object({
 	/** Empty: as the service calls its files. Absent: by the prompt, where it is known. */
 	fileName: z.string().max(300).optional(),
 	simplify: z.boolean(),
+	/** One item for each file or URL. */
+	split: z.boolean(),
 	/** The path that the user has entered; empty: none. */
 	resultPath: z.string().max(MAX_RESULT_PATH_LENGTH),
 	/** False: a record without a URL is passed on as it is, because another response format was asked for. */

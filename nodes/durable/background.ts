@@ -12,7 +12,7 @@ import { HINTS } from '../run/hints';
 import { withoutEmpty } from '../run/output';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
-import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
+import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
 import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart } from './subWorkflow';
@@ -129,16 +129,16 @@ export async function startInBackground(
 	};
 	const failure: unknown = await start().catch((thrown: unknown) => thrown);
 	const words = failure instanceof Error ? failure.message : String(failure);
-	const toOutput = (order: Order, index: number): INodeExecutionData => {
+	const toOutput = (order: Order, index: number): INodeExecutionData[] => {
 		const { task } = order;
 		const executionId = executionOf(run, background, order);
-		if (!hasEnded(order) && executionId !== undefined) return startedItem(context, order, executionId);
+		if (!hasEnded(order) && executionId !== undefined) return [startedItem(context, order, executionId)];
 		const error = hasEnded(order) ? errorOf(order) : gatewayError('waitingNotStarted', { id: task?.taskId, words });
 		if (error !== undefined && onError === 'stopWorkflow')
 			throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
-		return toItem({ ...outcomeOf(order), error }, index, onError, errorContext);
+		return itemsOf({ ...outcomeOf(order), error }, index, onError, errorContext);
 	};
-	const items = orders.map(toOutput);
+	const items = orders.flatMap(toOutput);
 	if (orders.some((order) => executionOf(run, background, order) !== undefined))
 		run.hints.add(HINTS.inBackground({ name }));
 	if (failure === undefined && orders.every(({ end }) => end?.error === undefined)) {

@@ -5,10 +5,10 @@ import type { Order } from '../../core/orders/order';
 import { errorOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds, summarizeAccepted } from '../run/batchSummary';
-import { outcomeOf, toItem, type OnError } from '../run/toItem';
+import { itemsOf, outcomeOf, type Items, type OnError } from '../run/toItem';
 
 /**
- * The output of the node: one item for each order, in their sequence. Where the workflow is to stop, it throws what the
+ * The output of the node: the items of the orders, in their sequence. Where the workflow is to stop, it throws what the
  * first order that has failed by itself has ended with, or else the first that was held back because of another.
  *
  * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
@@ -25,8 +25,20 @@ export function toNodeOutput(
 	});
 	const { order: failed } = failures.find(({ error }) => isOwn(error)) ?? failures[0] ?? {};
 	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders, keptIn);
-	return orders.map((order, index) => toItem(outcomeOf(order), index, onError, { operation: operationOf(order) }));
+	const items = orders.map((order, index) =>
+		itemsOf(outcomeOf(order), index, onError, { operation: operationOf(order) }),
+	);
+	return inPlace(items);
 }
+
+/**
+ * The first item of each order at the place of the order, and the further files after all of them: what a node gets that has
+ * slept, n8n pairs with its input by the place alone, and fails where it finds no item for the error of another one.
+ */
+const inPlace = (items: Items[]): INodeExecutionData[] => [
+	...items.map(([first]) => first),
+	...items.flatMap(([, ...others]) => others),
+];
 
 /** In a node that waits in memory, a retry goes on with the orders, as without Across Restarts. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {

@@ -95,6 +95,15 @@ export const resultPathOption: TextField = {
 		"The path of the result URLs in the service's record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.",
 };
 
+export const splitFilesOption: INodeProperties = {
+	displayName: 'Split Files Into Items',
+	name: 'splitFiles',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return one item for each file or URL, instead of one for each task',
+	displayOptions: hiddenInTools,
+};
+
 export const submitAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',

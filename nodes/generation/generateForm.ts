@@ -34,6 +34,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.reportCreditsOption,
 			options.resultPathOption,
 			fields.simplifyField,
+			options.splitFilesOption,
 			options.submitAgainOption,
 			options.forNewTask(media.timeoutOption),
 		]),

@@ -31,6 +31,7 @@ export function getResult(media: Media): Operation {
 				options.pollIntervalOption,
 				options.resultPathOption,
 				simplifyField,
+				options.splitFilesOption,
 				timeoutOption,
 			]),
 		],

@@ -11,7 +11,7 @@ import { isPlaylist, typeByName } from '../../core/mediaTypes';
 import { roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
-import { fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
+import { fileNameOption, outputFieldOption, resultPathOption, splitFilesOption } from '../form/options';
 import { isTool } from '../run/agentTools';
 import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
@@ -32,6 +32,7 @@ export function readResultOptions(item: Item): ResultOptions {
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
+		split: item.options.flag(splitFilesOption) && !isTool(item.node),
 		resultPath: item.options.text(resultPathOption),
 		urlExpected: true,
 		resultNeeded: simplify,

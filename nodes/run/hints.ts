@@ -10,7 +10,7 @@ const GET_FILES = 'create a new workflow: a trigger, and after it Get Result wit
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Result with each task_id and the right path as Result Path in its options');
 const AGAIN =
-	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one (n8n pins no output with files).';
+	' Running this node again creates new tasks, and you pay again. n8n may do so for a node after it: pin this output before you add one (n8n pins no output with files).';
 
 /** The credits that an account has used during a run. */
 export interface UsedCredits {

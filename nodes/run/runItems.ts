@@ -17,7 +17,7 @@ import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
 import { executionOf, type Run } from './run';
-import { markForErrorOutput, onErrorOf, outcomeOf, toItem, type ItemContext, type Worked } from './toItem';
+import { itemsOf, markForErrorOutput, onErrorOf, outcomeOf, type ItemContext, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;
@@ -169,10 +169,10 @@ export async function toItems(
 	const breakIfDue = takingBreaks(realClock);
 	const output: INodeExecutionData[] = [];
 	for (const [index, outcome] of worked.entries()) {
-		const item = toItem(outcome, index, onError, errorContext);
+		const items = itemsOf(outcome, index, onError, errorContext);
 		// An item that passes through may have an `error` of its own.
 		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
-		output.push(isMarked ? markForErrorOutput(item) : item);
+		output.push(...(isMarked ? items.map(markForErrorOutput) : items));
 		await breakIfDue();
 	}
 	return output;

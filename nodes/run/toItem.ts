@@ -26,6 +26,8 @@ export interface Outcome {
 	/** Fields and files of the input that go with the outcome. */
 	input?: IDataObject;
 	inputFiles?: IBinaryKeyData;
+	/** True where each file of the output is to be an item. */
+	split?: boolean;
 	/** Tasks that have failed and were created again. */
 	earlierTaskIds?: string[];
 }
@@ -40,20 +42,43 @@ export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describ
 
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
-	const { task, input, end, earlierTaskIds } = order;
+	const { task, input, end, earlierTaskIds, result } = order;
 	return {
 		...{ task, earlierTaskIds, prompt: promptOf(order), input: input as IDataObject | undefined },
-		...{ output: end?.output, error: errorOf(order) },
+		...{ output: end?.output, error: errorOf(order), split: result?.split },
 	};
 }
 
-/** The only place where an outcome becomes an item, wherever the order was worked on and whatever On Error says. */
-export function toItem(
+/**
+ * The only place where an outcome becomes items, wherever the order was worked on and whatever On Error says: one, or one for
+ * each file or URL of a result.
+ */
+export function itemsOf(
 	outcome: Outcome,
-	item: number,
-	onError: OnError,
-	errorContext: ItemContext,
-): INodeExecutionData {
+	...place: [item: number, onError: OnError, errorContext: ItemContext]
+): Items {
+	const item = toItem(outcome, ...place);
+	return outcome.split && outcome.error === undefined ? splitFiles(item) : [item];
+}
+
+export type Items = [INodeExecutionData, ...INodeExecutionData[]];
+
+/** The lists of an item with several files: each item of them has its own entry. */
+function splitFiles(item: INodeExecutionData): Items {
+	const { json, binary = {}, ...others } = item;
+	const { urls, download_urls: links, ...fields } = json;
+	// An unfinished task may announce URLs, and a record that holds its result has none.
+	if (!Array.isArray(urls) || json.status !== 'completed') return [item];
+	const files = Object.entries(binary);
+	const [[field] = ['']] = files;
+	return urls.map((url, index) => ({
+		...others,
+		json: { ...fields, url, ...(Array.isArray(links) ? { download_url: links[index] } : {}) } as IDataObject,
+		...(files[index] && { binary: { [field]: files[index][1] } }),
+	})) as Items;
+}
+
+function toItem(outcome: Outcome, item: number, onError: OnError, errorContext: ItemContext): INodeExecutionData {
 	const binary = (outcome.output?.binary as IBinaryKeyData | undefined) ?? outcome.inputFiles;
 	const made = { json: toJson(outcome, onError, errorContext), pairedItem: { item } };
 	return binary === undefined ? made : { ...made, binary };

@@ -2,7 +2,7 @@
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
-import { detailsOf, orderOf, withOrder } from '../support/orders.mts';
+import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -77,6 +77,27 @@ test('the sub-workflow gets the tasks in order, each with its prompt once', asyn
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
 	expect(hints).toEqual([expect.stringContaining('Execution 7 ')]);
+});
+
+test('with Split Files Into Items, the first file of each item keeps its place, by which n8n pairs it, and the others follow', async () => {
+	const options = { ...on.options, splitFiles: true };
+	const { handed } = await run({ ...on, options }, prompts('a', 'b', 'c'), asleep);
+	const [a, b, c] = handed[0]?.items as INodeExecutionData[];
+	const done = (...urls: string[]) => ({ url: urls[0], status: 'completed', urls });
+	const ended = [endedRow(a, done('a0', 'a1')), endedRow(b, 'no luck'), endedRow(c, done('c0', 'c1', 'c2'))];
+	const { items } = await run({ operation: 'durableHandOut' }, ended, asleep);
+	expect(items.map(({ json }) => [json.prompt, json.url ?? json.error])).toEqual([
+		...[
+			['a', 'a0'],
+			['b', 'no luck'],
+			['c', 'c0'],
+		],
+		...[
+			['a', 'a1'],
+			['c', 'c1'],
+			['c', 'c2'],
+		],
+	]);
 });
 
 test('until the results are there, the output says what is waited for, and does not look like an error', async () => {

@@ -169,6 +169,11 @@ const cases: Case[] = [
 			/^The expression in Report Credits gave nothing/,
 		],
 	}).map(([title, [options, says]]): Case => ({ title, parameters: { prompt: 'a', options }, says })),
+	{
+		title: 'a switch for the items of files that is neither on nor off',
+		parameters: { prompt: 'a', options: { splitFiles: '={{ "each" }}' } },
+		says: /Split Files Into Items is "each".*true or false/,
+	},
 	...['.', '..', '\\ud800'].map(
 		(id): Case => ({
 			title: `a task ID ${id} that would lead elsewhere`,
@@ -239,9 +244,7 @@ test('an expression in an option of the run, in a workflow from elsewhere, is ev
 	const items = [1, 0].map((at) => ({ json: { at, reports: at === 1 } }));
 	const { error, task } = await runGateway('video', sandbox, { prompt: 'a', result: 'urlOnly', options }, { items });
 	expect(error).toBeUndefined();
-	expect(task?.hints?.map(({ message }) => message)).toContainEqual(
-		expect.stringMatching(/^Credits used by the account/),
-	);
+	expect(task?.hints?.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^The account has used/));
 	const aboutTasks = sandbox.requests.filter(({ path }) => path.startsWith('/v1/videos'));
 	expect(aboutTasks.map(({ method }) => method).join(' ')).toMatch(/^POST (GET )+POST( GET)+$/);
 });

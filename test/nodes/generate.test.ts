@@ -87,6 +87,28 @@ describe('Generate', () => {
 		expect(custom.json.map(({ prompt }) => prompt)).toEqual(['c', undefined]);
 	});
 
+	test.each(['fileAndLink', 'urlOnly'])(
+		'Split Files Into Items pairs each file with its input (Result: %s)',
+		async (result) => {
+			const { items, task } = await runGateway(
+				'image',
+				sandbox,
+				{ ...fromItem, result, n: 2, options: { ...quick, splitFiles: true } },
+				{
+					items: prompts('a', 'b [[sandbox fail=generation_failed]]', 'c'),
+					settings: { onError: 'continueErrorOutput' },
+				},
+			);
+			const [urls, files] = [items.map(({ json }) => json.url), items.map(({ binary }) => Object.keys(binary ?? {}))];
+			expect(items.map(({ json, pairedItem }) => [json.prompt, pairedItem])).toEqual(
+				[0, 0, 2, 2].map((item) => ['abc'[item], { item }]),
+			);
+			expect(new Set(urls).size).toBe(4);
+			expect(files).toEqual(Array(4).fill(result === 'urlOnly' ? [] : ['data']));
+			expect(task?.data?.main[1]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
+		},
+	);
+
 	test('Concurrent Tasks caps the tasks in flight', async () => {
 		const options = { ...quick, concurrentTasks: 2 };
 		const { json } = await runGateway(
@@ -296,8 +318,8 @@ describe('Generate', () => {
 		async (_, parameters, message) => {
 			const form = { operation: 'generate', prompt: 'a', ...parameters };
 			const { error } = await runGateway('image', sandbox, { ...form, result: 'file' });
-			expect(error?.message).toBe(`${message}: with Download Result or Download Link, it must be 100 or less`);
-			expect(error?.description).toContain('turn off Download Result');
+			expect(error?.message).toBe(`${message}: when files are downloaded, it must be 100 or less`);
+			expect(error?.description).toContain('set Result to URL Only');
 			expect(sandbox.tasks).toHaveLength(0);
 			await runGateway('image', sandbox, { ...form, result: 'urlOnly', wait: 'dontWait' });
 			expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/images/generations']);

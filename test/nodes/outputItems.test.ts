@@ -2,10 +2,11 @@
 import type { IDataObject } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
 import { toPassOn } from '../../nodes/run/output';
-import { markForErrorOutput, toItem, type OnError, type Outcome } from '../../nodes/run/toItem';
+import { itemsOf, markForErrorOutput, type OnError, type Outcome } from '../../nodes/run/toItem';
 
-const item = (outcome: Outcome, onError: OnError = 'stopWorkflow') =>
-	toItem(outcome, 2, onError, { operation: 'generate', isTool: false });
+const items = (outcome: Outcome, onError: OnError = 'stopWorkflow') =>
+	itemsOf(outcome, 2, onError, { operation: 'generate', isTool: false });
+const item = (outcome: Outcome, onError?: OnError) => items(outcome, onError)[0];
 const namesIn = (json: unknown) => Object.keys(json as IDataObject);
 
 const task = { url: 'u', task_id: 'a', status: 'completed', urls: ['u'], waited_seconds: 1, created_at: 'c' };
@@ -40,6 +41,43 @@ test('an error item has the prompt and what was passed along, with an error outp
 	const { details, ...others } = item(failed, 'continueErrorOutput').json;
 	expect(namesIn(others)).toEqual(['error', 'message']);
 	expect(details).toMatchObject({ prompt: 'p', pass_along: 1, task_id: 'a' });
+});
+
+const ofTask = { task_id: 'a', status: 'completed', waited_seconds: 1 };
+const several = { url: 'u0', ...ofTask, urls: ['u0', 'u1'] };
+const links = { download_url: 'd0', download_urls: ['d0', 'd1'] };
+const [f0, f1] = [{ id: 'f0' }, { id: 'f1' }];
+
+test.each<[string, Outcome, unknown[]]>([
+	[
+		'each file, with the task, the prompt, its URL, its link and its file',
+		{ prompt: 'p', output: { json: { ...several, ...links }, binary: { picture: f0, picture_1: f1 } } },
+		[
+			{ json: { url: 'u0', prompt: 'p', download_url: 'd0', ...ofTask }, binary: { picture: f0 } },
+			{ json: { url: 'u1', prompt: 'p', download_url: 'd1', ...ofTask }, binary: { picture: f1 } },
+		],
+	],
+	[
+		'each URL, where there are no files',
+		{ output: { json: several } },
+		[{ json: { url: 'u0', ...ofTask } }, { json: { url: 'u1', ...ofTask } }],
+	],
+	['the only URL', { output: { json: { ...several, urls: ['u0'] } } }, [{ json: { url: 'u0', ...ofTask } }]],
+	['a task without URL', { output: { json: ofTask } }, [{ json: ofTask }]],
+	[
+		'a task that is not completed',
+		{ output: { json: { ...several, status: 'in_progress' } } },
+		[{ json: { ...several, status: 'in_progress' } }],
+	],
+])('with Split Files Into Items there is one item for %s', (_, outcome, expected) => {
+	const split = items({ ...outcome, split: true });
+	expect(split).toStrictEqual(expected.map((one) => ({ ...(one as object), pairedItem: { item: 2 } })));
+	expect(items({ ...outcome, split: false })).toHaveLength(1);
+});
+
+test('with Split Files Into Items, an error is one item', () => {
+	const urls = ['u0', 'u1'];
+	expect(items({ ...failed, task: { ...failed.task, urls }, split: true }, 'continueRegularOutput')).toHaveLength(1);
 });
 
 test.each<[string, IDataObject, IDataObject]>([

@@ -10,7 +10,7 @@ import { parseOrderItems, salvageOrderItems, toOrderItems } from '../../nodes/du
 const batch = { name: 'run', places: 2, requestsPerSecond: 10, stopsAtError: false, waves: 3, inDoubt: 2 };
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, polls: [] };
 const result = {
-	...{ as: 'file' as const, outputField: 'data', fileName: '', simplify: true },
+	...{ as: 'file' as const, outputField: 'data', fileName: '', simplify: true, split: false },
 	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 };
 const inWave = (item: number): Order =>

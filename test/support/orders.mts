@@ -27,7 +27,7 @@ export function plannedOrder(item: number, more: Partial<OrderDraft> = {}): Orde
 		request: { body: { model: 'gamma-image-2', prompt: `prompt ${item}` }, hash: `hash ${item}`, submitAgain: false },
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000 },
 		result: {
-			...{ as: 'urlOnly' as const, outputField: 'data', fileName: '', simplify: true },
+			...{ as: 'urlOnly' as const, outputField: 'data', fileName: '', simplify: true, split: false },
 			...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 		},
 		...more,

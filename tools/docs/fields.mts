@@ -72,7 +72,7 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 	const { required, description, hint, type, options, displayOptions } = property;
 	const choices =
 		type === 'options' || type === 'multiOptions'
-			? (options as INodePropertyOptions[]).map(({ name }) => name).join(', ')
+			? listed((options as INodePropertyOptions[]).map(({ name }) => name))
 			: '';
 	const { show, hide } = displayOptions ?? {};
 	const conditions = [
@@ -84,6 +84,9 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 		.join(' ');
 	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
+
+/** Joined with semicolons where a name has a comma itself: otherwise it would read as two. */
+const listed = (names: string[]) => names.join(names.some((name) => name.includes(',')) ? '; ' : ', ');
 
 /** A condition that only an expression meets: the same field is in the table without it. */
 const isForExpressions = ({ displayOptions }: INodeProperties) =>

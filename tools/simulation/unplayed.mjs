@@ -373,6 +373,14 @@ export const unplayed = [
 		title: 'an error of an earlier node goes',
 	},
 	{
+		promise: 'after a sleep, items of split files are paired with their input',
+		file: 'nodes/durable/toNodeOutput.ts',
+		find: 'return inPlace(items);',
+		becomes: 'return items.flat();',
+		noticedBy: 'test/nodes/surviveRestarts.test.ts',
+		title: 'the first file of each item keeps its place',
+	},
+	{
 		promise: 'the prompt is in the item, although the order has lost its request',
 		file: 'core/orders/states.ts',
 		find: '	if (prompt !== undefined) order.prompt = prompt;\n',

@@ -141,7 +141,7 @@ export function testVersion(version: N8nVersion): void {
 		const startsWorkflow = { wait: 'inAnotherWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
 		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
 		const expected = withoutDurableWait.has(version)
-			? /In Another Workflow is not possible here: it needs n8n 2\.41 or later/
+			? /Wait cannot be In Another Workflow here: it needs n8n 2\.41 or later/
 			: /is not published or no longer exists/;
 		assert.match(execution.error?.message, expected);
 		assert.deepEqual(instance.sandbox.tasks, []);
