@@ -157,10 +157,9 @@ export const resultField: ChoiceField<'file' | 'fileAndLink' | 'urlOnly'> = {
 	displayOptions: hiddenInTools,
 };
 
-/** At the foot of Generate, where n8n's HTTP Request node has one, too. */
+/** At the foot of Generate, where n8n's HTTP Request node has one, too. A longer text would not fit in one line. */
 export const costNotice: INodeProperties = {
-	displayName:
-		'Stopping does not cancel the task or its cost. Its ID is in the console (F12), and in the data table Gateway Purchases.',
+	displayName: 'Stop cancels no task or cost. ID: data table Gateway Purchases',
 	name: 'costNotice',
 	type: 'notice',
 	default: '',

@@ -27,6 +27,7 @@ export const concurrentTasksOption: NumberField = {
 	noDataExpression: true,
 	description:
 		"How many tasks this node waits for at the same time. 1 runs them one by one. With Don't Wait, it only limits the requests.",
+	displayOptions: hiddenInTools,
 };
 
 export const fileNameOption: INodeProperties = {
@@ -37,6 +38,7 @@ export const fileNameOption: INodeProperties = {
 	placeholder: 'e.g. {{ $json.prompt }}',
 	description:
 		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the beginning of the prompt and the end of the task ID.',
+	displayOptions: hiddenInTools,
 };
 
 export const outputFieldOption: TextField = {

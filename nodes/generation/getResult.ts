@@ -18,7 +18,7 @@ export function getResult(media: Media): Operation {
 			action: `Get result of ${withArticle} task`,
 			builderHint: {
 				propertyHint:
-					'Only for tasks that nobody waits for yet, such as those of generate with wait set to dontWait. By default, generate waits itself. For a single check, set wait to dontWait.',
+					'Only for tasks that no node waits for, such as those of generate with wait set to dontWait. By default, generate waits itself. For a single check, set wait to dontWait.',
 			},
 		},
 		properties: [

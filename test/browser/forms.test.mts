@@ -1,4 +1,4 @@
-/** Two forms as people see them: the fields of the golden files, which are marked, and what a change of the model keeps. */
+/** Forms as people see them: the fields of the golden files, which are marked, what a change of the model keeps, and how long they are. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -8,6 +8,7 @@ import {
 	addRow,
 	chooseOption,
 	closeNode,
+	heightsOf,
 	isMarked,
 	noticesOf,
 	offeredOptions,
@@ -17,7 +18,7 @@ import {
 	valueOf,
 	visibleFields,
 } from './support/form.mts';
-import { openNodes, releasePage, screenshot, takePage } from './support/session.mts';
+import { largeScreen, openNodes, releasePage, resize, screenshot, smallScreen, takePage } from './support/session.mts';
 
 function modelNamed(id: string) {
 	const golden = goldenModels.find((each) => each.id === id);
@@ -25,7 +26,14 @@ function modelNamed(id: string) {
 	return golden;
 }
 const nodeOf = { image: 'imageGeneration', video: 'videoGeneration' };
+type Kind = keyof typeof nodeOf;
 const ALPHA = 'alpha-video-1-5-pro';
+
+/** A new node of this type. */
+async function openNew(page: Page, name: string) {
+	await openNodes(page, [{ name: 'Generate', type: packageType(name), parameters: {} }]);
+	await openNode(page, 'Generate');
+}
 
 describe('forms', () => {
 	let page: Page;
@@ -35,18 +43,14 @@ describe('forms', () => {
 	afterEach(() => closeNode(page));
 	after(() => releasePage(page));
 
-	/** Opens a new node of this kind. */
-	async function open(kind: 'image' | 'video') {
-		await openNodes(page, [{ name: 'Generate', type: packageType(nodeOf[kind]), parameters: {} }]);
-		await openNode(page, 'Generate');
-	}
+	const open = async (kind: Kind) => await openNew(page, nodeOf[kind]);
 
 	for (const golden of ['gamma-image-2', ALPHA].map(modelNamed)) {
 		test(`the form of ${golden.id} has the fields of its golden file, and marks those that are needed`, async () => {
 			await open(golden.kind);
 			await chooseOption(page, 'Model', golden.id);
 			await screenshot(page, golden.id);
-			const fields = ['Operation', 'Model', ...shownLabels(golden), 'Wait', 'Download Result', 'Options'];
+			const fields = ['Operation', 'Model', ...shownLabels(golden), 'Wait', 'Result', 'Options'];
 			assert.deepEqual(await visibleFields(page), fields);
 			const marked = [];
 			for (const field of fields) if (await isMarked(page, field)) marked.push(field);
@@ -101,11 +105,35 @@ describe('forms', () => {
 		assert.deepEqual(await valuesOf('Duration (Seconds)', 'Aspect Ratio'), ['8', 'Landscape 16:9']);
 	});
 
-	test('the notices about a stop and about Debug in editor take one line each', async () => {
-		await open('video');
-		assert.deepEqual(await noticesOf(page), [
-			{ text: 'Stop does not stop the task or its cost. ID: console (F12)', lines: 1 },
-			{ text: 'Debug in editor buys again. Retry continues the tasks', lines: 1 },
-		]);
+	test('a tool asks for no file, and does not offer to wait across restarts', async () => {
+		await openNew(page, 'imageGenerationTool');
+		assert.deepEqual((await visibleFields(page)).slice(-2), ['Wait', 'Options']);
+		assert.deepEqual(await offeredOptions(page, 'Wait'), ['Until Ready', 'In Another Workflow', "Don't Wait"]);
+		assert.deepEqual(await noticesOf(page), []);
 	});
+});
+
+describe('the size of a form', () => {
+	for (const theme of ['light', 'dark'] as const)
+		test(`a large screen shows an image form down to its Options, and a video form takes at most one and a half (${theme})`, async () => {
+			const page = await takePage(theme);
+			for (const kind of ['image', 'video'] as const) {
+				await openNew(page, nodeOf[kind]);
+				const models = goldenModels.filter((model) => model.kind === kind).map(({ id }) => id);
+				for (const name of ['Other Model (by ID)', ...models]) {
+					await chooseOption(page, 'Model', name);
+					const { whole, seen, toOptions } = await heightsOf(page);
+					if (kind === 'image') assert.ok(toOptions <= seen, `${name}: ${toOptions} of ${seen} px`);
+					else assert.ok(whole <= 1.5 * seen, `${name}: ${whole} of ${seen} px`);
+				}
+				for (const size of [smallScreen, largeScreen]) {
+					await resize(page, size);
+					await screenshot(page, `form, ${kind}, ${theme}, ${size.width}`);
+					const notices = await noticesOf(page);
+					assert.deepEqual([notices.length, notices[0]?.lines], [1, 1], `one line about the cost: ${notices[0]?.text}`);
+				}
+				await closeNode(page);
+			}
+			await releasePage(page);
+		});
 });

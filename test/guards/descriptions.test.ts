@@ -1,5 +1,5 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { declaredFiles, lint, loadPackage, printAsClass } from '../support/sources.mts';
+import { NodeHelpers, type INode, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
+import { declaredFiles, filesOf, lint, loadPackage, printAsClass, readProjectFile } from '../support/sources.mts';
 
 let nodes: Awaited<ReturnType<typeof loadPackage>>['nodes'];
 let credentials: Awaited<ReturnType<typeof loadPackage>>['credentials'];
@@ -37,6 +37,8 @@ describe('n8n’s lint rules, on what the code generates', () => {
 		expect(lint(printed)).toEqual([]);
 	});
 });
+
+const PACKAGE = 'n8n-nodes-generation-gateway.';
 
 type Entry = { path: string; property: INodeProperties };
 
@@ -116,9 +118,36 @@ test('no number has bounds of n8n: with them 15, 1, -5 or 1.5 become another val
 });
 
 test('tools hide what agents cannot use', () => {
-	const useless = ['options.outputField', 'result'];
+	const useless = ['options.concurrentTasks', 'options.fileName', 'options.outputField', 'result'];
 	const found = parameters().filter(({ path }) => useless.includes(path));
 	expect([...new Set(found.map(({ path }) => path))].sort()).toEqual(useless);
 	const shown = found.filter(({ property }) => !property.displayOptions?.hide?.['@tool']?.includes(true));
 	expect(shown.map(({ path }) => path)).toEqual([]);
+});
+
+describe('the examples', () => {
+	const ours = filesOf('workflows').flatMap((path) =>
+		(JSON.parse(readProjectFile(path)) as { nodes: INode[] }).nodes
+			.filter(({ type }) => type.startsWith(PACKAGE))
+			.map((node) => [`${path}, ${node.name}`, node] as const),
+	);
+
+	test.each(ours)('%s has fields that its form shows, with values that it offers', (_, node) => {
+		const name = node.type.slice(PACKAGE.length);
+		const description = nodes
+			.map(({ instance }) => instance.description)
+			.find((candidate) => [candidate.name, `${candidate.name}Tool`].includes(name));
+		const { properties = [] } = description ?? {};
+		const type = { name } as NonNullable<typeof description>;
+		const shown = NodeHelpers.getNodeParameters(properties, node.parameters, true, false, node, type);
+		// n8n itself adds Poll Times to a trigger.
+		const stored = Object.entries(node.parameters).filter(([field]) => field !== 'pollTimes');
+		expect(shown).toMatchObject(Object.fromEntries(stored));
+		for (const [field, value] of stored) {
+			const choices = parametersOf(properties).flatMap(({ path, property }) =>
+				path === field ? choicesOf(property) : [],
+			);
+			if (choices.length > 0) expect(choices.map((choice) => choice.value)).toContain(value);
+		}
+	});
 });

@@ -137,18 +137,33 @@ describe('In Another Workflow', { concurrency: true }, () => {
 		assert.equal(others.length, 0, 'bought once');
 	});
 
-	test('background-webhook.json answers at once and sends the video later', async () => {
+	test('background-webhook.json answers at once with the ID of each task, and starts once for each video', async () => {
 		const id = await saveExample('background-webhook.json', (workflow) =>
 			withNode(withParameters(workflow, 'Send to App', { url: appUrl }), 'Order', { webhookId: 'order' }),
 		);
-		const answer = await post('video-order', { order: '17', prompt: 'ordered' });
-		const taskId = tasksOf('ordered')[0]?.id;
-		assert.deepEqual(answer, { order: '17', task_id: taskId });
-		await untilStarted(id, 'Send to App');
+		const prompts = ['ordered first', 'ordered in vain [[sandbox create=400]]', 'ordered last'];
+		const answer: unknown = await post('video-order', { order: '17', prompts });
+		const [first, last] = ['ordered first', 'ordered last'].map((prompt) => tasksOf(prompt)[0]?.id);
+		assert.deepEqual(
+			(answer as Array<Record<string, string>>).map(({ order, prompt, task_id, error }) => [
+				...[order, prompt, task_id],
+				typeof error,
+			]),
+			[
+				['17', prompts[0], first, 'undefined'],
+				['17', prompts[1], undefined, 'string'],
+				['17', prompts[2], last, 'undefined'],
+			],
+		);
+		const starts = await untilStarted(id, 'Send to App', 2);
+		assert.deepEqual(
+			starts.map((start) => itemsOf(start, 'When a Video Is Ready').length),
+			[1, 1],
+		);
 		const sent = posted.filter(({ order }) => order === '17');
 		assert.deepEqual(
-			sent.map(({ task_id, url }) => [task_id, new URL(url ?? '').pathname.endsWith('.mp4')]),
-			[[taskId, true]],
+			sent.map(({ task_id, url }) => [task_id, new URL(url ?? '').pathname.endsWith('.mp4')]).sort(),
+			[first, last].map((taskId) => [taskId, true]).sort(),
 		);
 	});
 
@@ -171,7 +186,7 @@ describe('In Another Workflow', { concurrency: true }, () => {
 		await untilStarted(id, 'Post to Chat');
 		const messages = posted.filter(({ sessionId }) => sessionId === 'session 7');
 		assert.equal(messages.length, 1);
-		assert.match(messages[0]?.text ?? '', /^Here is your picture: http:\S+binary-data\S+$/);
+		assert.match(messages[0]?.text ?? '', /^Here is your picture: http:\S+\.png$/);
 	});
 
 	test('background-schedule.json collects all results of a run', async () => {

@@ -115,3 +115,14 @@ export async function noticesOf(page: Page): Promise<Array<{ text: string; lines
 		notices.map(async (notice) => ({ text: await notice.innerText(), lines: await linesOf(notice) })),
 	);
 }
+
+/** CSS pixels: the whole form, what is seen of it without scrolling, and from its top down to the label "Options". */
+export async function heightsOf(page: Page): Promise<{ whole: number; seen: number; toOptions: number }> {
+	return await parameters(page).evaluate((form) => {
+		const labels = [...form.querySelectorAll('label .n8n-text')];
+		const options = labels.find(({ textContent }) => textContent?.trim() === 'Options');
+		if (options === undefined) throw new Error('The form has no Options');
+		const toOptions = options.getBoundingClientRect().bottom - form.getBoundingClientRect().top + form.scrollTop;
+		return { whole: form.scrollHeight, seen: form.clientHeight, toOptions };
+	});
+}
