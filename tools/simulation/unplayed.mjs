@@ -334,8 +334,8 @@ export const unplayed = [
 	{
 		promise: 'a label that advice names is in a form',
 		file: 'core/errors/reasons/connection.ts',
-		find: 'Lower Requests per Second in',
-		becomes: 'Lower Requests per Minute in',
+		find: 'Lower Requests per Second under',
+		becomes: 'Lower Requests per Minute under',
 		noticedBy: 'test/guards/errorTexts.test.ts',
 		title: 'every label that advice names is in a form',
 	},
