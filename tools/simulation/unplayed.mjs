@@ -377,7 +377,7 @@ export const unplayed = [
 		file: 'nodes/durable/toNodeOutput.ts',
 		find: 'return inPlace(items);',
 		becomes: 'return items.flat();',
-		noticedBy: 'test/nodes/surviveRestarts.test.ts',
+		noticedBy: 'test/nodes/acrossRestarts.test.ts',
 		title: 'the first file of each item keeps its place',
 	},
 	{
