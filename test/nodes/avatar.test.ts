@@ -493,6 +493,8 @@ describe('bad input', () => {
 				{
 					items: groups.map((group) => ({ json: { group } })),
 					settings: { onError: 'continueRegularOutput' },
+					// The first answer is there before the third request is due.
+					credential: { advanced: true, requestsPerSecond: 1 },
 				},
 			);
 		const nested = '={{ ({ group_id: null, group: { id: $json.group } }) }}';

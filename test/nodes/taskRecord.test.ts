@@ -54,7 +54,7 @@ async function stopped(...texts: string[]) {
 	const options = { ...quick, concurrentTasks: 20 };
 	const { promise } = startGateway('image', sandbox, { ...generate, options }, { items: prompts(...texts, 'quick') });
 	while (sandbox.tasks.length <= texts.length || sandbox.fileRequests.length === 0) await pause(20);
-	await pause(200);
+	await pause(1_000);
 	promise.cancel();
 	const { data } = await promise;
 	const { metadata } = data.resultData as { metadata?: Record<string, string> };

@@ -33,7 +33,7 @@ describe('Avatar Trigger', () => {
 		async (_, fault, why) => {
 			const callback = await verified();
 			sandbox.faults.add({ on: 'avatar', times: -1, do: fault });
-			const times = 20;
+			const times = 4;
 			hurry(times);
 			const startedAtMs = performance.now();
 			const { html, items } = await callback();
@@ -52,7 +52,7 @@ describe('Avatar Trigger', () => {
 	test('a result that comes a moment after the browser is waited for', async () => {
 		const callback = await verified();
 		sandbox.faults.add({ on: 'avatar', times: 2, do: { status: 200, body: { verify_status: 'pending' } } });
-		hurry();
+		hurry(4);
 		const { html, items } = await callback();
 		expect(html).toContain('You are verified');
 		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: true });
