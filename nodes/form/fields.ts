@@ -159,7 +159,7 @@ export const resultField: ChoiceField<'file' | 'fileAndLink' | 'urlOnly'> = {
 
 /** At the foot of Generate, where n8n's HTTP Request node has one, too. A longer text would not fit in one line. */
 export const costNotice: INodeProperties = {
-	displayName: 'Stop cancels no task or cost. ID: data table Gateway Purchases',
+	displayName: 'Stop does not cancel task or cost. ID: table Gateway Purchases',
 	name: 'costNotice',
 	type: 'notice',
 	default: '',
