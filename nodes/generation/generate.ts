@@ -7,7 +7,7 @@ import type { Order, StoredFile } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { passAlongField, whenDoneField } from '../form/fields';
-import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
+import { includeInputOption, purchaseKeyOption, readSubmitAgain } from '../form/options';
 import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
@@ -151,7 +151,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		model,
 		scope: `the model ${model}`,
 		request: {
-			...{ body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
+			...{ body, hash: hash(), ...readSubmitAgain(item.options) },
 			...key,
 		},
 		then: waits ? 'poll' : 'nothing',
