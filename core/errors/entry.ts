@@ -5,6 +5,14 @@ export const THINGS = ['task', 'token', 'verification', 'group', 'asset'] as con
 
 export type CreatedThing = (typeof THINGS)[number];
 
+/** The run that a person names to have a request submitted again (Submit Again for Run). */
+export interface NamedRun {
+	/** The one that has left the request, or its task, in doubt. Absent where it is not known here: a retry tells. */
+	run?: string;
+	/** Another one that the form names. */
+	otherRun?: string;
+}
+
 /** The things that a creating request may have left behind. */
 export type Created = 'nothing' | 'maybe';
 
@@ -23,7 +31,7 @@ export interface Situation {
 	others?: number;
 	/** Items of the run without a task, or with one that has failed: a retry submits them. */
 	unsubmitted?: number;
-	/** More items of which nobody knows whether they were accepted: a retry refuses them, unless Submit Again is on. */
+	/** More items of an unknown outcome: a retry refuses them, unless Submit Again for Run names the run that has left them. */
 	unclear?: number;
 	/** The advice for the reason that the service's own words give. */
 	serviceAdvice?: string;

@@ -1,6 +1,6 @@
 import { REASONS, entryOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
 import { passesByItself, type GatewayErrorKind } from './kinds';
-import type { CatalogueEntry } from './entry';
+import type { CatalogueEntry, NamedRun } from './entry';
 
 export type { GatewayErrorKind } from './kinds';
 export type { CreatedThing } from './entry';
@@ -53,13 +53,13 @@ export class GatewayError extends Error {
 		return this.details.task;
 	}
 
-	/** The same error with the time of the request, for the advice. */
-	at(atMs: number): GatewayError {
+	/** The same error with facts for the advice that are known later: the time of the request, the run that has sent it. */
+	about(more: { atMs?: number } & NamedRun): GatewayError {
 		const { reason } = this.details;
 		if (reason === undefined) return this;
 		return new GatewayError(this.kind, this.message, {
 			...this.details,
-			reason: { ...reason, data: { ...(reason.data as object), atMs } } as ErrorReason,
+			reason: { ...reason, data: { ...(reason.data as object), ...more } } as ErrorReason,
 		});
 	}
 

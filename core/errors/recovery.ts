@@ -1,4 +1,4 @@
-import type { CreatedThing, RestOfBatch, Situation } from './entry';
+import type { CreatedThing, NamedRun, RestOfBatch, Situation } from './entry';
 
 /** The words of people, where they are others than the names of the things. */
 const WORDS: Partial<Record<string, string>> = { token: 'API key' };
@@ -42,7 +42,8 @@ const withRest = (situation: Situation, sentence: string, joint: string) =>
 	[sentence, restOfRun(situation)].filter(Boolean).join(joint);
 
 /** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
-export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
+export const decideYourself = (thing: CreatedThing, doubt: { atMs?: number } & NamedRun, situation: Situation) => {
+	const { atMs } = doubt;
 	const time = typeof atMs === 'number' ? `${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
 	const around = time && `around ${time}`;
 	const word = wordOf(thing);
@@ -53,15 +54,15 @@ export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?:
 			unclear === 0
 				? `${word} of ${time ?? 'that time'}`
 				: `${word}s of ${around ?? 'that time'} for these ${unclear + 1} items`;
-		return submitAgain(`If your account has no ${those}`, thing, situation);
+		return submitAgain(`If your account has no ${those}`, thing, doubt, situation);
 	}
 	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${around ?? 'then'}.`;
-	return submitAgain(`${look} If there is none`, thing, situation);
+	return submitAgain(`${look} If there is none`, thing, doubt, situation);
 };
 
 /** For a thing of another request, of which a crashed try has left the ID: only the user knows if this one is wanted, too. */
-export const decideAgain = (thing: CreatedThing, situation: Situation) =>
-	submitAgain(`${USE_OF_EARLIER[thing]} If you want another one of this request`, thing, situation);
+export const decideAgain = (thing: CreatedThing, doubt: NamedRun, situation: Situation) =>
+	submitAgain(`${USE_OF_EARLIER[thing]} If you want another one of this request`, thing, doubt, situation);
 
 const USE_OF_EARLIER: Record<CreatedThing, string> = {
 	task: 'Get Result with this task ID returns it.',
@@ -71,12 +72,21 @@ const USE_OF_EARLIER: Record<CreatedThing, string> = {
 	asset: 'Get Asset with this ID returns it.',
 };
 
-function submitAgain(condition: string, thing: CreatedThing, situation: Situation): string {
+function submitAgain(condition: string, thing: CreatedThing, doubt: NamedRun, situation: Situation): string {
 	if (situation.recovery !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
+	const enter = `${condition}, ${enterRun(doubt)}`;
 	if (isBatch(situation))
-		return `${condition}, turn on Submit Again, else set On Error to Continue. ${upperFirst(withRest({ ...situation, unclear: 0 }, retryWithChanges(situation), ': '))}.`;
-	return `${condition}, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
+		return `${enter}, else set On Error to Continue. ${upperFirst(withRest({ ...situation, unclear: 0 }, retryWithChanges(situation), ': '))}.${ofOtherRun(doubt)}`;
+	return `${enter} in the options, ${retryWithChanges(situation)}.${ofOtherRun(doubt)} Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
 }
+
+/** Without its name, a retry is refused with an error that has it. */
+export const enterRun = ({ run = 'the run that the error of a retry names' }: NamedRun) =>
+	`enter ${run} as Submit Again for Run`;
+
+/** The reason why the run in the form was of no use. */
+export const ofOtherRun = ({ otherRun }: NamedRun) =>
+	otherRun === undefined ? '' : ` Submit Again for Run has ${otherRun}, which is another run.`;
 
 /** The way to the results of a batch when the reason of its end names none of its own. */
 export const retryRest = (situation: RestOfBatch) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
@@ -155,17 +165,17 @@ export const waitOn = (situation: Situation) => {
 };
 
 /** For a task of one item that may never give a result: another look, or another task. */
-export const lookAgain = (situation: Situation) => {
+export const lookAgain = (named: NamedRun, situation: Situation) => {
 	const look = `${upperFirst(retryExecution(situation))}: ${situation.operation === 'generate' ? 'it continues the task and costs' : 'that costs'} nothing.`;
-	return [look, buyAgain(situation)].filter(Boolean).join(' ');
+	return [look, buyAgain(named, situation)].filter(Boolean).join(' ');
 };
 
-/** For a task that exists, and may never give a result: Submit Again buys another one in a retry by a person. */
-export const buyAgain = (situation: Situation, aim = 'To buy it again') =>
+/** For a task that exists, and may never give a result: in a retry, Submit Again for Run buys another one. */
+export const buyAgain = (named: NamedRun, situation: Situation, aim = 'To buy it again') =>
 	situation.operation !== 'generate' || situation.recovery === 'callAgain'
 		? ''
 		: situation.recovery === 'retry'
-			? `${aim}, turn on Submit Again, ${retryWithChanges(situation)}.`
+			? `${aim}, ${enterRun(named)}, ${retryWithChanges(situation)}.${ofOtherRun(named)}`
 			: `${aim}, ${tryAgain(situation)}.`;
 
 const FILE = {

@@ -7,6 +7,7 @@ import type { WaitWatcher } from '../polling/waitWatcher';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
 import { endBadly, endWell, errorOf, hasEnded, isGivenUp, isReplacedByRetry } from './states';
+import { toNamedRun, type SubmitAgain } from './runs';
 import { submit, type SubmitPorts } from './submit';
 
 /** The ports of the engine: it knows no n8n. */
@@ -30,8 +31,11 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	}
 	const { product } = ports;
 	const hints = new Set<string>();
+	// The order loses its request as soon as it is accepted.
+	const { submitAgainFor } = order.request ?? {};
+	let answer: { id: string } | undefined;
 	try {
-		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
+		answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
 		if (order.then === 'poll' && ports.firstWave !== undefined) return await ports.firstWave.accepted();
 		const seen = await see(order, ports, controls, answer);
 		if (seen === undefined) return;
@@ -39,7 +43,11 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		if (order.then !== 'nothing') ports.events.finished(order);
 		endWell(order, output, hints);
 	} catch (thrown) {
-		throw endWithError(order, thrown, ports, hints);
+		// One that was just created is not what the form has named.
+		throw endWithError(order, thrown, ports, {
+			hints,
+			submitAgainFor: answer === undefined ? submitAgainFor : undefined,
+		});
 	} finally {
 		if (hasEnded(order)) ports.firstWave?.ended();
 	}
@@ -50,7 +58,7 @@ export function endWithError(
 	order: Order,
 	thrown: unknown,
 	{ product, events, ledger }: Pick<Ports, 'product' | 'events' | 'ledger'>,
-	hints?: ReadonlySet<string>,
+	{ hints, ...named }: { hints?: ReadonlySet<string> } & SubmitAgain = {},
 ): GatewayError {
 	const error = asGatewayError(thrown);
 	const { otherIds = [] } = order.wait ?? {};
@@ -58,9 +66,11 @@ export function endWithError(
 	// A stop says nothing about the thing: another execution may go on with it.
 	if (error.kind === 'stopped') return error;
 	if (error.kind === 'taskFailed') events.finished(order);
-	const ended = endBadly(order, product.explain?.(order, error) ?? error, hints);
+	const explained = product.explain?.(order, error) ?? error;
+	if (isGivenUp(order, explained))
+		return endBadly(order, explained.about(toNamedRun(named, ledger.givenUp(order.item))), hints);
+	const ended = endBadly(order, explained, hints);
 	if (isReplacedByRetry(order)) ledger.forget(order.item);
-	else if (isGivenUp(order)) ledger.givenUp(order.item);
 	return ended;
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
+import { isToSubmitAgain, nameRun, type SubmitAgain } from './runs';
 
 /**
  * Remembers what was submitted, so that a retry continues instead of buying again.
@@ -31,8 +32,10 @@ const ledgerEntry = z.object({
 	lost: z.boolean().optional(),
 	/** Other IDs that its records had: otherwise a retry would not believe the record of a task that has finished meanwhile. */
 	otherIds: z.array(z.string()).optional().catch(undefined),
-	/** The execution in which it was given up, though it may still give a result: Submit Again replaces it in a later one. */
-	givenUpIn: z.string().optional(),
+	/** It was given up, though it may still give a result. */
+	isGivenUp: z.boolean().optional(),
+	/** The run that has left it in doubt, or has given it up: Submit Again for Run names it. */
+	run: z.string().optional(),
 	/** The execution that submitted it. */
 	executionId: z.string(),
 	/** Unix milliseconds. */
@@ -62,6 +65,11 @@ interface HandedOver {
 export class OrderLedger {
 	constructor(readonly scope: LedgerScope) {}
 
+	/** The name of this run. */
+	get run(): string {
+		return nameRun(this.scope.executionId, this.scope.runIndex);
+	}
+
 	/** The entry of an earlier try of this item, if it was the same purchase. */
 	find(itemIndex: number, hash: string): LedgerEntry | undefined {
 		const { executionId } = this.scope;
@@ -72,6 +80,7 @@ export class OrderLedger {
 		if (entry.executionId !== executionId && entry.hash !== hash && !entry.lost) return undefined;
 		// From here on it belongs to this execution, in which the key alone decides.
 		entry.executionId = executionId;
+		if (entry.taskId === undefined) entry.run ??= this.run;
 		this.write(itemIndex, entry);
 		return entry;
 	}
@@ -82,9 +91,8 @@ export class OrderLedger {
 		this.write(itemIndex, { ...entry, executionId, ...more });
 	}
 
-	outcomeUnknown(itemIndex: number, hash: string, nowMs: number, said?: string): void {
-		const { executionId } = this.scope;
-		this.write(itemIndex, { hash, executionId, acceptedAtMs: nowMs, ...(said === undefined ? {} : { said }) });
+	outcomeUnknown(itemIndex: number, entry: Pick<LedgerEntry, 'hash' | 'acceptedAtMs' | 'said' | 'attempt'>): void {
+		this.write(itemIndex, { ...entry, executionId: this.scope.executionId, run: this.run });
 	}
 
 	/** Notes what a try before a crash has left: a thing of another request, or a request of which nobody knows the outcome. */
@@ -92,9 +100,10 @@ export class OrderLedger {
 		this.write(itemIndex, { ...entry, executionId: this.scope.executionId, lost: true });
 	}
 
-	/** Notes that a task may never give a result. */
-	givenUp(itemIndex: number): void {
-		this.add(itemIndex, { givenUpIn: this.scope.executionId });
+	/** Notes that a task may never give a result. Returns the first run that has given it up; undefined without an entry. */
+	givenUp(itemIndex: number): string | undefined {
+		if (!this.known(itemIndex)?.isGivenUp) this.add(itemIndex, { isGivenUp: true, run: this.run });
+		return this.known(itemIndex)?.run;
 	}
 
 	/** Notes the other IDs that the records of a task have. */
@@ -102,40 +111,43 @@ export class OrderLedger {
 		this.add(itemIndex, { otherIds });
 	}
 
-	/** True where a person has retried since a task was given up. n8n's own retry, in the same execution, does not count. */
-	isReplaceable({ givenUpIn }: LedgerEntry): boolean {
-		return givenUpIn !== undefined && givenUpIn !== this.scope.executionId;
+	/** True where a person wants another one of what an entry has left in doubt, or of the task that was given up. */
+	isToSubmitAgain(request: SubmitAgain, { run }: Pick<LedgerEntry, 'run'>): boolean {
+		return isToSubmitAgain(request, run, this.run);
 	}
 
 	/** The ID that the last orderly try of an item has left, whatever its request was. */
 	idOf(itemIndex: number): string | undefined {
-		const { taskId, lost } = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data ?? {};
+		const { taskId, lost } = this.known(itemIndex) ?? {};
 		return lost ? undefined : taskId;
 	}
 
 	/**
 	 * Notes that another execution goes on with an item: a retry of this one, after a crash, continues with a known task, and
 	 * knows nothing of what was submitted there.
+	 *
+	 * @param isSubmitted it is submitted there, maybe in the place of what an earlier run has left: the name of that is over
 	 */
-	deferred(itemIndex: number, hash: string, nowMs: number): void {
+	private deferred(itemIndex: number, hash: string, nowMs: number, isSubmitted: boolean): void {
 		const { executionId } = this.scope;
-		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
-		this.write(itemIndex, { hash, executionId, acceptedAtMs: nowMs, ...known, handedOver: true });
+		const own = { hash, executionId, acceptedAtMs: nowMs };
+		const run = isSubmitted ? { run: this.run } : {};
+		this.write(itemIndex, { ...own, ...this.known(itemIndex), ...run, handedOver: true });
 	}
 
 	/** The same for what is submitted there, now or in another try of an order. */
 	handedOver(orders: readonly HandedOver[], nowMs: number): void {
 		for (const { item, state, request, batch } of orders)
 			if (request !== undefined && (state === 'planned' || batch?.retry !== undefined))
-				this.deferred(item, request.hash, nowMs);
+				this.deferred(item, request.hash, nowMs, state === 'planned');
 	}
 
 	/** Forgets a task that has failed and will not recover: it may be created again, unless that may have been done. */
 	forget(itemIndex: number): void {
-		const key = this.key(itemIndex);
-		const { handedOver, taskId, ...known } = ledgerEntry.safeParse(this.entries()[key]).data ?? {};
-		delete this.entries()[key];
-		if (handedOver && taskId !== undefined) this.entries()[key] = { ...known, handedOver };
+		const known = this.known(itemIndex);
+		delete this.entries()[this.key(itemIndex)];
+		if (known?.handedOver && known.taskId !== undefined)
+			this.write(itemIndex, { ...known, taskId: undefined, run: this.run });
 	}
 
 	/** The IDs of all that this run has created and not forgotten, in earlier tries, too. */
@@ -178,8 +190,12 @@ export class OrderLedger {
 	}
 
 	private add(itemIndex: number, more: Partial<LedgerEntry>): void {
-		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
+		const known = this.known(itemIndex);
 		if (known !== undefined) this.write(itemIndex, { ...known, ...more });
+	}
+
+	private known(itemIndex: number): LedgerEntry | undefined {
+		return ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
 	}
 
 	private write(itemIndex: number, entry: LedgerEntry): void {

@@ -6,6 +6,7 @@ import { MAX_SIGNATURE_LENGTH } from '../polling/gracePeriod';
 import { MAX_POLLS } from '../polling/planner';
 import { LONGEST_WORD } from '../records/taskRecord';
 import { batchSchema, MOST_WAVES } from './batch';
+import { MAX_RUN_LENGTH } from './runs';
 
 /**
  * The version of what is stored: a change of the meaning of a field raises it. An order of another version is not read: it ends as
@@ -54,8 +55,8 @@ const requestSchema = z.object({
 	body: json,
 	/** The hash of the request, taken before uploads. */
 	hash: z.string().max(64),
-	/** The user allows a second creation where the outcome of the first is unknown. */
-	submitAgain: z.boolean(),
+	/** The option Submit Again for Run: see `runs.ts`. */
+	submitAgainFor: z.string().max(MAX_RUN_LENGTH).optional(),
 	/** Files in n8n's storage that are still to be uploaded, by the references to them in the body. */
 	files: z.record(z.string().max(MAX_ID_LENGTH), fileSchema).optional(),
 	/** The URLs of uploaded files, which are in the body by now. */
@@ -247,6 +248,3 @@ export type ResultOptions = NonNullable<Order['result']>;
 
 /** The part of an order that an operation gives; the rest follows. */
 export type OrderDraft = Omit<Order, 'version' | 'state' | 'end'>;
-
-/** The option Submit Again of an order. */
-export type SubmitAgain = Pick<NonNullable<Order['request']>, 'submitAgain'>;

@@ -12,7 +12,6 @@ import {
 	type OrderDraft,
 	type OrderEnd,
 	type StoredError,
-	type SubmitAgain,
 } from './order';
 
 /**
@@ -39,7 +38,7 @@ export type Retry =
 	| 'continues' // with the same ID: costs nothing
 	| 'endsAgain' // in the same way, with the same ID: costs nothing
 	| 'submits' // nothing was accepted, or what was accepted has failed and is left behind
-	| 'refuses'; // unless Submit Again is on: nobody knows whether it was accepted
+	| 'refuses'; // unless a person submits it again by the name of its run: it may have been accepted
 
 /** The ends of an order as retries tell them apart: four of them are stored as `failed`. */
 type End = Exclude<OrderEnd['as'], 'failed'> | 'undelivered' | 'taskFailed' | 'taskFailedForGood' | 'taskNotFound';
@@ -68,9 +67,8 @@ const RETRIES: Record<End, Retry> = {
 type EndToRetry = Pick<OrderEnd, 'as'> & { error?: { kind: string; details: { permanent?: boolean } } };
 
 /** The effect of a retry on an order that has ended so. */
-export function retryOf(end: EndToRetry, { submitAgain }: Partial<SubmitAgain> = {}): Retry {
-	const retry = RETRIES[toEnd(end)];
-	return retry === 'refuses' && submitAgain ? 'submits' : retry;
+export function retryOf(end: EndToRetry): Retry {
+	return RETRIES[toEnd(end)];
 }
 
 /** True when a retry submits again in the place of what the service has accepted. */
@@ -79,13 +77,15 @@ export function isReplacedByRetry({ acceptedAtMs, end }: Order): boolean {
 }
 
 /**
- * True for an order whose task exists, as far as anybody knows, and may never give a result. A retry costs nothing and looks
- * again; with Submit Again, one by a person buys another task.
+ * True where an accepted order is about to end with an error after which its task may never give a result, or its API
+ * key cannot be shown again. A retry costs nothing and looks again; one by a person who names the run buys another one.
  */
-export function isGivenUp({ acceptedAtMs, end }: Order): boolean {
-	if (acceptedAtMs === undefined || end?.as !== 'failed') return false;
-	return end.error?.kind === 'notFound' || end.error?.kind === 'notShown' || toEnd(end) === 'taskFailedForGood';
+export function isGivenUp({ state, acceptedAtMs }: Order, { kind, details }: GatewayError): boolean {
+	if (state !== 'accepted' || acceptedAtMs === undefined) return false;
+	return GIVEN_UP.has(kind) || toEnd({ as: 'failed', error: { kind, details } }) === 'taskFailedForGood';
 }
+
+const GIVEN_UP: ReadonlySet<string> = new Set(['notFound', 'notShown', 'outcomeUnknown']);
 
 function toEnd({ as, error }: EndToRetry): End {
 	if (as !== 'failed') return as;
@@ -184,7 +184,7 @@ export function staysFailed(order: Order): boolean {
 /** The effect of Retry On Fail on an order that is waited for; undefined where it changes nothing. */
 function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | undefined {
 	if (end?.error === undefined) return undefined;
-	const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });
+	const retry = retryOf(end);
 	if (retry === 'continues' && task !== undefined) return retry;
 	return retry === 'submits' && request !== undefined ? retry : undefined;
 }

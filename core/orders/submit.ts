@@ -12,7 +12,8 @@ import type { JobControls } from './jobs';
 import type { Order } from './order';
 import type { Bought, Product } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { accept, beginSubmitting, dropRequest, putOff, retryOf } from './states';
+import { toNamedRun, type SubmitAgain } from './runs';
+import { accept, beginSubmitting, dropRequest, putOff } from './states';
 
 /** Listens to orders, and logs every ID at once. */
 export interface OrderEvents {
@@ -57,7 +58,7 @@ export async function submit<Answer extends { id: string }>(
 	controls: JobControls,
 ): Promise<Answer | undefined> {
 	const request = requestOf(order);
-	const created = createdBefore(order, product, ports);
+	const created = await createdBefore(order, product, ports);
 	if (created !== undefined) return continueWith(order, created, product.status, ports);
 
 	await upload(order, ports, controls);
@@ -81,7 +82,7 @@ export async function uploadForLater<Answer extends { id: string }>(
 	controls: Pick<JobControls, 'uploading'>,
 ): Promise<void> {
 	const isHere = [...ports.filesOf(order).values()].some(({ stored }) => stored() === undefined);
-	if (isHere && createdBefore(order, product, ports) === undefined) await upload(order, ports, controls);
+	if (isHere && (await createdBefore(order, product, ports)) === undefined) await upload(order, ports, controls);
 }
 
 function requestOf({ request }: Order): NonNullable<Order['request']> {
@@ -90,20 +91,23 @@ function requestOf({ request }: Order): NonNullable<Order['request']> {
 }
 
 /** The thing that an earlier try has created for an order. Throws where one may have created it. */
-function createdBefore<Answer extends { id: string }>(
+async function createdBefore<Answer extends { id: string }>(
 	order: Order,
 	{ isReusable }: Product<Answer, unknown>,
-	{ ledger }: Pick<SubmitPorts, 'ledger'>,
-): CreatedEntry | undefined {
+	{ ledger, writeAhead }: Pick<SubmitPorts, 'ledger' | 'writeAhead'>,
+): Promise<CreatedEntry | undefined> {
 	const request = requestOf(order);
 	const known = ledger.find(order.item, request.hash);
-	const doubt = known && doubtAbout(order, known, request.hash);
-	if (doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') throw doubt;
+	if (known === undefined) return undefined;
+	const isToSubmitAgain = ledger.isToSubmitAgain(request, known);
+	const doubt = doubtAbout(order, known, request);
+	// What a dead try has left may be all that an earlier one has left.
+	if (doubt !== undefined && !isToSubmitAgain && !(await writeAhead.isOverruled?.(order))) throw doubt;
 	if (doubt !== undefined || !isCreated(known)) return undefined;
 	// Nothing was bought for this item. Another key is the way to buy it.
 	if (known.reusedKey !== undefined && known.reusedKey !== request.keyHash) return undefined;
-	if (request.submitAgain && ledger.isReplaceable(known)) {
-		order.earlierTaskIds = [known.taskId];
+	if (known.isGivenUp && isToSubmitAgain) {
+		if (order.thing === 'task') order.earlierTaskIds = [known.taskId];
 		return undefined;
 	}
 	return (isReusable?.(order, known) ?? true) ? known : undefined;
@@ -141,16 +145,21 @@ function isCreated(entry: LedgerEntry | undefined): entry is CreatedEntry {
 }
 
 /** The reason why nobody knows whether this order has been bought, if there is one. */
-function doubtAbout({ thing }: Order, { taskId, ...known }: LedgerEntry, hash: string): GatewayError | undefined {
+function doubtAbout(
+	{ thing }: Order,
+	{ taskId, ...known }: LedgerEntry,
+	request: SubmitAgain & { hash: string },
+): GatewayError | undefined {
+	const named = toNamedRun(request, known.run);
 	if (taskId === undefined)
 		return gatewayError(
 			'outcomeStillUnknown',
-			{ thing, atMs: known.acceptedAtMs || undefined },
+			{ thing, atMs: known.acceptedAtMs || undefined, ...named },
 			{ serviceMessage: known.said },
 		);
-	if (!known.lost || known.hash === hash) return undefined;
+	if (!known.lost || known.hash === request.hash) return undefined;
 	const task = taskId === '' ? undefined : { taskId, elapsedMs: 0 };
-	return gatewayError('createdFromOtherRequest', { thing, id: taskId }, { task });
+	return gatewayError('createdFromOtherRequest', { thing, id: taskId, ...named }, { task });
 }
 
 /** Continues with what an earlier try has created. */
@@ -235,8 +244,9 @@ function noteRefusal(
 	if (error.kind !== 'outcomeUnknown') return error;
 	if (error.task !== undefined) events.accepted({ ...order, task: error.task });
 	else if (error.details.serviceMessage) events.unclear(order, error.details.serviceMessage);
-	ledger.outcomeUnknown(order.item, hash, sentAtMs, error.details.serviceMessage);
-	return error.at(sentAtMs);
+	const { serviceMessage: said } = error.details;
+	ledger.outcomeUnknown(order.item, { hash, acceptedAtMs: sentAtMs, said, attempt: order.purchase?.attempt });
+	return error.about({ atMs: sentAtMs, run: ledger.run });
 }
 
 /** Continues with what another order has bought under the same Purchase Key. */

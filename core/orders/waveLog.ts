@@ -112,7 +112,7 @@ export class WaveLog implements WriteAhead {
 			const atMs = isAgain || unsaved !== 0 ? told?.inDoubt.get(order) : undefined;
 			const what = wasSent === undefined ? UNREADABLE : INTERRUPTED;
 			if (wasSent === false && atMs === undefined) putOff(order);
-			// Submit Again is for retries, and nobody has asked for one.
+			// Nothing is submitted again here: that is up to a person who retries the node.
 			else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what, atMs }));
 		}
 		if (unsaved === undefined) return;
@@ -177,7 +177,6 @@ export class WaveLog implements WriteAhead {
 		const { inDoubt = 0 } = this.batch;
 		if (inDoubt === 0 && !request.maybeSent) return;
 		if (!request.maybeSent) this.batch.inDoubt = inDoubt - 1;
-		delete request.maybeSent; // Submit Again may send it next
 		throw gatewayError('outcomeStillUnknown', { thing, what: INTERRUPTED });
 	}
 

@@ -3,7 +3,8 @@ import { onAbort } from '../abort';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { AttemptHooks } from '../http/types';
 import type { OrderLedger } from './ledger';
-import type { Order, SubmitAgain } from './order';
+import type { Order } from './order';
+import { isToSubmitAgain, toNamedRun, type SubmitAgain } from './runs';
 
 /** The part of an order that the log needs. */
 export interface Submission extends Pick<Order, 'thing'> {
@@ -21,6 +22,8 @@ export interface WriteAhead {
 	 * Throws where an earlier try may have created the thing.
 	 */
 	guard: <T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>) => Promise<T>;
+	/** True where a person has named what a dead try has left. Absent where there is no such try. */
+	isOverruled?: (order: Submission) => Promise<boolean>;
 }
 
 export interface WriteAheadStore {
@@ -36,6 +39,8 @@ export interface WriteAheadScope {
 	execution: string;
 	/** False where `execution` is only what came into the node: the name must then be free for the next execution. */
 	isLasting: boolean;
+	/** The name of what a dead try has left: a retry does not know the execution that has died. */
+	deadRun: string;
 	/** A Retry execution has an ID of its own. */
 	executionId: string;
 	/** Rounds of a loop, and calls of an agent, are purchases of their own. */
@@ -46,7 +51,13 @@ export interface WriteAheadScope {
 /** The slots of a name: so many tries with the same name can be under way. One more is not guarded. */
 const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 
-type Permission = 'submit' | 'unknown' | 'unreadable';
+/** What an earlier try may have left that has died, or that was another retry of the same execution. */
+interface Left {
+	/** A person names it as Submit Again for Run. */
+	run: string;
+	/** The name that is written before anything is submitted in its place. */
+	again: string;
+}
 
 /** The reasons to be careful after an earlier try, for messages. */
 export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
@@ -69,12 +80,21 @@ export function notRecorded(thrown: unknown): GatewayError {
  * - The name has a number: of the tries whose end the ledger knows. After an orderly end the ledger counts one more, and the
  *   next try has another name, so the old one need not be removed. After a crash, and in a second retry of the same
  *   execution, the ledger is an older copy with a lower number: its next try gets the name that is there already.
+ * - A person can submit in the place of what such a try has left, by its name (Submit Again for Run). That is written
+ *   down first, under a number, and what is left from then on has the next number in its name. Otherwise the same name,
+ *   which stays in the form, would buy again after the next crash.
  */
 export class WriteAheadLog implements WriteAhead {
-	private asked?: Promise<Permission>;
+	private asked?: Promise<Left | undefined>;
+
+	/** What is left in its place: by now, another retry may have submitted instead of what this one has found. */
+	private overruling?: Promise<Left | undefined>;
 
 	/** Names that this try has written, and may remove. */
 	private written: string[] = [];
+
+	/** The name of the dead try in whose place this one submits. */
+	private again?: string;
 
 	/**
 	 * Creating requests whose outcome the ledger does not know yet, including those that wait for the name to be written.
@@ -139,58 +159,106 @@ export class WriteAheadLog implements WriteAhead {
 		// An item that was about to upload does not hold up the end of the others, but its name may still be being written.
 		let forget = () => {};
 		const stopped = new Promise<undefined>((resolve) => (forget = onAbort(signal, () => resolve(undefined))));
-		await Promise.race([this.asked, stopped]);
+		await Promise.race([this.asked?.catch(() => {}), stopped]);
 		forget();
-		if (this.written.length === 0 || this.underWay > 0) return;
+		if (this.underWay > 0) return;
+		if (this.again !== undefined && !this.hasBought) await this.remove([this.again]);
+		if (this.written.length === 0) return;
 		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.
 		if (!this.hasBought && (await this.remove(this.written))) return;
 		this.ledger.countTry();
 		if (!this.scope.isLasting) await this.remove(this.written.filter((name) => name !== this.name));
 	}
 
-	/** Writes down, once for all items, that this try submits. */
-	async declare({ thing, request }: Submission): Promise<void> {
-		this.asked ??= this.write();
-		const permission = await this.asked;
-		if (permission === 'submit') return;
-		if (request?.submitAgain) return await this.store?.overrule?.();
-		throw gatewayError('outcomeStillUnknown', { thing, what: permission === 'unknown' ? INTERRUPTED : UNREADABLE });
+	async isOverruled({ request = {} }: Submission): Promise<boolean> {
+		if (request.submitAgainFor === undefined) return false;
+		const left = await this.find();
+		return isToSubmitAgain(request, left?.run, this.ledger.run);
 	}
 
-	private async write(): Promise<Permission> {
-		if (this.store === undefined) return 'submit';
+	/** Writes down, once for all items, that this try submits. Throws where it may not submit this one. */
+	async declare({ thing, request = {} }: Submission): Promise<void> {
+		const { store } = this;
+		let left = await this.find();
+		if (store === undefined || left === undefined) return;
+		if (isToSubmitAgain(request, left.run, this.ledger.run)) {
+			this.overruling ??= this.overrule(store, left);
+			left = await this.overruling;
+			if (left === undefined) return;
+		}
+		throw gatewayError('outcomeStillUnknown', { thing, what: INTERRUPTED, ...toNamedRun(request, left.run) });
+	}
+
+	/** Writes the name of this try. Returns what another one of this name has left; undefined where there is none. */
+	private async find(): Promise<Left | undefined> {
+		return await (this.asked ??= this.write());
+	}
+
+	private async write(): Promise<Left | undefined> {
+		const { store, scope } = this;
+		if (store === undefined) return undefined;
+		let isFree: boolean;
 		try {
-			return await (this.scope.isRetry ? this.takeOnlySlot(this.store) : this.takeFreeSlot(this.store));
-		} catch {
-			return this.scope.isRetry ? 'unreadable' : 'submit';
+			isFree = await (scope.isRetry ? this.takeOnlySlot(store) : this.takeFreeSlot(store));
+		} catch (thrown) {
+			// An earlier try may have submitted: only the names tell.
+			if (scope.isRetry) throw notRecorded(thrown);
+			return undefined;
+		}
+		return isFree ? undefined : await this.nameLeft(store);
+	}
+
+	/** The name of what is left now. Its number counts how often something was submitted in its place. To ask is to write. */
+	private async nameLeft({ record }: WriteAheadStore): Promise<Left> {
+		const { execution, runIndex, deadRun } = this.scope;
+		try {
+			for (let number = 1; ; number++) {
+				const again = `generation-gateway ${execution}, run ${runIndex}, again ${number}`;
+				if ((await record([again])).length > 0) continue;
+				await this.remove([again]);
+				return { run: number === 1 ? deadRun : `${deadRun}.${number}`, again };
+			}
+		} catch (thrown) {
+			throw notRecorded(thrown);
 		}
 	}
 
-	/** Other executions may have the same name, so only its own ID stops one that is no retry. */
-	private async takeFreeSlot({ record }: WriteAheadStore): Promise<Permission> {
+	/** Writes down that this try submits in the place of what was left. Returns what is left where another retry has done so. */
+	private async overrule(store: WriteAheadStore, { again }: Left): Promise<Left | undefined> {
+		const found = await store.record([again]).catch((thrown: unknown) => {
+			throw notRecorded(thrown);
+		});
+		if (found.length > 0) return await this.nameLeft(store);
+		this.again = again;
+		await store.overrule?.();
+		return undefined;
+	}
+
+	/** Other executions may have the same name, so only its own ID stops one that is no retry: false where it is there. */
+	private async takeFreeSlot({ record }: WriteAheadStore): Promise<boolean> {
 		let names = [this.name];
 		for (const slot of this.slots) {
 			names.push(slot);
 			const found = await record(names);
-			if (found.includes(this.name)) return 'unknown';
+			if (found.includes(this.name)) return false;
 			this.written.push(...names.filter((name) => !found.includes(name)));
 			if (!found.includes(slot)) break;
 			names = [];
 		}
-		return 'submit';
+		return true;
 	}
 
-	/** Any slot that is taken may be the one of the try that has crashed. */
-	private async takeOnlySlot({ record }: WriteAheadStore): Promise<Permission> {
+	/** Any slot that is taken may be the one of the try that has crashed. Returns false where one is. */
+	private async takeOnlySlot({ record }: WriteAheadStore): Promise<boolean> {
 		const found = await record([this.name, ...this.slots]);
 		const free = this.slots.filter((slot) => !found.includes(slot));
 		if (found.length > 0) {
 			await this.remove(free);
-			return 'unknown';
+			return false;
 		}
 		await this.remove(free.splice(1));
 		this.written = [this.name, ...free];
-		return 'submit';
+		return true;
 	}
 
 	/** Returns true when the names are gone. Names that stay make a retry careful. */

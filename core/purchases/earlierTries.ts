@@ -89,22 +89,30 @@ class LostPurchases {
 		}
 	}
 
-	/** True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them. */
-	isOpen({ item, state, request }: Order): boolean {
+	/**
+	 * True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them; but
+	 * not what another retry has submitted since, in the place of what the ledger has in doubt: this one would do so, too.
+	 */
+	isOpen(order: Order): boolean {
+		const { item, state, request } = order;
 		if (request === undefined || state !== 'planned') return false;
 		const known = this.ledger.find(item, request.hash);
 		if (known === undefined) return true;
-		const { hash, attempt, taskId } = known;
+		const { hash, attempt, taskId, isGivenUp } = known;
 		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
+		const isInDoubt = taskId === undefined || isGivenUp === true;
+		const later = isInDoubt ? ofItem.slice(ofItem.findIndex((row) => row.attempt === attempt) + 1) : [];
 		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)])
 			this.claim(rows ?? new Set<StoredRow>());
+		const row = lastOf(later, order);
+		if (row !== undefined) this.take(order, row);
 		return false;
 	}
 
 	/** Takes the last purchase of the item that was made with this request, or may have been. */
 	findOfItem(order: Order): boolean {
 		const same = this.unclaimed(order.item).filter((row) => isSameRequest(row, order));
-		const row = same.filter((each) => isCreated(each, order)).at(-1) ?? same.find((each) => isUnknown(each, order));
+		const row = lastOf(same, order);
 		if (row === undefined) return false;
 		// An item may have bought the same more than once.
 		this.claim(same);
@@ -117,11 +125,8 @@ class LostPurchases {
 		const same = this.byHash.get(order.request?.hash) ?? new Set<StoredRow>();
 		let row: StoredRow | undefined;
 		for (const each of same) {
-			row ??= each;
-			if (isCreated(each, order)) {
-				row = each;
-				break;
-			}
+			row = each;
+			if (isCreated(each, order)) break;
 		}
 		if (row === undefined) return false;
 		this.claim([row]);
@@ -131,14 +136,14 @@ class LostPurchases {
 	/** Leaves an order to the user whose item has bought something with another request, or may have. */
 	leaveToUser(order: Order): void {
 		const { item } = order;
-		const rows = this.unclaimed(item);
-		const unknown = rows.find((row) => isUnknown(row, order));
-		if (unknown !== undefined) return void this.take(order, unknown);
-		const created = rows.filter((row) => isCreated(row, order));
+		const rows = this.unclaimed(item).filter((row) => meaningOf(row) !== 'free');
 		// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
-		const knownUntil = created.findIndex((row) => row.task_id === this.ledger.idOf(item));
-		const other = created.slice(knownUntil + 1).at(-1);
-		if (other !== undefined) this.ledger.lost(item, toEntry(other));
+		const knownId = this.ledger.idOf(item);
+		const knownUntil = rows.findIndex((row) => isCreated(row, order) && row.task_id === knownId);
+		const last = rows.slice(knownUntil + 1).at(-1);
+		if (last === undefined) return;
+		if (isUnknown(last, order)) this.take(order, last);
+		else this.ledger.lost(item, { ...toEntry(last), run: last.run });
 	}
 
 	private unclaimed(item: number): StoredRow[] {
@@ -153,7 +158,7 @@ class LostPurchases {
 	}
 
 	private take(order: Order, row: StoredRow): true {
-		if (isUnknown(row, order)) this.ledger.lost(order.item, { ...toEntry(row), taskId: undefined });
+		if (isUnknown(row, order)) this.ledger.lost(order.item, { ...toEntry(row), run: row.run, taskId: undefined });
 		else {
 			this.goOn.set(order, row);
 			this.ledger.accepted(order.item, toEntry(row));
@@ -178,6 +183,11 @@ function isUnknown(row: StoredRow, { thing }: Order): boolean {
 
 function toEntry({ task_id: taskId, request_hash: hash, attempt, time }: StoredRow) {
 	return { taskId, hash, attempt, acceptedAtMs: Date.parse(time) };
+}
+
+/** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
+function lastOf(rows: readonly StoredRow[], order: Order): StoredRow | undefined {
+	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);
 }
 
 /** The last row of each attempt, with the ID that one of its rows has, by attempt in the sequence in which they were sent. */

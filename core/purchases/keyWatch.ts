@@ -27,8 +27,8 @@ export class KeyWatch {
 	constructor(private readonly clock: Clock) {}
 
 	/**
-	 * The attempts of the last 30 days. Those that have surely bought nothing are not among them, nor those whose task has
-	 * failed. Undefined where a row cannot be read: it may mean a purchase.
+	 * The attempts of the last 30 days, in the sequence in which they began. Those that have surely bought nothing are not
+	 * among them, nor those whose task has failed. Undefined where a row cannot be read: it may mean a purchase.
 	 */
 	read(values: readonly unknown[]): Attempt[] | undefined {
 		const rows = values.map(parseRow);

@@ -4,6 +4,7 @@ import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '.
 import { REPEAT_FOR_MS } from '../limits';
 import type { Order } from '../orders/order';
 import type { Bought, PurchaseSteps } from '../orders/product';
+import { isToSubmitAgain, toNamedRun, type SubmitAgain } from '../orders/runs';
 import { keysUnderWay } from '../processMemory';
 import { roughDuration, wordsOf } from '../text';
 import { KeyWatch, type Attempt } from './keyWatch';
@@ -20,7 +21,7 @@ const LONGER_BY = 1.5;
 const LONGEST_PAUSE_MS = 3_000;
 
 /** The outcome of an attempt, for the orders of the same process that wait for it. */
-type Settled = { hash: string; executionId: string; atMs: number } & (
+type Settled = { hash: string; executionId: string; run: string; atMs: number } & (
 	| { bought: Bought; purchase: Order['purchase'] }
 	| { error: GatewayError }
 );
@@ -87,10 +88,10 @@ function takeOver(settled: Settled | undefined, order: Order): Bought | undefine
 		order.purchase = settled.purchase;
 		return settled.bought;
 	}
-	const { error, executionId, atMs } = settled;
+	const { error, executionId, run, atMs } = settled;
 	if (error.kind !== 'outcomeUnknown') throw error;
-	if (request.submitAgain) return undefined;
-	throw gatewayError('purchaseKeyUnclear', { execution: executionId, time: new Date(atMs).toISOString() });
+	// No person has seen its error yet.
+	throw unclear(request, { execution: executionId, run, time: new Date(atMs).toISOString() });
 }
 
 async function inTurn<Answer extends { id: string }>(
@@ -102,7 +103,8 @@ async function inTurn<Answer extends { id: string }>(
 	let settle: (settled?: Settled) => void = () => {};
 	keysUnderWay.set(key, new Promise<Settled | undefined>((resolve) => (settle = resolve)));
 	const atMs = log.ports.clock.now();
-	const about = { hash: order.request?.hash ?? '', executionId: log.ports.executionId, atMs };
+	const { executionId, columns } = log.ports;
+	const about = { hash: order.request?.hash ?? '', executionId, run: columns.run, atMs };
 	let settled: Settled | undefined;
 	try {
 		const earlier = await claim(buyer);
@@ -120,7 +122,7 @@ async function inTurn<Answer extends { id: string }>(
 	}
 }
 
-/** Nothing was sent, for a reason that may not hold for the next one: it may have Submit Again, or more time. */
+/** Nothing was sent, for a reason that may not hold for the next one: it may name another run, or have more time. */
 function saysNothingOfOthers({ kind, details: { reason } }: GatewayError): boolean {
 	if (kind === 'stopped' || kind === 'notSubmitted') return true;
 	return reason?.name === 'noFreePlace' || reason?.name === 'purchaseKeyUnclear';
@@ -170,7 +172,8 @@ async function readAttempts(
 	{ order, log, own }: Buyer,
 	watch: KeyWatch,
 ): Promise<{ others: Attempt[]; ownId?: number }> {
-	const { hash, keyHash = '', submitAgain } = order.request ?? {};
+	const { request = {} as Partial<NonNullable<Order['request']>> } = order;
+	const { hash, keyHash = '' } = request;
 	const rows = await log.ports.table.rowsOfKey(keyHash).catch((why: unknown) => {
 		throw unavailable(why);
 	});
@@ -180,19 +183,27 @@ async function readAttempts(
 			'a row of this key cannot be read: it was changed, or another version of this package has written it',
 		);
 	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
-	// With Submit Again, a person has given up what is unclear, and the task that the ledger replaces.
-	const replaced = order.earlierTaskIds ?? [];
+	// A person has given up the last unclear one by the name of its run, and the task that the ledger replaces. Those
+	// before it were given up when it was sent.
+	const unclearOnes = attempts.filter(({ row, is }) => is === 'unknown' && !own.has(row.attempt));
+	const areGivenUp = isToSubmitAgain(request, unclearOnes.at(-1)?.row.run, log.ports.columns.run);
+	const replaced = request.submitAgainFor === undefined ? [] : (order.earlierTaskIds ?? []);
 	const isGivenUp = ({ row, is }: Attempt) =>
-		submitAgain === true && (is === 'unknown' || (is === 'bought' && replaced.includes(row.task_id)));
+		(is === 'unknown' && areGivenUp) || (is === 'bought' && replaced.includes(row.task_id));
 	const others = attempts.filter((attempt) => !own.has(attempt.row.attempt) && !isGivenUp(attempt));
 	// One that is under way may still be refused, and then it has not used the key.
 	const conflict = others.find(({ row, is }) => is !== 'underWay' && row.request_hash !== hash);
 	if (conflict !== undefined) throw gatewayError('purchaseKeyConflict', about(conflict.row));
 	// The newest one: those before were given up.
 	const bought = others.filter(({ is }) => is === 'bought').sort((a, b) => b.row.id - a.row.id);
-	const unclear = others.find(({ is }) => is === 'unknown');
-	if (bought.length === 0 && unclear !== undefined) throw gatewayError('purchaseKeyUnclear', about(unclear.row));
+	const last = others.filter(({ is }) => is === 'unknown').at(-1);
+	if (bought.length === 0 && last !== undefined) throw unclear(request, last.row);
 	return { others: bought.length > 0 ? bought : others, ownId: ownRow?.row.id };
+}
+
+/** @param other the attempt of which it is not known whether it has bought something */
+function unclear(request: SubmitAgain, other: Pick<StoredRow, 'execution' | 'run' | 'time'>): GatewayError {
+	return gatewayError('purchaseKeyUnclear', { ...about(other), ...toNamedRun(request, other.run) });
 }
 
 function about({ execution, time, task_id: id }: Pick<StoredRow, 'execution' | 'time'> & { task_id?: string }) {

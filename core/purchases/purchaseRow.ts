@@ -47,9 +47,11 @@ export const runColumns = z.object({
 	node: shown,
 	node_id: exact,
 	execution: exact,
-	/** Tells the runs of a node apart; a retry of an execution has the name of the first one. */
+	/** The name of the run: see `core/orders/runs.ts`. A retry has one of its own. */
 	run: exact,
-	/** Two executions that began in the same millisecond have the same `run`: only this tells a retry from another one. */
+	/** The name that the run and its retries share: their rows are found by it. */
+	origin: exact,
+	/** Two executions that began in the same millisecond have the same `origin`: only this tells a retry from another one. */
 	retry: z.boolean(),
 	/** The ID of the credential. */
 	account: exact.default(''),
@@ -94,6 +96,7 @@ export const COLUMNS: Record<keyof PurchaseRow, 'string' | 'number' | 'boolean' 
 	node_id: 'string',
 	execution: 'string',
 	run: 'string',
+	origin: 'string',
 	retry: 'boolean',
 	item: 'number',
 	attempt: 'string',
@@ -116,6 +119,7 @@ const storedRow = z.object({
 		.nullish()
 		.transform((id) => id ?? ''),
 	execution: exact,
+	run: exact,
 	// SQLite has numbers for them.
 	retry: z.union([z.boolean(), z.literal(0), z.literal(1)]).transform(Boolean),
 	item: z.number().int().nonnegative(),

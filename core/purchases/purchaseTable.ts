@@ -2,10 +2,10 @@ import type { Clock } from '../clock';
 import type { PurchaseRow, RunColumns } from './purchaseRow';
 
 /**
- * The columns by which the rows of a run are found. Those of a node have its ID or its name: n8n retries the node of the
- * saved workflow that has the name, also where somebody has made it anew, or by its ID where it has another name now.
+ * The columns by which the rows of a run and its retries are found. Those of a node have its ID or its name: n8n retries
+ * the node of the saved workflow that has the name, also a new one of that name, or by its ID where it was renamed.
  */
-export type RunOfNode = Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id' | 'node'>;
+export type RunOfNode = Pick<PurchaseRow, 'origin' | 'workflow_id' | 'node_id' | 'node'>;
 
 /** The table of the purchase log, wherever it is. Rows are added only. */
 export interface PurchaseTable {

@@ -44,14 +44,6 @@ export const verificationIdField: TextField = {
 	description: 'The task_id that Verification → Create returned',
 };
 
-export const submitAgainOption: INodeProperties = {
-	displayName: 'Submit Again',
-	name: 'submitAgain',
-	type: 'boolean',
-	default: true,
-	description: 'Whether a retry submits a request again that the service may or may not have accepted',
-};
-
 export const waitForActiveField: INodeProperties = {
 	displayName: 'Wait Until Active',
 	name: 'waitForActive',

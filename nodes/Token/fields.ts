@@ -4,7 +4,7 @@ import { TOKEN_NAME_LENGTH } from '../../core/limits';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
 import { docsLink } from '../form/docsLink';
 import { simplifyField } from '../form/fields';
-import { additionalFieldsOption, optionsCollection } from '../form/options';
+import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../form/options';
 import { unitField } from '../form/unit';
 import { otherField } from '../models/commonFields';
 import { allowedModelsField, allowedModelsOfOtherShape } from './allowedModels';
@@ -83,12 +83,10 @@ const keyNotice: INodeProperties = {
 	default: '',
 };
 
-export const createAgainOption: INodeProperties = {
-	displayName: 'Submit Again',
-	name: 'submitAgain',
-	type: 'boolean',
-	default: true,
-	description: 'Whether a retry creates the API key again if an earlier try has created it, or may have',
+const createAgainOption: typeof submitAgainOption = {
+	...submitAgainOption,
+	description:
+		'The run that an error names. A retry then creates the API key again, although that run may have created it. For any other run, it changes nothing.',
 };
 
 const limit: Pick<FieldSpec, 'units' | 'min' | 'extraValues' | 'reasons'> = {

@@ -13,7 +13,6 @@ import { toTokenOutput } from './tokenOutput';
 export const aboutToken = z.object({
 	body: z.custom<JsonObject>(isPlainObject),
 	simplify: z.boolean(),
-	submitAgain: z.boolean(),
 });
 
 export type AboutToken = z.infer<typeof aboutToken>;
@@ -30,7 +29,6 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
 			created.set(keyOf(order), record);
 			return record;
 		},
-		isReusable: (order) => created.has(keyOf(order)) || !aboutToken.parse(order.about).submitAgain,
 		output: (order, _seen, { hints }) => {
 			const { body, simplify } = aboutToken.parse(order.about);
 			const token = created.get(keyOf(order));

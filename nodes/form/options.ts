@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { MOST_CONCURRENT_TASKS } from '../../core/orders/batch';
 import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
+import { MAX_RUN_LENGTH, type SubmitAgain } from '../../core/orders/runs';
 import { toProperty } from '../../core/models/toProperties';
-import type { NumberField, TextField } from './fieldReader';
+import type { FieldReader, NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
@@ -104,14 +105,22 @@ export const splitFilesOption: INodeProperties = {
 	displayOptions: hiddenInTools,
 };
 
-export const submitAgainOption: INodeProperties = {
-	displayName: 'Submit Again',
-	name: 'submitAgain',
-	type: 'boolean',
-	default: true,
+export const submitAgainOption: TextField = {
+	displayName: 'Submit Again for Run',
+	name: 'submitAgainForRun',
+	type: 'string',
+	default: '',
+	maxLength: MAX_RUN_LENGTH,
+	placeholder: 'e.g. 1234.0',
 	description:
-		'Whether a retry submits a request again that the service may or may not have accepted, or whose task it does not show or has declined. You may then pay twice.',
+		'The run that an error names. A retry then submits its request again, although the service may have accepted it: you may pay twice. For any other run, it changes nothing.',
 };
+
+/** An expression that gives nothing names no run: that buys nothing. */
+export function readSubmitAgain(options: FieldReader): SubmitAgain {
+	const submitAgainFor = options.text(submitAgainOption);
+	return submitAgainFor === '' ? {} : { submitAgainFor };
+}
 
 /** Nothing is waited for longer than that, in memory or in n8n's database: 30 days. */
 export const LONGEST_TIMEOUT_MINUTES = 43_200;

@@ -9,7 +9,7 @@ import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { promptField } from '../models/commonFields';
 import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
-import { purchaseKeyOption, submitAgainOption } from '../form/options';
+import { purchaseKeyOption, readSubmitAgain } from '../form/options';
 import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
@@ -161,7 +161,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		model,
 		scope: `the model ${model}`,
 		request: {
-			...{ body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
+			...{ body, hash: hash(), ...readSubmitAgain(item.options) },
 			...key,
 		},
 		then: waits ? 'poll' : 'nothing',

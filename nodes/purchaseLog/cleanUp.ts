@@ -81,7 +81,7 @@ async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
 	let names: string[] = [];
 	let count = 0;
 	const remove = async () => {
-		const conditions = names.map((run) => ({ keyName: 'run', condition: 'eq', keyValue: run }));
+		const conditions = names.map((origin) => ({ keyName: 'origin', condition: 'eq', keyValue: origin }));
 		if (names.length > 0) await use('deleteRows', { matchType: 'anyCondition', filters: { conditions } });
 		names = [];
 		count = 0;
@@ -104,9 +104,9 @@ async function readRuns(use: Use, newestId: number, neededSinceMs: number): Prom
 	for (;;) {
 		const older = matching([{ keyName: 'id', condition: 'lt', keyValue: before }]);
 		const rows = await use('get', { ...older, ...inSequence('DESC'), limit: PIECE });
-		for (const { run: named, time, state, attempt, key_hash: key } of rows) {
+		for (const { origin, time, state, attempt, key_hash: key } of rows) {
 			if (ENDS.includes(state)) ended.add(attempt);
-			const name = String(named ?? '');
+			const name = String(origin ?? '');
 			const run = runs.get(name) ?? { count: 0, isNeeded: false };
 			const mayBeAskedFor = Boolean(key) || (state !== RUN && !ended.has(attempt));
 			run.isNeeded ||= read < MOST_ROWS || (mayBeAskedFor && Date.parse(String(time)) >= neededSinceMs);

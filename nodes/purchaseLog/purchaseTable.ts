@@ -100,7 +100,7 @@ export class N8nPurchaseTable implements PurchaseTable {
 
 	/** Those of the node's ID, and others of its name: n8n's conditions hold all together, or any of them. */
 	private async rowsOfNode({ node, node_id: id, ...run }: RunOfNode, more: INodeParameters[] = []) {
-		const ofRun = [equals('run', run.run), equals('workflow_id', run.workflow_id)];
+		const ofRun = [equals('origin', run.origin), equals('workflow_id', run.workflow_id)];
 		const ofId = await this.rowsWith([...ofRun, equals('node_id', id), ...more]);
 		const isOther = { keyName: 'node_id', condition: 'neq', keyValue: id };
 		const ofName = await this.rowsWith([...ofRun, equals('node', node), isOther, ...more]);

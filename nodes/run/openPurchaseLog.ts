@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
+import { nameRun } from '../../core/orders/runs';
 import type { WriteAheadScope, WriteAheadStore } from '../../core/orders/writeAheadLog';
 import type { LogPorts } from '../../core/purchases/purchaseTable';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
@@ -36,15 +37,16 @@ export async function openPurchaseLog(
 	if (isOff && !scope.isRetry) return undefined;
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
-	const run = `${scope.execution}, run ${scope.runIndex}`;
+	const origin = `${scope.execution}, run ${scope.runIndex}`;
+	const run = nameRun(scope.executionId, scope.runIndex);
 	const columns = {
 		...{ workflow, workflow_id: String(id), node, node_id: nodeId },
-		...{ execution: scope.executionId, run, retry: scope.isRetry },
+		...{ execution: scope.executionId, run, origin, retry: scope.isRetry },
 		...{ account: credentials?.[CREDENTIAL]?.id ?? '', base_url: readSettings(credential).baseUrl },
 	};
 	return open(context, columns, {
 		obstacle: isOff ? LOG_IS_OFF : obstacle(context, scope),
-		...gapIn(store, `generation-gateway ${run}`),
+		...gapIn(store, `generation-gateway ${origin}`),
 		...(mayLackOldRows(context.getExecutionContext?.()?.establishedAt ?? 0) && {
 			hasGap: async () => await Promise.resolve(true),
 		}),

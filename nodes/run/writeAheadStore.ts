@@ -4,6 +4,7 @@ import { asGatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadScope, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { lastTurns } from '../../core/processMemory';
 import type { OrderLedger } from '../../core/orders/ledger';
+import { nameRun } from '../../core/orders/runs';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { storeOfToolCall } from './agentTools';
 
@@ -37,11 +38,14 @@ export function openWriteAhead(
 	// Nothing else of this context may be used: it holds credentials.
 	const establishedAtMs = context.getExecutionContext?.()?.establishedAt;
 	const isLasting = establishedAtMs !== undefined;
+	const name = isLasting ? String(establishedAtMs) : hashOfInput(context);
+	const runIndex = isLasting && callStore !== undefined ? numberOfCall(context, callStore) : ledger.scope.runIndex;
 	const scope = {
-		execution: isLasting ? `established ${establishedAtMs}` : `input ${hashOfInput(context)}`,
+		execution: isLasting ? `established ${name}` : `input ${name}`,
 		isLasting,
+		deadRun: nameRun(name, runIndex),
 		executionId,
-		runIndex: isLasting && callStore !== undefined ? numberOfCall(context, callStore) : ledger.scope.runIndex,
+		runIndex,
 		isRetry: context.getMode() === 'retry',
 	};
 	// Calls of an agent without such a name come from n8n's MCP server, where nothing is retried, or from an old n8n.

@@ -18,7 +18,14 @@ function world(read = async () => await Promise.resolve(PENDING)) {
 	const sent: string[] = [];
 	const clock = sharedClock();
 	const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
-	const scope = { execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false };
+	const scope = {
+		execution: 'established 1',
+		isLasting: true,
+		deadRun: '1.0',
+		executionId: '1',
+		runIndex: 0,
+		isRetry: false,
+	};
 	const reading = async () => (sent.push('read'), await read());
 	const ports: Ports = {
 		product: {
@@ -47,7 +54,7 @@ function world(read = async () => await Promise.resolve(PENDING)) {
 }
 
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 600_000 };
-const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
+const request = { body: { prompt: 'a cat' }, hash: 'h' };
 const planned = (more: Partial<OrderDraft> = {}) =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', request, wait: { ...wait }, then: 'poll', ...more });
 

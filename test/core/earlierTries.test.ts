@@ -16,7 +16,8 @@ const written = {
 		node: 'Generate',
 		node_id: 'n',
 		execution: '7',
-		run: 'established 1, run 0',
+		run: '7.0',
+		origin: 'established 1, run 0',
 	},
 	...{ retry: false, item: 0, account: 'c', base_url: 'https://gateway.example.com', request_hash: 'hash' },
 };
@@ -29,7 +30,7 @@ const row = (changes: Partial<Record<keyof typeof written | 'id' | 'task_id' | '
 const order = (item: number): Order =>
 	makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'nothing' },
-		request: { body: {}, hash: 'hash', submitAgain: false },
+		request: { body: {}, hash: 'hash' },
 	});
 
 const emptyLedger = () => new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
@@ -42,7 +43,7 @@ async function tell(rows: unknown[], orders = [order(0)], ledger = emptyLedger()
 
 test('a row without an ID is an unknown outcome, whatever the request is now', async () => {
 	expect((await tell([row()])).entry).toEqual({
-		...{ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME), attempt: '7-a-0', lost: true },
+		...{ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME), attempt: '7-a-0', run: '7.0', lost: true },
 	});
 	expect((await tell([row({ request_hash: 'other' })])).entry?.taskId).toBeUndefined();
 	expect((await tell([row({ request_hash: 'other' })])).entry).toBeDefined();
@@ -60,7 +61,7 @@ describe('a node before returns other items in the retry', () => {
 		});
 		const orders = [...items].map((hash, item) => ({
 			...order(item),
-			request: { body: {}, hash, submitAgain: false },
+			request: { body: {}, hash },
 		}));
 		const { ledger } = await tell(stored, orders);
 		return orders.map(({ item, request: { hash } }) => {
@@ -97,7 +98,7 @@ describe('a node before returns other items in the retry', () => {
 
 	test('what was bought with a Purchase Key is found by the key', async () => {
 		expect(await retried('na', '0a', { key_hash: 'k' })).toEqual(['left to the user: t0', 'submits']);
-		const [mine] = [{ ...order(1), request: { body: {}, hash: 'a', submitAgain: false, keyHash: 'k' } }];
+		const [mine] = [{ ...order(1), request: { body: {}, hash: 'a', keyHash: 'k' } }];
 		const { ledger } = await tell([row({ state: 'accepted', task_id: 't', request_hash: 'a' })], [mine]);
 		expect(ledger.find(1, 'a')).toBeUndefined();
 	});
@@ -142,6 +143,58 @@ test('where the ledger knows the task of another request, it is another purchase
 	expect((await tell([another(), before, end, after], [order(0)], knowing())).entry).toMatchObject({
 		taskId: 'after',
 		lost: true,
+	});
+});
+
+describe('requests that were submitted again', () => {
+	const sent = (execution: string, state: PurchaseState, more: Parameters<typeof row>[0] = {}) =>
+		row({
+			id: Number(execution),
+			execution,
+			run: `${execution}.0`,
+			retry: execution !== '7',
+			attempt: execution,
+			state,
+			...more,
+		});
+	const lostIn = (execution: string, more: Parameters<typeof row>[0] = {}) => sent(execution, 'submitting', more);
+	/** As the first execution has left it, in a retry. */
+	const knowing = (isGivenUp = false) => {
+		const first = new OrderLedger({ store: {}, executionId: '7', runIndex: 0 });
+		const entry = { hash: 'hash', acceptedAtMs: 1, attempt: '7' };
+		if (isGivenUp) first.accepted(0, { ...entry, taskId: 't7' });
+		else first.outcomeUnknown(0, entry);
+		first.givenUp(0);
+		return new OrderLedger({ ...first.scope, executionId: '11' });
+	};
+	const accepted = (execution: string) => sent(execution, 'accepted', { task_id: `t${execution}` });
+
+	test.each<[string, unknown[], OrderLedger | undefined, object]>([
+		['after two crashes', [lostIn('7'), lostIn('8')], undefined, { run: '8.0' }],
+		[
+			'of another request',
+			[lostIn('7', { request_hash: 'x' }), lostIn('8', { request_hash: 'y' })],
+			undefined,
+			{ run: '8.0' },
+		],
+		[
+			'that have bought for another request',
+			[lostIn('7', { request_hash: 'x' }), { ...accepted('8'), request_hash: 'y' }],
+			undefined,
+			{ run: '8.0', taskId: 't8' },
+		],
+		['at another place', [lostIn('7', { item: 5 }), lostIn('8', { item: 5 })], undefined, { run: '8.0' }],
+		['by no other retry', [lostIn('7')], knowing(), { run: '7.0' }],
+		['by another retry that has crashed', [lostIn('7'), lostIn('8')], knowing(), { run: '8.0' }],
+		['by another retry', [lostIn('7'), accepted('8')], knowing(), { taskId: 't8' }],
+		['by another retry that was refused', [lostIn('7'), sent('8', 'not_accepted')], knowing(), { run: '7.0' }],
+		['by another retry, before the log was turned on', [accepted('8')], knowing(), { taskId: 't8' }],
+		['in the place of a task that was given up', [accepted('7'), lostIn('8')], knowing(true), { run: '8.0' }],
+		['in the place of no task that was given up', [accepted('7')], knowing(true), { run: '7.0', taskId: 't7' }],
+	])('%s: the last one counts', async (_, rows, ledger, expected) => {
+		const { entry } = await tell(rows, [order(0)], ledger);
+		expect(entry).toMatchObject(expected);
+		if (!('taskId' in expected)) expect(entry?.taskId).toBeUndefined();
 	});
 });
 

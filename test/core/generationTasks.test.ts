@@ -48,7 +48,7 @@ describe('a task that has failed', () => {
 			record({ status: 'failed', error: { code: 'insufficient_quota', message: 'w' } }),
 		);
 		expect(error.details).toMatchObject({ permanent: undefined, serviceReason: { name: 'balanceTooLow' } });
-		expect(retryOf({ as: 'failed', error }, { submitAgain: false })).toBe('submits');
+		expect(retryOf({ as: 'failed', error })).toBe('submits');
 		expect(explainIn(error, { operation: 'generate' })).toMatch(
 			/Add credits to the account\. .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again\./,
 		);

@@ -8,7 +8,7 @@ describe('the ledger of orders', () => {
 	test('an entry of the ledger that cannot be read was written: what came of it is not known', () => {
 		const store = { generationGatewayTasks: { '0.0': { taskId: 7, hash: 'h' }, '0.1': 'cut off' } };
 		for (const item of [0, 1])
-			expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0 });
+			expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0, run: 'e2.0' });
 		expect(open(store, 'e2').find(2, 'h')).toBeUndefined();
 	});
 
@@ -36,6 +36,27 @@ describe('the ledger of orders', () => {
 		expect(open(store, 'e1', 10).find(0, 'h')?.taskId).toBe('task-10');
 		open(store, 'e1', 10).clearRun();
 		expect(store).toEqual({ other: 1 });
+	});
+
+	test('the name of what is in doubt is that of the run that has left it, and allows nothing in that run', () => {
+		const store: Record<string, unknown> = {};
+		const request = { submitAgainFor: 'e1.0' };
+		const isToSubmitAgain = (executionId: string, item: number) => {
+			const ledger = open(store, executionId);
+			return ledger.isToSubmitAgain(request, ledger.find(item, 'h') ?? {});
+		};
+		open(store).outcomeUnknown(0, { hash: 'h', acceptedAtMs: 5 });
+		open(store).accepted(1, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+		expect(open(store).givenUp(1)).toBe('e1.0');
+		open(store).accepted(2, { hash: 'h', taskId: 'task-2', acceptedAtMs: 5 });
+		expect([0, 1, 2].map((item) => isToSubmitAgain('e1', item))).toEqual([false, false, false]);
+		expect([0, 1, 2].map((item) => isToSubmitAgain('e2', item))).toEqual([true, true, false]);
+		// A retry that gives it up, too, does not change the name.
+		expect(open(store, 'e2').givenUp(1)).toBe('e1.0');
+		// What is submitted in its place, here or in another execution, has another one.
+		open(store, 'e2').outcomeUnknown(0, { hash: 'h', acceptedAtMs: 5 });
+		open(store, 'e2').handedOver([{ item: 1, state: 'planned', request: { hash: 'h' } }], 5);
+		expect([0, 1, 2].map((item) => isToSubmitAgain('e3', item))).toEqual([false, false, false]);
 	});
 
 	test('a thousand accepted tasks add less than 300 kB to the execution data', () => {

@@ -17,7 +17,7 @@ import {
 import { parseOrder } from './support';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
-const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
+const request = { body: { prompt: 'a cat' }, hash: 'h' };
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1 };
 const batch = { name: 'a run', places: 5, requestsPerSecond: 60, stopsAtError: true, waves: 0 };
 const planned = (more: Partial<OrderDraft> = {}): Order =>
@@ -86,28 +86,28 @@ const heldBack = new GatewayError('notSubmitted', 'x');
 describe('a retry', () => {
 	const ended = (as: OrderEnd['as'], error?: GatewayError) => ({ as, error });
 
-	test.each<[string, Parameters<typeof retryOf>[0], string, string]>([
-		['a success', ended('done'), 'continues', 'continues'],
-		['a refusal', ended('refused', notFound), 'submits', 'submits'],
-		['an order that was held back', ended('notSubmitted'), 'submits', 'submits'],
-		['an unknown outcome', ended('outcomeUnknown'), 'refuses', 'submits'],
-		['a task that has failed', ended('failed', taskFailed), 'submits', 'submits'],
-		['a task that would fail again', ended('failed', failsAgain), 'endsAgain', 'endsAgain'],
-		['a task that is not known any more', ended('failed', notFound), 'continues', 'continues'],
-		['a task that is not shown', ended('failed', new GatewayError('notShown', 'x')), 'continues', 'continues'],
-		['a file that could not be downloaded', ended('failed', lostFile), 'continues', 'continues'],
-		['a failure without an error', ended('failed'), 'continues', 'continues'],
-		['a timeout', ended('timedOut'), 'continues', 'continues'],
-		['a stop', ended('stopped'), 'continues', 'continues'],
-	])('a retry after %s does what this end asks for, without and with Submit Again', (_, end, without, withIt) => {
-		expect([retryOf(end, { submitAgain: false }), retryOf(end, { submitAgain: true })]).toEqual([without, withIt]);
+	test.each<[string, Parameters<typeof retryOf>[0], string]>([
+		['a success', ended('done'), 'continues'],
+		['a refusal', ended('refused', notFound), 'submits'],
+		['an order that was held back', ended('notSubmitted'), 'submits'],
+		['an unknown outcome', ended('outcomeUnknown'), 'refuses'],
+		['a task that has failed', ended('failed', taskFailed), 'submits'],
+		['a task that would fail again', ended('failed', failsAgain), 'endsAgain'],
+		['a task that is not known any more', ended('failed', notFound), 'continues'],
+		['a task that is not shown', ended('failed', new GatewayError('notShown', 'x')), 'continues'],
+		['a file that could not be downloaded', ended('failed', lostFile), 'continues'],
+		['a failure without an error', ended('failed'), 'continues'],
+		['a timeout', ended('timedOut'), 'continues'],
+		['a stop', ended('stopped'), 'continues'],
+	])('after %s, a retry %s', (_, end, expected) => {
+		expect(retryOf(end)).toBe(expected);
 	});
 
 	test('every reason whose advice is a retry without a change has an end that a retry does not submit again', () => {
 		const submitted = Object.entries(REASONS).filter(([, { retryContinues, kind = 'badInput' }]) => {
 			const order = accepted();
 			endBadly(order, new GatewayError(kind, 'x'));
-			return retryContinues && /submits|refuses/.test(retryOf(order.end as OrderEnd, { submitAgain: false }));
+			return retryContinues && /submits|refuses/.test(retryOf(order.end as OrderEnd));
 		});
 		expect(submitted).toEqual([]);
 	});
@@ -132,13 +132,13 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		['a task that has failed', 'submits', waitingFor(), taskFailed],
 		['a refusal', 'submits', neverAccepted(), rejected],
 		['an order that was held back', 'submits', neverAccepted(), heldBack],
+		['an unknown outcome', 'does nothing', neverAccepted(), unknown],
 		[
-			'an unknown outcome with Submit Again',
-			'submits',
-			neverAccepted({ request: { ...request, submitAgain: true } }),
+			'an unknown outcome of a request that a person has submitted again',
+			'does nothing',
+			neverAccepted({ request: { ...request, submitAgainFor: '1.0' } }),
 			unknown,
 		],
-		['an unknown outcome', 'does nothing', neverAccepted(), unknown],
 		['a task that would fail again', 'does nothing', waitingFor(), failsAgain],
 		['a failed task that another node has created', 'does nothing', elsewhere(), taskFailed],
 		['a stop before the submission', 'does nothing', neverAccepted(), gatewayError('executionStopped', {})],

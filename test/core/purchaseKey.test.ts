@@ -1,6 +1,6 @@
 /** One purchase for each Purchase Key, in whatever sequence the database shows the rows of those that ask. */
 import fc from 'fast-check';
-import { gatewayError, stoppedError } from '../../core/errors';
+import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import { readPropertySettings } from '../support/propertySettings.mts';
 import { codeOf, makeWorld, orderOf, type Stored } from './purchaseWorld';
@@ -109,18 +109,41 @@ test('a refusal frees the key; those who waited for it in the same process get t
 	expect(await world.run(world.process('two').buy(orderOf()))).toEqual({ id: 'task 1' });
 });
 
-test('after an unknown outcome nothing is bought, unless Submit Again is on, and then once', async () => {
+test('after an unknown outcome nothing is bought, unless a person names its run, and then once', async () => {
 	const world = makeWorld();
 	const one = world.process('one');
 	const waiting = [one.buy(orderOf(), lost), one.buy(orderOf())].map(codeOf);
 	expect(await world.run(Promise.all(waiting))).toEqual(['outcomeUnknown', 'purchaseKeyUnclear']);
 	await world.run(world.clock.sleep(1000));
 	expect(await world.run(codeOf(world.process('two').buy(orderOf())))).toBe('purchaseKeyUnclear');
-	const again = ['three', 'four'].map(async (name) => await world.process(name).buy(orderOf({ submitAgain: true })));
+	const named = (submitAgainFor: string) => orderOf({ submitAgainFor });
+	expect(await world.run(codeOf(world.process('two').buy(named('two.0'))))).toBe('purchaseKeyUnclear');
+	const again = ['three', 'four'].map(async (name) => await world.process(name).buy(named('one.0')));
 	const bought = await world.run(Promise.all(again));
 	expect(bought.map(({ id }) => id)).toEqual(['task 1', 'task 1']);
-	expect(await world.run(world.process('five').buy(orderOf({ submitAgain: true })))).toMatchObject({ id: 'task 1' });
+	expect(await world.run(world.process('five').buy(named('one.0')))).toMatchObject({ id: 'task 1' });
 	expect(world.created).toHaveLength(1);
+});
+
+test('the name of a run allows one purchase in its place: what that leaves has another name', async () => {
+	const world = makeWorld();
+	const buy = async (process: string, submitAgainFor?: string, work: () => Promise<string> = lost) => {
+		const error = await world.run(
+			world
+				.process(process)
+				.buy(orderOf({ submitAgainFor }), work)
+				.catch((thrown: unknown) => thrown as GatewayError),
+		);
+		await world.run(world.clock.sleep(1000));
+		const { reason } = error instanceof GatewayError ? error.details : {};
+		return reason?.name === 'purchaseKeyUnclear' ? reason.data : (reason?.name ?? 'bought');
+	};
+	expect(await buy('one')).toBe('outcomeUnknown');
+	// No person can have seen its error: as with an expression that gives the own run.
+	expect(await buy('one', 'one.0')).toMatchObject({ run: 'one.0' });
+	expect(await buy('two', 'one.0')).toBe('outcomeUnknown');
+	expect(await buy('three', 'one.0')).toMatchObject({ run: 'two.0', otherRun: 'one.0' });
+	expect(await buy('three', 'two.0', async () => await Promise.resolve('task'))).toBe('bought');
 });
 
 test.each(['failed', 'failed_permanently', 'completed'] as const)(
@@ -180,12 +203,12 @@ test('a key is free again after 30 days', async () => {
 	expect(await world.run(world.process('three').buy(orderOf()))).toMatchObject({ id: 'task 2' });
 });
 
-test('a request is under way at a worker whose clock is behind: it is waited for, also with Submit Again', async () => {
+test('a request is under way at a worker whose clock is behind: it is waited for, also where its run is named', async () => {
 	const world = makeWorld();
 	const slow = async () => await world.clock.sleep(20_000).then(() => 'slow');
 	const first = world.process('behind', { clockIsBehindMs: 5 * 60_000 }).buy(orderOf(), slow);
 	const second = world.clock.sleep(5000).then(async () => {
-		return await world.process('two').buy(orderOf({ submitAgain: true }));
+		return await world.process('two').buy(orderOf({ submitAgainFor: 'behind.0' }));
 	});
 	expect((await world.run(Promise.all([first, second]))).map(({ id }) => id)).toEqual(['slow', 'slow']);
 	expect(world.created).toEqual([]);

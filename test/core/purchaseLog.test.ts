@@ -13,11 +13,20 @@ const order = (item: number, model?: string): Order =>
 	makeOrder({
 		...{ item, model, thing: 'task', kind: 'image', then: 'poll' },
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000 },
-		request: { body: {}, hash: 'hash', submitAgain: false },
+		request: { body: {}, hash: 'hash' },
 	});
 
 const columns = {
-	...{ workflow: 'Test', workflow_id: 'w', node: 'Generate', node_id: 'n', execution: '7', run: 'r', retry: false },
+	...{
+		workflow: 'Test',
+		workflow_id: 'w',
+		node: 'Generate',
+		node_id: 'n',
+		execution: '7',
+		run: '7.0',
+		origin: 'r',
+		retry: false,
+	},
 	...{ account: 'a', base_url: 'https://gateway.example.com' },
 };
 

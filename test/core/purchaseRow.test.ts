@@ -2,7 +2,15 @@
 import { COLUMNS, parseRow, purchaseRow, TABLE_NAME } from '../../core/purchases/purchaseRow';
 
 const stored = {
-	...{ id: 5, time: '2026-11-23T12:00:00.000Z', state: 'accepted', task_id: 't', execution: '7', retry: false },
+	...{
+		id: 5,
+		time: '2026-11-23T12:00:00.000Z',
+		state: 'accepted',
+		task_id: 't',
+		execution: '7',
+		run: '7.0',
+		retry: false,
+	},
 	...{ item: 0, attempt: '7-a-0', request_hash: 'hash' },
 };
 
@@ -12,7 +20,7 @@ test('the table and its columns are those that users have already', () => {
 		{
 			...{ time: 'date', state: 'string', task_id: 'string', code: 'string', thing: 'string', model: 'string' },
 			...{ workflow: 'string', workflow_id: 'string', node: 'string', node_id: 'string', execution: 'string' },
-			...{ run: 'string', retry: 'boolean', item: 'number', attempt: 'string', account: 'string' },
+			...{ run: 'string', origin: 'string', retry: 'boolean', item: 'number', attempt: 'string', account: 'string' },
 			...{ base_url: 'string', request_hash: 'string', key_hash: 'string', credits: 'number' },
 		},
 	]);
@@ -36,6 +44,7 @@ test.each<[string, Record<string, unknown>]>([
 	['of no item', { item: -1 }],
 	['of half an item', { item: 0.5 }],
 	['without its attempt', { attempt: null }],
+	['without its run', { run: null }],
 	['whose hash is too long', { request_hash: 'x'.repeat(2_001) }],
 	['of a retry or not', { retry: 2 }],
 ])('a row that a person has changed is none: %s', (_, given) => {
@@ -44,7 +53,7 @@ test.each<[string, Record<string, unknown>]>([
 
 const written = {
 	...{ time: stored.time, state: 'accepted', thing: 'task', item: 0, attempt: '7-a-0', request_hash: 'h' },
-	...{ workflow_id: 'w', node_id: 'n', execution: '7', run: 'r', retry: false, base_url: 'u' },
+	...{ workflow_id: 'w', node_id: 'n', execution: '7', run: '7.0', origin: 'o', retry: false, base_url: 'u' },
 };
 
 test('names are cut off when a row is written, IDs and hashes never are', () => {
@@ -53,7 +62,7 @@ test('names are cut off when a row is written, IDs and hashes never are', () => 
 	expect(purchaseRow.parse({ ...written, workflow: long, node: long, model: long })).toMatchObject({
 		...{ workflow: cut, node: cut, model: cut, task_id: '', key_hash: '' },
 	});
-	for (const column of ['task_id', 'run', 'request_hash', 'attempt'])
+	for (const column of ['task_id', 'run', 'origin', 'request_hash', 'attempt'])
 		expect(purchaseRow.safeParse({ ...written, [column]: long }).success).toBe(false);
 });
 

@@ -59,7 +59,7 @@ export function makeWorld(delays: () => number = () => 10) {
 		};
 		const columns = {
 			...{ workflow: 'Test', workflow_id: name, node: 'Generate', node_id: 'n', execution: name },
-			...{ run: 'r', retry: false, account: 'a', base_url: 'https://gateway.example.com' },
+			...{ run: `${name}.0`, origin: 'r', retry: false, account: 'a', base_url: 'https://gateway.example.com' },
 		};
 		const log = new PurchaseLog({
 			...{ columns, table, executionId: name },
@@ -110,7 +110,7 @@ export const orderOf = (changes: Partial<NonNullable<Order['request']>> = {}): O
 	makeOrder({
 		...{ item: 0, thing: 'task', kind: 'image', then: 'poll' },
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000 },
-		request: { body: {}, hash: 'hash', submitAgain: false, keyHash: 'key', ...changes },
+		request: { body: {}, hash: 'hash', keyHash: 'key', ...changes },
 	});
 
 export const codeOf = async (work: Promise<unknown>) =>

@@ -18,7 +18,16 @@ const ITEMS = 8;
 const PLACES = 3;
 
 const columns = {
-	...{ workflow: 'Test', workflow_id: 'w', node: 'Generate', node_id: 'n', execution: '7', run: 'r', retry: false },
+	...{
+		workflow: 'Test',
+		workflow_id: 'w',
+		node: 'Generate',
+		node_id: 'n',
+		execution: '7',
+		run: '7.0',
+		origin: 'r',
+		retry: false,
+	},
 	...{ account: 'a', base_url: 'https://gateway.example.com' },
 };
 const batchOf = (): Batch => ({
@@ -28,7 +37,7 @@ const batchOf = (): Batch => ({
 const plan = (item: number) =>
 	makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'poll' },
-		request: { body: {}, hash: 'h', submitAgain: false },
+		request: { body: {}, hash: 'h' },
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000 },
 	});
 

@@ -1,17 +1,20 @@
 /** The names that a try writes before it submits: the rest of them is in the simulation and in nodes/crash.test.ts. */
 import { WriteAheadLog, type WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
-import type { GatewayError } from '../../core/errors';
+import { gatewayError, GatewayError } from '../../core/errors';
 import { storeOfNames } from './support';
 
 function start(names: Set<string>, { executionId = '1', isRetry = false }: Partial<WriteAheadScope> = {}) {
-	const scope = { execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry };
+	const scope = { execution: 'established 1', isLasting: true, deadRun: '1.0', executionId, runIndex: 0, isRetry };
 	const ledger = new OrderLedger({ store: {}, executionId, runIndex: 0 });
 	return new WriteAheadLog(scope, ledger, storeOfNames(names));
 }
 
-const buy = async (writeAhead: WriteAheadLog, send: () => Promise<unknown> = async () => 'task-1') =>
-	await writeAhead.guard({ thing: 'task', request: { submitAgain: false } }, send);
+const buy = async (
+	writeAhead: WriteAheadLog,
+	send: () => Promise<unknown> = async () => 'task-1',
+	submitAgainFor?: string,
+) => await writeAhead.guard({ thing: 'task', request: { submitAgainFor } }, send);
 const slot = (number: number) => `generation-gateway established 1, run 0, try 0, slot ${number}`;
 
 test('executions of one name take a slot each', async () => {
@@ -40,4 +43,71 @@ test('orders that go on elsewhere keep the name, although nothing was submitted 
 	await first.end();
 	const second = start(names, { isRetry: true, executionId: '3' });
 	await expect(second.declare({ thing: 'task' })).rejects.toThrow('in an earlier try');
+});
+
+describe('a person names what a dead try has left', () => {
+	let names: Set<string>;
+	let retries: number;
+	beforeEach(() => ([names, retries] = [new Set([slot(0)]), 1]));
+
+	/** A retry of the execution that has died. Returns what it has bought, or the run that its error names. */
+	const retry = async (submitAgainFor: string, send = async () => await Promise.resolve('task-1')) => {
+		const writeAhead = start(names, { isRetry: true, executionId: String(++retries) });
+		const outcome = await buy(writeAhead, send, submitAgainFor).catch((thrown: GatewayError) => thrown);
+		await writeAhead.end();
+		const { reason } = outcome instanceof GatewayError ? outcome.details : {};
+		return reason?.name === 'outcomeStillUnknown' ? reason.data.run : outcome;
+	};
+
+	test('one purchase is made in its place, and no more, however long the name stays in the form', async () => {
+		expect(await retry('')).toBe('1.0');
+		expect(await retry('2.0')).toBe('1.0');
+		expect(await retry('1.0')).toBe('task-1');
+		expect(await retry('1.0')).toBe('1.0.2');
+		expect(await retry('1.0.2')).toBe('task-1');
+		expect(await retry('1.0.2')).toBe('1.0.3');
+		expect(await retry('1.0')).toBe('1.0.3');
+	});
+
+	test('a request that was surely not accepted uses up nothing', async () => {
+		const refused = gatewayError('rateLimited', {});
+		expect(await retry('1.0', async () => await Promise.reject(refused))).toBe(refused);
+		expect(await retry('1.0')).toBe('task-1');
+	});
+
+	test('of two retries at once, one submits', async () => {
+		expect((await Promise.all([retry('1.0'), retry('1.0')])).sort()).toEqual(['1.0.2', 'task-1']);
+	});
+
+	test('other items of the run, whose expression gives nothing, are not submitted', async () => {
+		const writeAhead = start(names, { isRetry: true, executionId: '2' });
+		expect(await buy(writeAhead, undefined, '1.0')).toBe('task-1');
+		await expect(buy(writeAhead)).rejects.toThrow('in an earlier try');
+	});
+
+	test('nothing is submitted where that cannot be written down, nor where the names cannot be read', async () => {
+		const store = storeOfNames(names);
+		const fails = { isRecording: true };
+		const record = async (wanted: string[]) => {
+			if (fails.isRecording) throw new Error('no database');
+			return await store.record(wanted);
+		};
+		const scope = {
+			execution: 'established 1',
+			isLasting: true,
+			deadRun: '1.0',
+			executionId: '2',
+			runIndex: 0,
+			isRetry: true,
+		};
+		const begin = () =>
+			new WriteAheadLog(scope, new OrderLedger({ store: {}, executionId: '2', runIndex: 0 }), { ...store, record });
+		await expect(buy(begin(), undefined, '1.0')).rejects.toMatchObject({ kind: 'notSubmitted' });
+		fails.isRecording = false;
+		const writeAhead = begin();
+		await writeAhead.isOverruled({ thing: 'task', request: { submitAgainFor: '1.0' } });
+		fails.isRecording = true;
+		await expect(buy(writeAhead, undefined, '1.0')).rejects.toMatchObject({ kind: 'notSubmitted' });
+		await writeAhead.end();
+	});
 });

@@ -209,6 +209,17 @@ cases.push(
 		referenceUrls: { video: [{ url: '{{ $json.url }}' }] },
 	}),
 	template('Purchase Key', { prompt: 'a', options: { purchaseKey: 'order {{ $json.id }}' } }),
+	template('Submit Again for Run', { prompt: 'a', options: { submitAgainForRun: '{{ $json.run }}' } }),
+	{
+		title: 'a run of 201 characters',
+		parameters: { prompt: 'a', options: { submitAgainForRun: '1'.repeat(201) } },
+		says: /Submit Again for Run has 201 characters: at most 200/,
+	},
+	{
+		title: 'a run that is a list',
+		parameters: { prompt: 'a', options: { submitAgainForRun: '={{ [1234] }}' } },
+		says: /Submit Again for Run is \[1234\], which is not text/,
+	},
 	template('Task ID', { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '{{ $json.task_id }}' }),
 	template('Model ID', { model: 'custom', customModelId: '{{ $json.model }}', customBody: '{"prompt": "a"}' }),
 	template('Body (JSON)', { model: 'custom', customModelId: 'm', customBody: '{"prompt": "{{ $json.prompt }}"}' }),

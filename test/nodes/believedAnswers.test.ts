@@ -3,7 +3,16 @@
  * service says nothing about it. In n8n's engine, against the sandbox.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { hurry, prompts, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	hurry,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	runToEnter,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -74,9 +83,13 @@ describe('an answer counts for the task that it names', () => {
 		expect(again.error?.message).toContain(sandbox.tasks[0].id);
 		expect(polls()).toBeGreaterThan(before);
 		expect(sandbox.tasks).toHaveLength(1);
-		// Submit Again is the way to buy another one.
-		const another = await retried(stuck, again, { submitAgain: true });
+		// Submit Again for Run is the way to buy another one, and one only.
+		const submitAgainForRun = runToEnter(first.error);
+		expect(runToEnter(again.error)).toBe(submitAgainForRun);
+		const another = await retried(stuck, again, { submitAgainForRun });
 		expect(another.error?.message).toContain(sandbox.tasks[1]?.id);
+		const later = await retried(stuck, another, { submitAgainForRun });
+		expect(later.error?.description).toContain(`Submit Again for Run has ${submitAgainForRun}, which is another run`);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -106,14 +119,14 @@ describe('a refusal of a poll', () => {
 		expect(message).toMatch(
 			new RegExp(`The service accepted task ${sandbox.tasks[0].id} \\d+ s ago, but cannot find it`),
 		);
-		expect(description).toMatch(/expired, or the credential is another one/);
+		expect(description).toMatch(/expired, or the credential or Image Task Status Path is wrong/);
 		expect(description).toMatch(/costs nothing/);
 		expect(description).toMatch(
-			/To buy it again, turn on Submit Again, save, and .* Retry with currently saved workflow/,
+			/To buy it again, enter \S+ as Submit Again for Run, save, and .* Retry with currently saved workflow/,
 		);
 		await retried('poll=404*all', first);
 		expect(sandbox.tasks).toHaveLength(1);
-		await retried('poll=404*all', first, { submitAgain: true });
+		await retried('poll=404*all', first, { submitAgainForRun: runToEnter(first.error) });
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 });
@@ -212,11 +225,11 @@ describe('content that the service declines', () => {
 			expect(sandbox.tasks).toHaveLength(1);
 			expect(first.error?.message).toBe(`The service declined the content of task ${sandbox.tasks[0].id}`);
 			expect(first.error?.description).toMatch(
-				/To buy it anyway, turn on Submit Again, save, and .* Retry with currently saved workflow/,
+				/To buy it anyway, enter \S+ as Submit Again for Run, save, and .* Retry with currently saved workflow/,
 			);
 			const again = await retried(`fail=${code} message=no`, first);
 			expect([again.error?.message, sandbox.tasks.length]).toEqual([first.error?.message, 1]);
-			await retried(`fail=${code} message=no`, again, { submitAgain: true });
+			await retried(`fail=${code} message=no`, again, { submitAgainForRun: runToEnter(again.error) });
 			expect(sandbox.tasks).toHaveLength(2);
 		},
 	);

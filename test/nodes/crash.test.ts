@@ -40,6 +40,11 @@ const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establish
 /** n8n gives it another ID, and has nothing of the node. */
 const retry: RunOptions = { mode: 'retry', kept: { executionId: '2', establishedAt } };
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+const naming = (submitAgainForRun: unknown) => ({
+	...fromItem,
+	options: { ...quick, submitAgainForRun } as IDataObject,
+});
+const retrying = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
 const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const contextOf = ({ run }: Awaited<ReturnType<typeof runGateway>>) =>
 	run.data.executionData?.contextData as Record<string, IDataObject>;
@@ -76,9 +81,33 @@ describe('a retry of a crashed execution', () => {
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
 		expect(error?.description).toMatch(
-			/interrupted before it could record .* n8n's log and, .* data table Gateway Purchases\. If your account has no tasks of that time for these 2 items, turn on Submit Again/,
+			/interrupted before it could record .* n8n's log and, .* data table Gateway Purchases\. If your account has no tasks of that time for these 2 items, enter 1767225600000\.0 as Submit Again for Run/,
 		);
 		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('a person who names what a crash has left buys once in its place, however long the name stays in the form', async () => {
+		await crashAtTheEnd(fromItem, { ...first, items: prompts('a') });
+		const again = async () =>
+			await crashAtTheEnd(naming(`${establishedAt}.0`), { ...retry, items: prompts('a'), settings: retrying });
+		expect((await again()).error).toBeUndefined();
+		expect(sandbox.tasks).toHaveLength(2);
+		const { error } = await again();
+		expect(error?.description).toMatch(
+			/enter 1767225600000\.0\.2 as .* Submit Again for Run has 1767225600000\.0, which/,
+		);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test.each<[string, unknown, string]>([
+		['an expression that gives nothing', '={{ $json.missing }}', ''],
+		['an expression that gives a number', '={{ 1767225600000.0 }}', ' Submit Again for Run has 1767225600000, which'],
+		['another run', '1.0', ' Submit Again for Run has 1.0, which'],
+	])('%s names no run: nothing is bought again', async (_, submitAgainForRun, words) => {
+		await crashAtTheEnd(fromItem, { ...first, items: prompts('a') });
+		const { error } = await runGateway('image', sandbox, naming(submitAgainForRun), { ...retry, items: prompts('a') });
+		expect(error?.description).toContain(`saved workflow.${words}`);
+		expect(sandbox.tasks).toHaveLength(1);
 	});
 
 	test('a crashed execution buys nothing under its own ID: n8n 1.x hands it to another worker so', async () => {
@@ -161,11 +190,14 @@ describe('the record', () => {
 		expect(logLines().join('\n')).not.toContain('secret words');
 	});
 
-	test('a retry that cannot read n8n’s record sends nothing', async () => {
+	test('a retry that cannot read n8n’s record sends nothing, whatever run is named', async () => {
 		record.faults = ['database is locked', 'database is locked'];
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(error?.description).toMatch(/could not read its record.* Submit Again/);
+		const { error } = await runGateway('image', sandbox, naming(`${establishedAt}.0`), {
+			...retry,
+			items: prompts('a'),
+		});
+		expect(error?.message).toMatch(/not submitted, because n8n could not record it first/);
+		expect(error?.description).toMatch(/database is locked.* retry this execution/);
 		expect(creating()).toHaveLength(0);
 	});
 });

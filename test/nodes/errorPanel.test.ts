@@ -56,7 +56,7 @@ describe('the other items of a run that ends with an error', () => {
 	const order = (item: number) =>
 		makeOrder({
 			...{ item, thing: 'task', kind: 'image', then: 'poll' },
-			request: { body: {}, hash: 'h', submitAgain: false },
+			request: { body: {}, hash: 'h' },
 		});
 	function bought(item: number, taskId = `t${item}`, status?: string): Order {
 		const one = order(item);

@@ -11,6 +11,7 @@ import {
 	prompts,
 	quick,
 	quickSandbox,
+	runToEnter,
 	startGateway,
 	type Kind,
 	type RunOptions,
@@ -100,6 +101,19 @@ describe('everything that is bought has rows', () => {
 			[1, 'unknown', 'outcome_unknown'],
 		]);
 	});
+
+	test('the column of the run has what the error names: the run that has sent the request, in a retry its own', async () => {
+		const items = prompts('a [[sandbox create=504]]');
+		const kept = { executionId: '7', establishedAt: Date.now() };
+		expect(runToEnter((await run('image', fromItem, { items, kept })).error)).toBe('7.0');
+		const options = { ...quick, submitAgainForRun: '7.0' };
+		await run('image', { ...fromItem, options }, { items, mode: 'retry', kept: { ...kept, executionId: '8' } });
+		const named = (await rows()).filter(({ state }) => state === 'submitting');
+		expect(named.map(({ run, origin, execution }) => [run, origin, execution])).toEqual([
+			['7.0', `established ${kept.establishedAt}, run 0`, '7'],
+			['8.0', `established ${kept.establishedAt}, run 0`, '8'],
+		]);
+	});
 });
 
 /** A picture in n8n's storage, as an execution has it. */
@@ -132,6 +146,36 @@ describe('a Purchase Key', () => {
 		const [conflict] = (await deliver('3', Buffer.concat([picture, Buffer.from('x')]))).json;
 		expect(conflict?.code).toBe('purchase_key_conflict');
 		expect(sandbox.tasks).toHaveLength(1);
+	});
+
+	test('a declined task of a Purchase Key is bought again in a retry that names its run, and nowhere else', async () => {
+		const run = async (submitAgainForRun: string, more: RunOptions = {}) => {
+			const options = { ...quick, purchaseKey: 'order 1', submitAgainForRun };
+			const items = prompts('a [[sandbox fail=content_policy_violation*1]]');
+			const { promise } = begin('image', { ...fromItem, options }, { items, ...more });
+			const { data } = await promise;
+			await rows();
+			return { data, error: data.resultData.runData.Node?.at(-1)?.error, tasks: sandbox.tasks.length };
+		};
+		const first = await run('', { kept: { executionId: '1', establishedAt: 1 } });
+		expect([first.error?.message, runToEnter(first.error)]).toEqual([
+			`The service declined the content of task ${sandbox.tasks[0].id}`,
+			'1.0',
+		]);
+		// Another execution gets this failure, also with the name: it has not bought the task.
+		expect((await run('1.0', { kept: { executionId: '2', establishedAt: 2 } })).tasks).toBe(1);
+		const contextData = structuredClone(first.data.executionData?.contextData) as Record<string, IDataObject>;
+		const retry = (executionId: string): RunOptions => ({
+			...{ mode: 'retry', kept: { executionId, establishedAt: 1, contextData: structuredClone(contextData) } },
+		});
+		expect((await run('', retry('3'))).tasks).toBe(1);
+		expect((await run('1.0', retry('4'))).tasks).toBe(2);
+		// The newest task of the key counts from here on, in a second retry of the same execution, too.
+		for (const options of [retry('5'), { kept: { executionId: '6', establishedAt: 6 } }]) {
+			const later = await run('1.0', options);
+			expect(later.tasks).toBe(2);
+			expect(JSON.stringify(later.error ?? {}) + JSON.stringify(later.data.resultData)).toContain(sandbox.tasks[1].id);
+		}
 	});
 
 	test('with Don’t Wait, a Purchase Key leads to the task as it is, and a failed one is bought again', async () => {

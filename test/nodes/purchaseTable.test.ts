@@ -34,7 +34,17 @@ async function untilDone<T>(work: Promise<T>): Promise<T> {
 
 const row = (changes: Partial<PurchaseRow> = {}): PurchaseRow => ({
 	...{ time: new Date().toISOString(), state: 'accepted', task_id: 't', code: '', thing: 'task', model: 'm' },
-	...{ workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false, item: 0 },
+	...{
+		workflow: 'W',
+		workflow_id: 'w',
+		node: 'N',
+		node_id: 'n',
+		execution: '7',
+		run: '7.0',
+		origin: 'r',
+		retry: false,
+		item: 0,
+	},
 	...{ attempt: 'a', account: 'c', base_url: 'u', request_hash: 'h', key_hash: '', credits: null },
 	...changes,
 });
@@ -79,7 +89,7 @@ describe('rows of IDs and ends, for which nothing waits', () => {
 });
 
 describe('what is read', () => {
-	const run = { run: 'r', workflow_id: 'w', node_id: 'n', node: 'N' };
+	const run = { origin: 'r', workflow_id: 'w', node_id: 'n', node: 'N' };
 
 	test('of a Purchase Key with more rows than n8n reads at once, the newest are read; of others all', async () => {
 		const { tables, table, insert } = open();
@@ -98,7 +108,7 @@ describe('what is read', () => {
 		await insert({ task_id: 'made again', node_id: 'x' });
 		await insert({ task_id: 'own' });
 		await insert({ task_id: 'renamed', node: 'x' });
-		for (const other of [{ run: 'x' }, { workflow_id: 'x' }, { node_id: 'x', node: 'x' }]) await insert(other);
+		for (const other of [{ origin: 'x' }, { workflow_id: 'x' }, { node_id: 'x', node: 'x' }]) await insert(other);
 		expect(idsIn(await untilDone(table.rowsOfRun(run)))).toEqual(['made again', 'own', 'renamed']);
 	});
 
@@ -114,11 +124,11 @@ describe('what is read', () => {
 });
 
 describe('old rows', () => {
-	type Part = Omit<Partial<PurchaseRow>, 'run'> & { run?: string | null };
-	const usual = { time: ago(1), state: 'completed', run: 'r', attempt: 'a', key_hash: '' };
+	type Part = Omit<Partial<PurchaseRow>, 'origin'> & { origin?: string | null };
+	const usual = { time: ago(1), state: 'completed', origin: 'r', attempt: 'a', key_hash: '' };
 	/** The newest 50,000: they stay, whatever they are. */
 	const young = Array.from({ length: 50_000 }, (_, index) => ({
-		...{ ...usual, run: 'young', attempt: 'young', id: 1_000_000 + index },
+		...{ ...usual, origin: 'young', attempt: 'young', id: 1_000_000 + index },
 	})) as Row[];
 
 	/** The attempts that are left of the older rows. */
@@ -147,11 +157,11 @@ describe('old rows', () => {
 	test('of more than 50,000 rows, whole runs go; keys and purchases without an end stay for 31 days', async () => {
 		const purchase = (attempt: string, days: number, more: Part) =>
 			(['submitting', 'accepted', 'completed'] as const).map((state) => ({
-				...{ run: attempt, attempt, state, time: ago(days) },
+				...{ origin: attempt, attempt, state, time: ago(days) },
 				...more,
 			}));
 		const ended = (['not_accepted', 'failed', 'failed_permanently'] as const).flatMap((state) => [
-			...[...purchase(state, 1, {}).slice(0, 2), { run: state, attempt: state, state }],
+			...[...purchase(state, 1, {}).slice(0, 2), { origin: state, attempt: state, state }],
 		]);
 		const kept = await left([
 			...purchase('key, 31 days and a bit', 31.001, { key_hash: 'k' }),
@@ -160,9 +170,9 @@ describe('old rows', () => {
 			...purchase('open, 31 days', 31, { state: 'accepted' }),
 			...purchase('unknown', 1, { state: 'unknown' }),
 			...[...ended, ...purchase('completed', 1, {})],
-			...purchase('beside an open one', 1, { run: 'open, 31 days' }),
-			...purchase('beside one of the newest', 1, { run: 'young' }),
-			...[null, ''].map((run) => ({ run, attempt: `of the run ${JSON.stringify(run)}` })),
+			...purchase('beside an open one', 1, { origin: 'open, 31 days' }),
+			...purchase('beside one of the newest', 1, { origin: 'young' }),
+			...[null, ''].map((origin) => ({ origin, attempt: `of the run ${JSON.stringify(origin)}` })),
 		]);
 		expect(kept).toEqual([
 			...['key, 31 days', 'open, 31 days', 'unknown', 'beside an open one', 'beside one of the newest'],

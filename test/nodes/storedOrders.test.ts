@@ -16,7 +16,7 @@ const result = {
 const inWave = (item: number): Order =>
 	makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'poll', wait: structuredClone(wait), result: { ...result } },
-		request: { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false, wave: 2 },
+		request: { body: { prompt: 'a cat' }, hash: 'h', wave: 2 },
 		batch: { ...batch, retry: { tries: 3, pauseMs: 0, tried: 1 } },
 	});
 

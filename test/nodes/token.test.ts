@@ -1,4 +1,4 @@
-import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import { quickSandbox, runGateway, runToEnter, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -281,7 +281,7 @@ describe('what the service says', () => {
 		sandbox.faults.add({ on: 'token', do: fault });
 		const { error } = await create({}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
 		expect(error?.message).toBe('The service may or may not have accepted this API key in an earlier try');
-		expect(error?.description).toContain('Submit Again');
+		expect(error?.description).toMatch(/enter \S+ as Submit Again for Run/);
 		expect(sent()).toHaveLength(1);
 	});
 });
@@ -316,4 +316,30 @@ describe('with Simplify off', () => {
 		expect(simple.json).toEqual([shown]);
 		expect(raw.json).toEqual([{ ...shown, record: answer }]);
 	});
+});
+
+test('an API key that n8n has lost in a restart is created again for the run that the error names, and once', async () => {
+	const items = [{ json: { name: 'first' } }, { json: { name: 'refused' } }];
+	const retries = { count: 0 };
+	type Ended = Awaited<ReturnType<typeof create>>;
+	/** n8n keeps what the node remembers, and not the text of a key. */
+	const retried = async ({ run }: Ended, submitAgainForRun = '') => {
+		const contextData = structuredClone(run.data.executionData?.contextData) as never;
+		const kept = { executionId: `retry-${++retries.count}`, contextData };
+		return await create({ name: '={{ $json.name }}', options: { submitAgainForRun } }, { items, kept });
+	};
+	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
+	const first = await create({ name: '={{ $json.name }}' }, { items });
+	expect(first.error?.message).toBe('The service did not accept the request');
+	const gone = await retried(first);
+	expect(gone.error?.message).toBe('The API key "first" was created in an earlier try, and shown only then');
+	expect(runToEnter(gone.error)).toBe('retry-1.0');
+	expect((await retried(gone, 'retry-0.0')).error?.description).toMatch(/for Run has retry-0\.0, which is another run/);
+	const names = () => sent().map(({ name }) => name);
+	const before = names();
+	const again = await retried(gone, 'retry-1.0');
+	expect(again.json.map(({ name }) => name)).toEqual(['first', 'refused']);
+	expect(again.json[0]).not.toHaveProperty('earlier_task_ids');
+	expect(names().slice(before.length)).toContain('first');
+	expect((await retried(again, 'retry-1.0')).error).toBeUndefined();
 });

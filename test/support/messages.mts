@@ -12,25 +12,30 @@ type Optional<Data> = {
 type WithOptional<Data> = { [Name in keyof Data as [Optional<Data[Name]>] extends [never] ? never : Name]: Data[Name] };
 type Missing<Data> = { [Name in keyof WithOptional<Data>]: Record<Optional<Data[Name]>, true> };
 
+const NAMED_RUN = { run: true, otherRun: true } as const;
+
 /** The facts that a text may have to do without. The types of the texts say which: one that is not named here is no TypeScript. */
 const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	modelNotFound: { model: true },
 	noFreePlace: { sameKey: true },
 	serviceRedirects: { target: true },
-	outcomeUnknown: { atMs: true },
-	outcomeStillUnknown: { atMs: true, what: true },
-	createdFromOtherRequest: { atMs: true },
+	outcomeUnknown: { atMs: true, ...NAMED_RUN },
+	outcomeStillUnknown: { atMs: true, what: true, ...NAMED_RUN },
+	createdFromOtherRequest: { atMs: true, ...NAMED_RUN },
 	notSubmitted: { scope: true },
 	purchaseKeyConflict: { id: true },
-	purchaseKeyUnclear: { id: true },
-	createdTaskNotFound: { age: true },
+	purchaseKeyUnclear: { id: true, ...NAMED_RUN },
+	createdTaskNotFound: { age: true, ...NAMED_RUN },
+	createdTaskNotShown: NAMED_RUN,
+	taskDeclined: NAMED_RUN,
 	timedOut: { status: true, progress: true, trouble: true },
 	resultNotPassedOn: { id: true },
 	storedItemUnreadable: { id: true },
 	storedByOtherVersion: { id: true },
 	waitingNotStarted: { id: true },
 	waitingInterrupted: { why: true },
-	tokenNotCreated: { atMs: true },
+	tokenNotCreated: { atMs: true, ...NAMED_RUN },
+	tokenKeyGone: NAMED_RUN,
 	noVerificationLink: { status: true },
 	itemUnreadable: { words: true, more: true },
 	fieldEmpty: { enter: true },

@@ -89,6 +89,11 @@ export async function runGateway(kind: Kind, sandbox: Sandbox, parameters: IData
 	};
 }
 
+/** The run that an error names as the one to enter as Submit Again for Run. */
+export function runToEnter(error?: { description?: string | null }): string {
+	return /enter (\S+) as Submit Again for Run/.exec(error?.description ?? '')?.[1] ?? 'the error names no run';
+}
+
 /** Starts without waiting; `promise.cancel()` is the user's stop. */
 export function startGateway(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
 	return start(toOptions(kind, sandbox, parameters, options));

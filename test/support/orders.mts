@@ -24,7 +24,7 @@ export function endedRow(item: INodeExecutionData, end: IDataObject | string): I
 export function plannedOrder(item: number, more: Partial<OrderDraft> = {}): Order {
 	return makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'poll' },
-		request: { body: { model: 'gamma-image-2', prompt: `prompt ${item}` }, hash: `hash ${item}`, submitAgain: false },
+		request: { body: { model: 'gamma-image-2', prompt: `prompt ${item}` }, hash: `hash ${item}` },
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000 },
 		result: {
 			...{ as: 'urlOnly' as const, outputField: 'data', fileName: '', simplify: true, split: false },

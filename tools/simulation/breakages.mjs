@@ -102,14 +102,14 @@ const played = [
 	{
 		promise: 'an unknown outcome is in the ledger',
 		file: 'core/orders/submit.ts',
-		find: 'ledger.outcomeUnknown(order.item, hash, sentAtMs, error.details.serviceMessage);',
+		find: 'ledger.outcomeUnknown(order.item, { hash, acceptedAtMs: sentAtMs, said, attempt: order.purchase?.attempt });',
 		becomes: '',
 	},
 	{
 		promise: 'an unknown outcome is not submitted again',
 		file: 'core/orders/submit.ts',
-		find: "doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses'",
-		becomes: 'doubt !== undefined && false',
+		find: 'if (doubt !== undefined && !isToSubmitAgain && !(await writeAhead.isOverruled?.(order))) throw doubt;',
+		becomes: '',
 	},
 	{
 		promise: 'an accepted task is in the log',
@@ -157,20 +157,20 @@ const played = [
 	{
 		promise: 'a retry that meets the name of a crashed try submits nothing',
 		file: 'core/orders/writeAheadLog.ts',
-		find: "await this.remove(free);\n			return 'unknown';",
-		becomes: "await this.remove(free);\n			return 'submit';",
+		find: 'await this.remove(free);\n			return false;',
+		becomes: 'await this.remove(free);\n			return true;',
 	},
 	{
 		promise: 'an execution that another worker takes over meets its own name',
 		file: 'core/orders/writeAheadLog.ts',
-		find: "if (found.includes(this.name)) return 'unknown';",
+		find: 'if (found.includes(this.name)) return false;',
 		becomes: '',
 	},
 	{
 		promise: 'a name that cannot be read stops a retry',
 		file: 'core/orders/writeAheadLog.ts',
-		find: "return this.scope.isRetry ? 'unreadable' : 'submit';",
-		becomes: "return 'submit';",
+		find: 'if (scope.isRetry) throw notRecorded(thrown);',
+		becomes: '',
 		unfound: 'The judge takes an execution whose name cannot be read for unguarded.',
 		noticedBy: 'test/nodes/crash.test.ts',
 		title: 'a retry that cannot read n8n’s record sends nothing',
@@ -224,7 +224,7 @@ const played = [
 	{
 		promise: 'a retry after a crash does not buy again what the log has under another request',
 		file: 'core/purchases/earlierTries.ts',
-		find: 'if (other !== undefined) this.ledger.lost(item, toEntry(other));',
+		find: 'else this.ledger.lost(item, { ...toEntry(last), run: last.run });',
 		becomes: '',
 	},
 	{
@@ -237,7 +237,7 @@ const played = [
 		promise: 'a retry after a crash goes on with what the log has',
 		file: 'core/purchases/earlierTries.ts',
 		find: 'this.ledger.accepted(order.item, toEntry(row));',
-		becomes: 'this.ledger.lost(order.item, { ...toEntry(row), taskId: undefined });',
+		becomes: 'this.ledger.lost(order.item, { ...toEntry(row), run: row.run, taskId: undefined });',
 	},
 	{
 		promise: 'a retry after a crash finds what has moved to another item',
@@ -342,7 +342,7 @@ const played = [
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
 		file: 'core/orders/ledger.ts',
-		find: 'this.deferred(item, request.hash, nowMs);',
+		find: "this.deferred(item, request.hash, nowMs, state === 'planned');",
 		becomes: '{}',
 	},
 	{
@@ -539,10 +539,49 @@ const played = [
 		becomes: "if (reason === 'contentDeclined' && false)",
 	},
 	{
-		promise: 'with Submit Again, only a person buys again what is never shown',
+		promise: 'the run itself, and so Retry On Fail, buys nothing again of what it has left in doubt',
+		file: 'core/orders/runs.ts',
+		find: ' && left !== own',
+		becomes: '',
+	},
+	{
+		promise: 'a run that is named buys nothing again of what another run has left in doubt',
+		file: 'core/orders/runs.ts',
+		find: 'submitAgainFor === left &&',
+		becomes: 'left !== undefined &&',
+	},
+	{
+		promise: 'what is left in the place of what a run has left has another name',
 		file: 'core/orders/ledger.ts',
-		find: 'return givenUpIn !== undefined && givenUpIn !== this.scope.executionId;',
-		becomes: 'return givenUpIn !== undefined;',
+		find: 'executionId: this.scope.executionId, run: this.run });',
+		becomes: 'executionId: this.scope.executionId, run: this.known(itemIndex)?.run ?? this.run });',
+	},
+	{
+		promise: 'what a crash has left is bought again once by its name',
+		file: 'core/orders/writeAheadLog.ts',
+		find: 'if ((await record([again])).length > 0) continue;',
+		becomes: '',
+	},
+	{
+		promise: 'a second retry goes on with what the first one has bought in the place of what was in doubt',
+		file: 'core/purchases/earlierTries.ts',
+		find: 'if (row !== undefined) this.take(order, row);\n		return false;',
+		becomes: 'return false;',
+	},
+	{
+		promise: 'of several requests in doubt, the last one is that of which a person is told',
+		file: 'core/purchases/earlierTries.ts',
+		find: 'rows.filter((row) => isUnknown(row, order)).at(-1);',
+		becomes: 'rows.find((row) => isUnknown(row, order));',
+		unfound: 'It takes two crashes of one item, both within a request.',
+		noticedBy: 'test/core/earlierTries.test.ts',
+		title: 'the last one counts',
+	},
+	{
+		promise: 'of a Purchase Key, only what the named run has left is bought again',
+		file: 'core/purchases/purchaseKey.ts',
+		find: 'isToSubmitAgain(request, unclearOnes.at(-1)?.row.run, log.ports.columns.run)',
+		becomes: 'request.submitAgainFor !== undefined',
 	},
 	{
 		promise: 'declined content keeps its Purchase Key',

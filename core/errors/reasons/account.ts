@@ -1,7 +1,7 @@
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
 import { CUSTOM_MODEL_LABEL } from '../../models/spec';
-import { decideYourself, stopCalling } from '../recovery';
-import type { Field, FieldValue, CatalogueEntry } from '../entry';
+import { decideYourself, enterRun, ofOtherRun, stopCalling } from '../recovery';
+import type { Field, FieldValue, CatalogueEntry, NamedRun } from '../entry';
 
 const nothingThere =
 	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
@@ -76,15 +76,15 @@ export const ACCOUNT = {
 	tokenNotCreated: {
 		kind: 'outcomeUnknown',
 		message: 'The service could not create the API key',
-		advice: ({ atMs }: { atMs?: number }, situation) => decideYourself('token', situation, atMs),
+		advice: (doubt: { atMs?: number } & NamedRun, situation) => decideYourself('token', doubt, situation),
 		// An internal fault while creating: whether there is a token now, nobody says.
 		created: 'maybe',
 	},
 	tokenKeyGone: {
 		kind: 'outcomeUnknown',
 		message: ({ name }: { name: string }) => `The API key "${name}" was created in an earlier try, and shown only then`,
-		advice: ({ id }: { id: string }) =>
-			`Delete the API key${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new one.`,
+		advice: (data: { id: string } & NamedRun) =>
+			`Delete the API key${data.id && ` with the ID ${data.id}`} in your account, ${enterRun(data)} in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new one.${ofOtherRun(data)}`,
 	},
 	amountNotWhole: {
 		kind: 'badInput',

@@ -1,7 +1,7 @@
 import { decideAgain, decideYourself, thenTryAgain, wordOf } from '../recovery';
-import type { CreatedThing, CatalogueEntry } from '../entry';
+import type { CreatedThing, CatalogueEntry, NamedRun } from '../entry';
 
-interface Creation {
+interface Creation extends NamedRun {
 	thing: CreatedThing;
 	/** The time of the request; of one that is only in the purchase log, of its last row. Unix milliseconds. */
 	atMs?: number;
@@ -20,24 +20,24 @@ export const CREATING = {
 	outcomeUnknown: {
 		kind: 'outcomeUnknown',
 		message: ({ thing }: Creation) => `The service may or may not have accepted this ${wordOf(thing)}`,
-		advice: ({ thing, what, atMs }: Creation & { what: string }, situation) =>
-			`${what}. ${decideYourself(thing, situation, atMs)}`,
+		advice: (doubt: Creation & { what: string }, situation) =>
+			`${doubt.what}. ${decideYourself(doubt.thing, doubt, situation)}`,
 		created: 'maybe',
 	},
 	outcomeStillUnknown: {
 		kind: 'outcomeUnknown',
 		message: ({ thing }: Creation) =>
 			`The service may or may not have accepted this ${wordOf(thing)} in an earlier try`,
-		advice: ({ thing, what, atMs }: Creation & { what?: string }, situation) =>
-			[what, decideYourself(thing, situation, atMs)].filter(Boolean).join(' '),
+		advice: (doubt: Creation & { what?: string }, situation) =>
+			[doubt.what, decideYourself(doubt.thing, doubt, situation)].filter(Boolean).join(' '),
 		created: 'maybe',
 	},
 	createdFromOtherRequest: {
 		kind: 'outcomeUnknown',
 		message: ({ thing, id }: Creation & { id: string }) =>
 			`An earlier try created the ${wordOf(thing)}${id && ` ${id}`} for this item, from a different request`,
-		advice: ({ thing }: Creation, situation) =>
-			`n8n was restarted before it could save that. Nothing was submitted now. ${decideAgain(thing, situation)}`,
+		advice: (doubt: Creation, situation) =>
+			`n8n was restarted before it could save that. Nothing was submitted now. ${decideAgain(doubt.thing, doubt, situation)}`,
 		created: 'maybe',
 	},
 	submissionNotRecorded: {

@@ -1,5 +1,5 @@
-import { thenRetryWithChanges, thenTryAgainWithRest } from '../recovery';
-import type { CatalogueEntry } from '../entry';
+import { enterRun, ofOtherRun, thenRetryWithChanges, thenTryAgainWithRest } from '../recovery';
+import type { CatalogueEntry, NamedRun } from '../entry';
 
 interface Earlier {
 	/** The execution that has bought it, or may have. */
@@ -39,8 +39,8 @@ export const PURCHASES = {
 		kind: 'badInput',
 		message: ({ execution }: Earlier) =>
 			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
-		advice: ({ time }: Earlier, situation) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Result. If there is none, turn on Submit Again.${thenRetryWithChanges(situation)}`,
+		advice: (data: Earlier & NamedRun, situation) =>
+			`Nothing was bought now. Look in the task list of your account for a task created${on(data.time, 'around')}. If there is one, use Get Result. If there is none, ${enterRun(data)}.${thenRetryWithChanges(situation)}${ofOtherRun(data)}`,
 		created: 'nothing',
 	},
 	purchaseKeyExpired: {

@@ -11,7 +11,7 @@ import {
 	waitForAsset,
 	waitOn,
 } from '../recovery';
-import type { CreatedThing, CatalogueEntry, Situation } from '../entry';
+import type { CreatedThing, CatalogueEntry, NamedRun, Situation } from '../entry';
 
 interface Task {
 	id: string;
@@ -33,13 +33,14 @@ const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => stri
 const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 
 /**
- * The way on from a task that exists, and may never give a result: another look is free, and Submit Again buys another one.
+ * The way on from a task that exists, and may never give a result: another look is free, and Submit Again for Run buys
+ * another one.
  *
  * @param also for one item, which has room for it
  */
-const lookAgainFrom = (situation: Situation, also = '') => {
+const lookAgainFrom = (named: NamedRun, situation: Situation, also = '') => {
 	if (situation.recovery !== 'retry') return `${also}${waitOn(situation)}`;
-	return (situation.others ?? 0) > 0 ? waitOn(situation) : `${also}${lookAgain(situation)}`;
+	return (situation.others ?? 0) > 0 ? waitOn(situation) : `${also}${lookAgain(named, situation)}`;
 };
 
 /** Tasks that are accepted, and waiting for them. */
@@ -48,15 +49,15 @@ export const TASKS = {
 		kind: 'notFound',
 		message: ({ id, age }: Task & { age?: string }) =>
 			`The service accepted task ${id}${age === undefined ? '' : ` ${age} ago`}, but cannot find it`,
-		advice: ({ mediaKind }: { mediaKind: string }, situation) =>
-			`The result may have expired, or the credential is another one. ${lookAgainFrom(situation, `Else check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path. `)}`,
+		advice: (data: { mediaKind: string } & NamedRun, situation) =>
+			`The result has expired, or the credential or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path is wrong. ${lookAgainFrom(data, situation)}`,
 		retryContinues: true,
 	},
 	createdTaskNotShown: {
 		kind: 'notShown',
 		message: ({ id, why }: Task & { why: string }) =>
 			`The service accepted task ${id}, but does not say how it is: ${why}`,
-		advice: (_: unknown, situation) => lookAgainFrom(situation, 'The task is bought. '),
+		advice: (named: NamedRun, situation) => lookAgainFrom(named, situation, 'The task is bought. '),
 		retryContinues: true,
 		serviceFirst: true,
 	},
@@ -97,10 +98,10 @@ export const TASKS = {
 		kind: 'taskFailed',
 		code: 'content_declined',
 		message: ({ id }: Task) => `The service declined the content of task ${id}`,
-		advice: (_: unknown, situation) =>
+		advice: (named: NamedRun, situation) =>
 			(situation.others ?? 0) > 0
 				? ''
-				: ['Change the prompt or the images: the same will be declined again.', buyAgain(situation, 'To buy it anyway')]
+				: ['Change the prompt or images: the same is declined again.', buyAgain(named, situation, 'To buy it anyway')]
 						.filter(Boolean)
 						.join(' '),
 		permanent: true,

@@ -1,11 +1,10 @@
 import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
 import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, optionsCollection } from '../../form/options';
+import { additionalFieldsOption, optionsCollection, readSubmitAgain, submitAgainOption } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
-import { submitAgainOption } from '../fields';
 import { groupProduct, type AboutGroup } from '../products/groupProduct';
 
 const nameField: FieldSpec = {
@@ -55,7 +54,7 @@ export const createGroup: Operation = {
 			item: item.index,
 			thing: 'group',
 			kind: 'private',
-			request: { body, hash: hashOf('group', body), submitAgain: item.options.flag(submitAgainOption) },
+			request: { body, hash: hashOf('group', body), ...readSubmitAgain(item.options) },
 			then: 'nothing',
 			about,
 		});

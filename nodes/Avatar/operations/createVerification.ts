@@ -6,11 +6,10 @@ import { asText } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
 import { docsLink } from '../../form/docsLink';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, optionsCollection } from '../../form/options';
+import { additionalFieldsOption, optionsCollection, readSubmitAgain, submitAgainOption } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
-import { submitAgainOption } from '../fields';
 import { verificationProduct, type AboutVerification } from '../products/verificationProduct';
 
 const sessionNotice: INodeProperties = {
@@ -77,7 +76,7 @@ export const createVerification: Operation = {
 			item: item.index,
 			thing: 'verification',
 			kind: 'real',
-			request: { body, hash: hashOf('verification', body), submitAgain: item.options.flag(submitAgainOption) },
+			request: { body, hash: hashOf('verification', body), ...readSubmitAgain(item.options) },
 			then: 'read',
 			about,
 		});

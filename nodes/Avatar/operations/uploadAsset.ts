@@ -3,18 +3,12 @@ import { withReferences } from '../../../core/models/images';
 import { makeOrder } from '../../../core/orders/states';
 import { asText } from '../../../core/text';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, optionsCollection } from '../../form/options';
+import { additionalFieldsOption, optionsCollection, readSubmitAgain, submitAgainOption } from '../../form/options';
 import { identifyFiles } from '../../generation/generate';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readWait } from '../../run/waitOptions';
-import {
-	assetTimeoutOption,
-	avatarKindField,
-	readWaitForActive,
-	submitAgainOption,
-	waitForActiveField,
-} from '../fields';
+import { assetTimeoutOption, avatarKindField, readWaitForActive, waitForActiveField } from '../fields';
 import * as form from '../uploadForm';
 import { assetProduct, type AboutAsset } from '../products/assetProduct';
 
@@ -55,7 +49,7 @@ export const uploadAsset: Operation = {
 			thing: 'asset',
 			kind,
 			scope: `the group ${asText(groupId) ?? item.text(form.groupIdField)}`,
-			request: { body, hash: hash(), submitAgain: item.options.flag(submitAgainOption) },
+			request: { body, hash: hash(), ...readSubmitAgain(item.options) },
 			then: waits ? 'poll' : 'nothing',
 			wait: waits ? readWait(item, assetTimeoutOption, run) : undefined,
 			about,

@@ -3,9 +3,10 @@ import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
 import { readUnixSeconds } from '../../form/dates';
+import { readSubmitAgain } from '../../form/options';
 import type { Item } from '../../run/item';
 import { readAllowedModels, allowedModelsField } from '../allowedModels';
-import { createAgainOption, expiresAtField, properties, tokenBody } from '../fields';
+import { expiresAtField, properties, tokenBody } from '../fields';
 import { tokenProduct, type AboutToken } from '../tokenProduct';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
@@ -23,9 +24,8 @@ export const create: Operation = {
 			[expiresAtField.name]: readExpiry(item),
 			[allowedModelsField.name]: readAllowedModels(item),
 		});
-		const submitAgain = item.options.flag(createAgainOption);
-		const about: AboutToken = { body, simplify: item.options.simplifies, submitAgain };
-		const request = { body, hash: hashOf('token', body), submitAgain };
+		const about: AboutToken = { body, simplify: item.options.simplifies };
+		const request = { body, hash: hashOf('token', body), ...readSubmitAgain(item.options) };
 		return makeOrder({ item: item.index, thing: 'token', kind: '', request, then: 'nothing', about });
 	},
 	product: tokenProduct,

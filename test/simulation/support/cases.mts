@@ -24,8 +24,11 @@ export interface Case {
 	retriesAtOnce?: boolean;
 	/** In a retry after a crash, the nodes before return the same items in another sequence. Needs the log. */
 	itemsMove?: true;
-	/** `later`: turned on for the retries of the execution. */
-	submitAgain: 'off' | 'on' | 'later';
+	/**
+	 * The run that a person enters before a retry: the first one that an error names, which then stays in the form, or the
+	 * last one. `its own`: an expression gives the run of the execution itself.
+	 */
+	submitAgainFor: 'nothing' | 'the first run' | 'the last run' | 'its own run';
 	concurrentTasks: number;
 	requestsPerSecond: number;
 	/** Absent: planned from the progress. */
@@ -257,7 +260,7 @@ class Draw {
 
 export function drawCase(random: () => number): Case {
 	const draw = new Draw(random);
-	return withStrangeAnswers(draw, drawUsual(draw));
+	return withNamedRun(draw, withStrangeAnswers(draw, drawUsual(draw)));
 }
 
 function drawUsual(draw: Draw): Case {
@@ -286,7 +289,7 @@ function drawUsual(draw: Draw): Case {
 		// Another prompt is another task for a Retry execution, unless the log tells that n8n has crashed meanwhile.
 		retryExecutions: volatilePrompt && (survives || log.purchaseLog === undefined) ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
-		submitAgain: draw.from('off', 'off', 'off', 'off', 'on', 'later'),
+		submitAgainFor: draw.from(...RUNS),
 		concurrentTasks: isInWaves ? draw.from(1, 2, 2) : draw.from(50, 50, 3, 2, 1),
 		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
 		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
@@ -344,6 +347,26 @@ function withStrangeAnswers(draw: Draw, drawn: Case): Case {
 	return { ...drawn, items };
 }
 
+/** Requests and tasks that are in doubt whenever they are bought, and a person who names runs in one retry after another. */
+function withNamedRun(draw: Draw, drawn: Case): Case {
+	if (drawn.surviveRestarts || !draw.oneIn(8)) return drawn;
+	const post = (): PostPlan =>
+		draw.oneIn(3)
+			? { answer: 'ok', task: { directives: `duration=2s fail=${draw.from(...DECLINED)}`, polls: [] } }
+			: { answer: draw.from(...AMBIGUOUS, ...AFTER), task: { directives: 'duration=2s', polls: [] } };
+	const [{ copies }, ...others] = drawn.items as [Case['items'][number], ...Case['items']];
+	return {
+		...drawn,
+		items: [{ copies, plan: { posts: draw.list(6, post), files: [] } }, ...others],
+		submitAgainFor: draw.from('the first run', 'the first run', 'the last run', 'its own run'),
+		...{ onError: 'stopWorkflow', whenDone: 'wait', stopAtMs: undefined, stopDuring: undefined },
+		...{ retryExecutions: draw.from(2, 3, 4), retryOf: draw.from('latest', 'first') },
+		...(draw.oneIn(3) ? { retriesAtOnce: undefined } : {}),
+		...(draw.oneIn(2) ? { purchaseLog: {}, failingRecords: [] } : {}),
+		...(draw.oneIn(3) ? { crashes: [] } : {}),
+	};
+}
+
 function drawStrangeTask(draw: Draw, { directives, polls }: TaskPlan): TaskPlan {
 	const kind = draw.upTo(8);
 	if (kind === 0) {
@@ -356,6 +379,11 @@ function drawStrangeTask(draw: Draw, { directives, polls }: TaskPlan): TaskPlan 
 	const run = draw.list(draw.from(1, 1, 2, 4, 8), () => '').fill(draw.from(...answers));
 	return { directives, polls: draw.oneIn(2) ? [...run, ...polls] : [...polls, ...run] };
 }
+
+const RUNS: Array<Case['submitAgainFor']> = [
+	...(['nothing', 'nothing', 'nothing', 'nothing', 'the first run', 'the first run'] as const),
+	...(['the last run', 'the last run', 'its own run'] as const),
+];
 
 const ENGINES: Array<Case['engine']> = [
 	...(['one process', 'one process', 'one process'] as const),

@@ -20,10 +20,11 @@ import type { SubExecution } from './subExecutions.mts';
 
 /** Our node in the workflow of the user. */
 export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecuteFunctions {
-	const { origin, live, mode, id, number } = execution;
+	const { origin, live, mode, id } = execution;
 	const { drawn } = origin;
 	const ofRound = namesIn(execution, live.round);
-	const values = parametersOf(drawn, number);
+	const ownRun = drawn.submitAgainFor === 'its own run' ? `${id}.${live.runs}` : undefined;
+	const values = parametersOf(drawn, execution.submitAgainFor ?? ownRun);
 	const prompt = (item: number) => `${ofRound[item]} ${drawn.volatilePrompt ? n8n.time.elapsedMs : 'a cat'}`;
 	const isFirstRunMadeUp = live.isFirstRunMadeUp;
 	const all = () => {
@@ -170,9 +171,8 @@ function read(values: IDataObject, name: string, fallback: unknown): unknown {
 	return (values.options as IDataObject | undefined)?.[name.slice('options.'.length)] ?? fallback;
 }
 
-/** Everything in the node's form but the prompt. `execution`: 0 for the first, then its retries. */
-function parametersOf(drawn: Case, execution: number): IDataObject {
-	const { submitAgain } = drawn;
+/** Everything in the node's form but the prompt. */
+function parametersOf(drawn: Case, submitAgainForRun = ''): IDataObject {
 	return {
 		operation: 'generate',
 		model: 'gamma-image-2',
@@ -184,7 +184,7 @@ function parametersOf(drawn: Case, execution: number): IDataObject {
 		options: {
 			concurrentTasks: drawn.concurrentTasks,
 			timeoutMinutes: drawn.timeoutMinutes,
-			submitAgain: submitAgain === 'on' || (submitAgain === 'later' && execution > 0),
+			submitAgainForRun,
 			...(drawn.pollIntervalSeconds === undefined ? {} : { pollIntervalSeconds: drawn.pollIntervalSeconds }),
 		},
 	};

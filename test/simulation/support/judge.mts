@@ -117,21 +117,31 @@ function paidTwice(
 	}, 0);
 	return [...count(names.flat())].flatMap(([name, ofName]) => {
 		const wanted = drawn.purchaseKey ? 1 : ofName;
-		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a
-		// crash, and in a second retry of the same execution, of all.
+		// By naming a run, a person has chosen to risk one more for each request of which nothing is known: after a crash,
+		// and in a second retry of the same execution, of all. But once for each run, however long it stays in the form.
 		const deaths = family.reduce((sum, { pollerDeathsAtMs }) => sum + pollerDeathsAtMs.length, crashes);
 		const again = family.flatMap(({ executions }) => (drawn.retryOf === 'first' ? executions.slice(1) : []));
 		const blindly = deaths + again.length;
 		const ofItem = tasks.filter((task) => nameOf(task) === name);
 		// A person may want again what was declined, or what is not shown for minutes.
 		const wantedAgain = ofItem.some(isPermanent) || doubted.has(name) ? retries * ofName : 0;
-		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * ofName + wantedAgain;
+		const unknown = (unanswered.get(name) ?? 0) + blindly * ofName + wantedAgain;
+		const ofRun = drawn.purchaseKey ? 1 : Math.max(...names.map((round) => count(round).get(name) ?? 0));
+		const risked = Math.min(unknown, namedRuns(family).size * ofRun);
 		const most = wanted + risked + (drawn.purchaseKey ? 0 : rewritten(origin) * ofName);
 		const boughtAt = ({ acceptedAt: atMs }: SandboxTask) =>
 			ofItem.filter((task) => task.acceptedAt <= atMs && !isReplaceable(task, atMs)).length;
 		const bought = Math.max(0, ...ofItem.map(boughtAt));
 		return bought > most ? [`${name} was bought ${bought} times instead of ${most}`] : [];
 	});
+}
+
+/** The runs of a family that a person has named in one of its retries. */
+export function namedRuns(family: Origin[]): Set<string> {
+	const ids = family.flatMap(({ executions, establishedAtMs }) => [establishedAtMs, ...executions.map(({ id }) => id)]);
+	const isOwn = (run: string) => ids.some((id) => run.startsWith(`${id}.`));
+	const named = family.flatMap(({ executions }) => executions.flatMap(({ submitAgainFor: run }) => run ?? []));
+	return new Set(named.filter(isOwn));
 }
 
 /** Retries of executions that have ended by themselves, with other prompts: each is another order of its user. */
@@ -165,7 +175,7 @@ function forgottenByRetry({ origin, tasks, tries }: Evidence, { posts, delivered
 		!drawn.volatilePrompt &&
 		drawn.rounds === 1 &&
 		!drawn.purchaseKey;
-	if (!isPlain || !isLogged(drawn) || stop.signal.aborted || drawn.submitAgain !== 'off') return [];
+	if (!isPlain || !isLogged(drawn) || stop.signal.aborted || drawn.submitAgainFor !== 'nothing') return [];
 	if (origin.crashes !== 1 || first?.status !== 'crashed' || executions.length !== 2) return [];
 	if (retry?.status !== 'success' && retry?.status !== 'error') return [];
 	const text = tries
@@ -307,7 +317,7 @@ function lostIds(
 		const isPassedOn = family.some(({ handOverCrashes, drawn }) => handOverCrashes > 0 && drawn.surviveRestarts);
 		if (family.some((each) => isStopped(each) || each.crashes > 0) || isPassedOn || unsaved.has(task)) return [];
 		// A task that was given up, and made again, may be named by the try that gave it up.
-		const where = hasFailed(task) || origin.drawn.submitAgain !== 'off' ? anywhere : atTheEnd;
+		const where = hasFailed(task) || origin.drawn.submitAgainFor !== 'nothing' ? anywhere : atTheEnd;
 		return where.includes(id) ? [] : [`${id} is in no output and in no error`];
 	});
 }

@@ -54,6 +54,9 @@ export class N8n {
 
 	private ids = 0;
 
+	/** Submit Again for Run in the form of the workflow. */
+	private submitAgainFor?: string;
+
 	constructor(
 		readonly time: Time,
 		readonly service: Service,
@@ -123,11 +126,22 @@ export class N8n {
 			saved,
 			live: copyOf(saved),
 			hasBegun: false,
+			...(repeats !== undefined && { submitAgainFor: this.enterRun(origin) }),
 			wasHandedOn: false,
 		};
 		origin.executions.push(execution);
 		this.executions.set(execution.id, execution);
 		this.time.after(0, () => this.watch(this.work(execution)), process);
+	}
+
+	/** A person who reads the errors enters the run that they name: for all executions, as long as it is in the form. */
+	private enterRun(origin: Origin): string | undefined {
+		const { submitAgainFor: which } = origin.drawn;
+		const own = this.story.tries.filter((each) => each.origin === origin);
+		const last = own.flatMap(({ error = '' }) => /enter (\S+) as Submit Again for Run/.exec(error)?.[1] ?? []).at(-1);
+		if (which === 'the last run') this.submitAgainFor = last ?? this.submitAgainFor;
+		if (which === 'the first run') this.submitAgainFor ??= last;
+		return this.submitAgainFor;
 	}
 
 	get living(): Process[] {

@@ -12,7 +12,7 @@ const PLAIN: Case = {
 	maxTries: 1,
 	retryExecutions: 0,
 	retryOf: 'latest',
-	submitAgain: 'off',
+	submitAgainFor: 'nothing',
 	concurrentTasks: 50,
 	requestsPerSecond: 60,
 	pollIntervalSeconds: 10,
@@ -155,8 +155,8 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		},
 	},
 	{
-		name: 'with Submit Again, only a person buys again what is never shown',
-		drawn: { ...PLAIN, items: [task('duration=9s', [], 'code_msg')], maxTries: 3, submitAgain: 'on' },
+		name: 'an expression that gives the own run buys nothing again of what is never shown',
+		drawn: { ...PLAIN, items: [task('duration=9s', [], 'code_msg')], maxTries: 3, submitAgainFor: 'its own run' },
 	},
 	{
 		name: 'a task that is never shown stays the one of its Purchase Key',

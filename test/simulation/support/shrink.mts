@@ -36,7 +36,7 @@ const PLAIN: Partial<Case> = {
 	purchaseKey: undefined,
 	purchaseLog: undefined,
 	engine: 'one process',
-	submitAgain: 'off',
+	submitAgainFor: 'nothing',
 	retryOf: 'latest',
 	retriesAtOnce: undefined,
 	itemsMove: undefined,

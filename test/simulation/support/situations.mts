@@ -14,8 +14,13 @@ const OTHERS: Record<string, CountIn> = {
 	),
 	'two retries at once': inOrigins(({ executions, drawn }) => drawn.retriesAtOnce === true && executions.length > 2),
 	'a retry after a crash': inExecutions(({ number, origin }) => number > 0 && origin.crashes > 0),
-	'a retry after a crash, with Submit Again': inExecutions(
-		({ number, origin: { crashes, drawn } }) => number > 0 && crashes > 0 && drawn.submitAgain !== 'off',
+	'a retry after a crash that names a run': inExecutions(
+		({ submitAgainFor, origin: { crashes } }) => submitAgainFor !== undefined && crashes > 0,
+	),
+	'a run that stays named in a further retry': inExecutions(
+		({ submitAgainFor, number, origin: { executions } }) =>
+			submitAgainFor !== undefined &&
+			executions.some((each) => each.number < number && each.submitAgainFor === submitAgainFor),
 	),
 	'a second crash of the same workflow': inOrigins(({ crashes }) => crashes > 1),
 	'a run of the node that n8n makes up after a crash': inExecutions(({ saved }) => saved.isFirstRunMadeUp),
