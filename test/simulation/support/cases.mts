@@ -1,3 +1,4 @@
+import type { Waiting } from '../../../nodes/form/fields';
 import type { Moment } from './moments.mts';
 
 /**
@@ -34,9 +35,8 @@ export interface Case {
 	/** Absent: planned from the progress. */
 	pollIntervalSeconds?: number;
 	timeoutMinutes: number;
-	whenDone: 'wait' | 'return';
+	wait: Exclude<Waiting, 'inAnotherWorkflow'>;
 	downloadResult: boolean;
-	surviveRestarts: boolean;
 	/** Milliseconds after the start. Absent: nobody stops it. */
 	stopAtMs?: number;
 	/** Nor before such a moment. */
@@ -294,9 +294,8 @@ function drawUsual(draw: Draw): Case {
 		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
 		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
 		timeoutMinutes: survives ? draw.from(60, 10, 3) : draw.from(...(isFixed ? [10, 1] : [1, 1, 0.2])),
-		whenDone: survives || !draw.oneIn(6) ? 'wait' : 'return',
+		wait: survives ? 'acrossRestarts' : draw.oneIn(6) ? 'dontWait' : 'untilReady',
 		downloadResult: draw.oneIn(2),
-		surviveRestarts: survives,
 		...drawStop(draw, survives, moments),
 		...(draw.oneIn(16)
 			? { clockSetBack: { atMs: draw.upTo(20_000), byMs: draw.from(60_000, 3_600_000, 86_400_000) } }
@@ -349,7 +348,7 @@ function withStrangeAnswers(draw: Draw, drawn: Case): Case {
 
 /** Requests and tasks that are in doubt whenever they are bought, and a person who names runs in one retry after another. */
 function withNamedRun(draw: Draw, drawn: Case): Case {
-	if (drawn.surviveRestarts || !draw.oneIn(8)) return drawn;
+	if (drawn.wait === 'acrossRestarts' || !draw.oneIn(8)) return drawn;
 	const post = (): PostPlan =>
 		draw.oneIn(3)
 			? { answer: 'ok', task: { directives: `duration=2s fail=${draw.from(...DECLINED)}`, polls: [] } }
@@ -444,8 +443,8 @@ function drawMoved(draw: Draw, { items: [first, ...others], crashes }: Case): Pa
 }
 
 /** Not with a prompt that differs each time: nothing would tell which item was bought. */
-const mayMove = ({ purchaseLog, purchaseKey, surviveRestarts, volatilePrompt }: Case) =>
-	purchaseLog !== undefined && !purchaseKey && !surviveRestarts && !volatilePrompt;
+const mayMove = ({ purchaseLog, purchaseKey, wait, volatilePrompt }: Case) =>
+	purchaseLog !== undefined && !purchaseKey && wait !== 'acrossRestarts' && !volatilePrompt;
 
 /** Mostly a stop; then the same execution is retried once or twice. */
 function drawClicks(draw: Draw): Click[] {

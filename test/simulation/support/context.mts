@@ -179,7 +179,7 @@ function parametersOf(drawn: Case, submitAgainForRun = ''): IDataObject {
 		resolution: '1K',
 		size: '1:1',
 		n: 1,
-		wait: drawn.surviveRestarts ? 'acrossRestarts' : drawn.whenDone === 'wait' ? 'untilReady' : 'dontWait',
+		wait: drawn.wait,
 		result: drawn.downloadResult ? 'file' : 'urlOnly',
 		options: {
 			concurrentTasks: drawn.concurrentTasks,

@@ -45,14 +45,14 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		drawn.accountSlots !== undefined ||
 		drawn.clockSetBack !== undefined ||
 		// A wave is not sent where its name cannot be written: each is tried twice.
-		(drawn.surviveRestarts && drawn.failingRecords.length > 1) ||
+		(drawn.wait === 'acrossRestarts' && drawn.failingRecords.length > 1) ||
 		// Nothing is submitted where neither the purchase log nor n8n's table can be written.
 		(drawn.purchaseLog !== undefined && drawn.failingRecords.length > 2) ||
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
 		(drawn.purchaseKey && (drawn.executions > 1 || drawn.volatilePrompt || isTroubled(drawn))) ||
-		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
+		drawn.timeoutMinutes < (drawn.wait === 'acrossRestarts' ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
-	const isTriedAgain = drawn.onError === 'stopWorkflow' && !drawn.surviveRestarts;
+	const isTriedAgain = drawn.onError === 'stopWorkflow' && drawn.wait !== 'acrossRestarts';
 	if (first === undefined || mayEndBadly || triesNeeded > (isTriedAgain ? drawn.maxTries : 1)) return [];
 	if (first.status !== 'success')
 		return [

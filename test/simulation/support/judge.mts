@@ -171,7 +171,7 @@ function forgottenByRetry({ origin, tasks, tries }: Evidence, { posts, delivered
 	const [first, retry] = executions;
 	const isPlain =
 		drawn.executions === 1 &&
-		!drawn.surviveRestarts &&
+		drawn.wait !== 'acrossRestarts' &&
 		!drawn.volatilePrompt &&
 		drawn.rounds === 1 &&
 		!drawn.purchaseKey;
@@ -216,7 +216,7 @@ function tooManyAtOnce(
 	const isSeen = tasks.every(
 		({ id, acceptedAt, endsAt }) => delivered.has(id) && endsAt - acceptedAt < drawn.timeoutMinutes * 60_000,
 	);
-	if (!isCalm || !hasResults || !isSeen || drawn.whenDone !== 'wait') return [];
+	if (!isCalm || !hasResults || !isSeen || drawn.wait === 'dontWait') return [];
 	const atOnce = tasks.map(
 		({ acceptedAt }) => tasks.filter((other) => other.acceptedAt <= acceptedAt && other.endsAt > acceptedAt).length,
 	);
@@ -233,7 +233,7 @@ function tooManyAtOnce(
 function tooManyWaitedFor({ origin, family, tasks }: Evidence, { posts, polls }: Service): string[] {
 	const { drawn } = origin;
 	const lasts = tasks.some(({ acceptedAt, endsAt }) => endsAt - acceptedAt >= drawn.timeoutMinutes * 60_000);
-	if (drawn.clockSetBack !== undefined || family.length > 1 || drawn.whenDone !== 'wait' || lasts) return [];
+	if (drawn.clockSetBack !== undefined || family.length > 1 || drawn.wait === 'dontWait' || lasts) return [];
 	const isWaitedFor = (id: string, { log, sentAtMs }: Post) => {
 		const ofTask = polls.get(id)?.filter((poll) => poll.log === log) ?? [];
 		const last = ofTask.filter(({ heardAtMs }) => heardAtMs <= sentAtMs).at(-1);
@@ -314,7 +314,9 @@ function lostIds(
 		if (!delivered.has(id)) return [];
 		if (!logged.has(id)) return [`${id} is not in the log`];
 		// What passes results on has died with what was to be passed on: the execution that has submitted it has the ID.
-		const isPassedOn = family.some(({ handOverCrashes, drawn }) => handOverCrashes > 0 && drawn.surviveRestarts);
+		const isPassedOn = family.some(
+			({ handOverCrashes, drawn }) => handOverCrashes > 0 && drawn.wait === 'acrossRestarts',
+		);
 		if (family.some((each) => isStopped(each) || each.crashes > 0) || isPassedOn || unsaved.has(task)) return [];
 		// A task that was given up, and made again, may be named by the try that gave it up.
 		const where = hasFailed(task) || origin.drawn.submitAgainFor !== 'nothing' ? anywhere : atTheEnd;
@@ -370,7 +372,7 @@ function wrongItems({ origin, execution, round, items, error, atMs }: Try, tasks
 			problems.push(`${task.id} is reported as ${String(json.status)}`);
 		if (json.status === 'completed' && task.endsAt > atMs)
 			problems.push(`${task.id} is handed out as completed before it is`);
-		if (isResult && drawn.whenDone === 'wait') {
+		if (isResult && drawn.wait !== 'dontWait') {
 			if (json.status !== 'completed')
 				problems.push(`${task.id} is handed out as a result with the status ${String(json.status)}`);
 			if (drawn.downloadResult && task.directives.result !== 'none' && binary === undefined)
@@ -409,7 +411,7 @@ function repeatedOutputs({ origin, tries }: Evidence): string[] {
 /** An execution that has ended well leaves nothing behind. */
 function leftInLedger({ origin, tries }: Evidence): string[] {
 	const last = origin.executions.at(-1);
-	if (last?.status !== 'success' || origin.drawn.surviveRestarts) return [];
+	if (last?.status !== 'success' || origin.drawn.wait === 'acrossRestarts') return [];
 	const isGood = ({ items }: Try) =>
 		items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
 	// Of two retries at once, the first one may end last.

@@ -17,9 +17,8 @@ const PLAIN: Case = {
 	requestsPerSecond: 60,
 	pollIntervalSeconds: 10,
 	timeoutMinutes: 10,
-	whenDone: 'wait',
+	wait: 'untilReady',
 	downloadResult: false,
-	surviveRestarts: false,
 	engine: 'one process',
 	savesProgress: false,
 	crashes: [],
@@ -78,7 +77,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			],
 			maxTries: 2,
 			pollIntervalSeconds: undefined,
-			surviveRestarts: true,
+			wait: 'acrossRestarts',
 			engine: 'workers',
 			crashes: [{ afterSteps: 295, downMs: 1000 }],
 			purchaseLog: {},
@@ -139,7 +138,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			maxTries: 3,
 			concurrentTasks: 1,
 			pollIntervalSeconds: 200,
-			surviveRestarts: true,
+			wait: 'acrossRestarts',
 			engine: 'workers',
 			savesProgress: true,
 			crashes: [{ afterSteps: 186, downMs: 100000 }],
@@ -172,7 +171,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [task('duration=9s', [], 'error_200')],
-			...{ surviveRestarts: true, pollIntervalSeconds: 70, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+			...{ wait: 'acrossRestarts', pollIntervalSeconds: 70, timeoutMinutes: 60, onError: 'continueRegularOutput' },
 		},
 	},
 	{
@@ -180,7 +179,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [task('duration=1000s', ['ok'], '423')],
-			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+			...{ wait: 'acrossRestarts', pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
 		},
 	},
 	{
@@ -188,7 +187,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [task('duration=1000s', ['ok'], '423')],
-			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
+			...{ wait: 'acrossRestarts', pollIntervalSeconds: 200, timeoutMinutes: 60, onError: 'continueRegularOutput' },
 		},
 	},
 	{
@@ -196,7 +195,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [task('duration=300s ids=behind')],
-			...{ surviveRestarts: true, pollIntervalSeconds: 200, timeoutMinutes: 60 },
+			...{ wait: 'acrossRestarts', pollIntervalSeconds: 200, timeoutMinutes: 60 },
 		},
 	},
 	{

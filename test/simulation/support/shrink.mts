@@ -25,7 +25,7 @@ const PLAIN: Partial<Case> = {
 	savesProgress: false,
 	volatilePrompt: false,
 	sameBodies: false,
-	surviveRestarts: false,
+	wait: 'untilReady',
 	downloadResult: false,
 	stopAtMs: undefined,
 	stopDuring: undefined,
