@@ -449,14 +449,16 @@ const mayMove = ({ purchaseLog, purchaseKey, wait, volatilePrompt }: Case) =>
 /** Mostly a stop; then the same execution is retried once or twice. */
 function drawClicks(draw: Draw): Click[] {
 	const on = draw.from<Click['on']>('what waits', 'what polls');
-	const atMs = draw.upTo(draw.from(5000, 30_000, 500_000));
+	const isParking = draw.oneIn(3);
+	// What is to be stopped while it parks its orders does so within the first second.
+	const atMs = draw.upTo(isParking ? 1_000 : draw.from(5000, 30_000, 500_000));
 	const retries = draw.list(draw.from(0, 1, 2, 2), () => ({
 		atMs: atMs + draw.upTo(draw.from(3000, 200_000, 900_000)),
 		on,
 		does: 'retry' as const,
 	}));
 	if (draw.oneIn(8)) return retries;
-	return [{ atMs, on, does: 'stop' as const, ...(draw.oneIn(3) ? { isParking: true } : {}) }, ...retries];
+	return [{ atMs, on, does: 'stop' as const, ...(isParking ? { isParking } : {}) }, ...retries];
 }
 
 function drawCrash(draw: Draw, moments: Moment[]): Case['crashes'][number] {
