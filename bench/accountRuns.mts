@@ -15,7 +15,6 @@ export interface AccountCase {
 	/** Settings of the credential. */
 	credential?: object;
 	requestsPerSecond?: number;
-	options?: object;
 }
 
 export interface Runs {
@@ -56,7 +55,7 @@ export async function playAccount(
 				const inputs = Array.from({ length: items }, (_, item) => ({ prompt: `picture ${group} ${item}` }));
 				// A second manual run of the same requests would be a double click.
 				const prompt = '={{ $json.prompt }} of {{ $execution.id }}';
-				const parameters = { prompt, result: 'urlOnly', options: wanted.options ?? {} };
+				const parameters = { prompt, result: 'urlOnly' };
 				const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 				const settings = { onError: 'continueRegularOutput' };
 				const workflowId = await createWorkflow({ rest, credential }, inputs, [{ ...node, ...settings }]);
