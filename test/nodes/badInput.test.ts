@@ -170,6 +170,32 @@ const cases: Case[] = [
 		],
 	}).map(([title, [options, says]]): Case => ({ title, parameters: { prompt: 'a', options }, says })),
 	{
+		title: 'a list as Keep Original Sound',
+		parameters: {
+			...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: A },
+			keepOriginalSound: '={{ ["yes"] }}',
+		},
+		says: /^Keep Original Sound is \["yes"\]: beta-v3-omni allows text when /,
+	},
+	...Object.entries<[unknown, string]>({
+		none: [0, '0'],
+		'a part': [1.5, '1.5'],
+		'a word': ['={{ "two" }}', '"two"'],
+		'a list': ['={{ [2] }}', '[2]'],
+	}).map(
+		([what, [n, shown]]): Case => ({
+			title: `Number of Images is ${what}`,
+			kind: 'image',
+			parameters: { prompt: 'a', n } as IDataObject,
+			says: new RegExp(`^Number of Images is ${escape(shown)}: gamma-image-2 allows whole numbers from 1$`),
+		}),
+	),
+	{
+		title: 'a list as File Name',
+		parameters: { prompt: 'a', options: { fileName: '={{ ["a"] }}' } },
+		says: /^File Name is \["a"\], which is not text$/,
+	},
+	{
 		title: 'a switch for the items of files that is neither on nor off',
 		parameters: { prompt: 'a', options: { splitFiles: '={{ "each" }}' } },
 		says: /Split Files Into Items is "each".*true or false/,
