@@ -277,7 +277,7 @@ test('values of another choice do not count: a Workflow before Wait was changed,
 });
 
 test('an expression in an option of the run, in a workflow from elsewhere, is evaluated for the first item', async () => {
-	const options = { ...quick, concurrentTasks: '={{ $json.at }}', reportCredits: '={{ $json.reports }}' };
+	const options = { ...quick, concurrentTasks: '= {{ $json.at }}', reportCredits: '={{ $json.reports }}' };
 	const items = [1, 0].map((at) => ({ json: { at, reports: at === 1 } }));
 	const { error, task } = await runGateway('video', sandbox, { prompt: 'a', result: 'urlOnly', options }, { items });
 	expect(error).toBeUndefined();
