@@ -67,9 +67,9 @@ export const decideAgain = (thing: CreatedThing, doubt: NamedRun, situation: Sit
 const USE_OF_EARLIER: Record<CreatedThing, string> = {
 	task: 'Get Result with this task ID returns it.',
 	token: 'It was shown only once, so delete it in your account.',
-	verification: 'Get Verification with this ID returns it.',
+	verification: 'Verification → Get with this ID returns it.',
 	group: 'The avatar group can be used with this ID.',
-	asset: 'Get Asset with this ID returns it.',
+	asset: 'Asset → Get with this ID returns it.',
 };
 
 function submitAgain(condition: string, thing: CreatedThing, doubt: NamedRun, situation: Situation): string {

@@ -31,6 +31,7 @@ export const concurrentTasksOption: NumberField = {
 	displayOptions: hiddenInTools,
 };
 
+/** For a task whose prompt is not known. */
 export const fileNameOption: INodeProperties = {
 	displayName: 'File Name',
 	name: 'fileName',
@@ -38,8 +39,15 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
 	description:
-		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the beginning of the prompt and the end of the task ID.',
+		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the one from the service or, if that says nothing, the task ID.',
 	displayOptions: hiddenInTools,
+};
+
+/** The same where the node knows the prompt. */
+export const fileNameByPromptOption: INodeProperties = {
+	...fileNameOption,
+	description:
+		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the beginning of the prompt and the end of the task ID.',
 };
 
 export const outputFieldOption: TextField = {

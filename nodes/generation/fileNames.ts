@@ -163,8 +163,12 @@ const MOST_READ = 1_000;
  */
 export function nameByPrompt(prompt: string, taskId: string): string {
 	const words = toDashes(prompt.slice(0, MOST_READ).normalize('NFC')).replace(/^[-\p{M}]+/u, '');
-	const start = [...words].slice(0, OF_THE_PROMPT).join('').replace(/-+$/, '');
-	return [start, toDashes(taskId).slice(-OF_THE_ID)].filter((part) => part !== '').join('-');
+	const start = [...words].slice(0, OF_THE_PROMPT).join('');
+	const end = toDashes(taskId).slice(-OF_THE_ID);
+	return [start, end]
+		.map((part) => part.replace(/^-+|-+$/g, ''))
+		.filter((part) => part !== '')
+		.join('-');
 }
 
 const toDashes = (text: string) => text.replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');

@@ -26,7 +26,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 		options.optionsCollection([
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
-			options.fileNameOption,
+			options.fileNameByPromptOption,
 			options.outputFieldOption,
 			options.pollIntervalOption,
 			options.purchaseKeyOption,

@@ -6,7 +6,7 @@ import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { hasEnded } from '../../core/orders/states';
+import { hasEnded, promptOf } from '../../core/orders/states';
 import { toRanges } from '../../core/text';
 import type { Job, JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
@@ -35,7 +35,7 @@ export interface ItemsToRun {
 interface Prepared {
 	index: number;
 	work: Work | GatewayError;
-	/** Where it could not be read otherwise. */
+	/** For the error of an item that is not worked on. */
 	prompt?: string;
 }
 
@@ -197,13 +197,14 @@ async function prepareAll(
 
 async function prepareItem(
 	item: Item,
-	{ prepare, promptOf }: Pick<ItemsToRun, 'prepare' | 'promptOf'>,
+	{ prepare, promptOf: promptInForm }: Pick<ItemsToRun, 'prepare' | 'promptOf'>,
 ): Promise<Prepared> {
 	const { index } = item;
 	try {
-		return { index, work: await prepare(item) };
+		const work = await prepare(item);
+		return { index, work, prompt: isOrder(work) ? promptOf(work) : undefined };
 	} catch (thrown) {
-		return { index, prompt: promptOf?.(item), work: unreadable(thrown) };
+		return { index, prompt: promptInForm?.(item), work: unreadable(thrown) };
 	}
 }
 

@@ -226,7 +226,7 @@ function runOptionsOf(context: IExecuteFunctions): OptionsReader {
 	return new OptionsReader(read, stored);
 }
 
-const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.startsWith('{{');
+const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.includes('{{');
 
 /** What concerns the whole run is read for the first item; other mistakes in that item become its own error. */
 async function prepareRun(

@@ -2,7 +2,7 @@
  * The words of errors: complete in every situation, short enough to be read, and true about the retry. What they say is
  * reviewed in docs/troubleshooting.md.
  */
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError, retryContinues } from '../../core/errors';
 import { REASONS, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
@@ -13,6 +13,7 @@ import { PURCHASES } from '../../core/errors/reasons/purchases';
 import { RESULTS } from '../../core/errors/reasons/results';
 import { TASKS } from '../../core/errors/reasons/tasks';
 import { TABLE_NAME } from '../../core/purchases/purchaseRow';
+import { HINTS } from '../../nodes/run/hints';
 import { messages, optionalFactsOf, write } from '../support/messages.mts';
 import { loadPackage } from '../support/sources.mts';
 import { IN_ITEMS_ONLY } from '../../tools/docs/costs.mts';
@@ -45,7 +46,7 @@ const OF_REASON: Partial<Record<Reason, typeof FACTS>> = {
 const factOf = (reason: Reason, name: string) => OF_REASON[reason]?.[name] ?? FACTS[name] ?? [`«${name}»`, `«${name}»`];
 
 const ALONE: Situation = { operation: 'generate', recovery: 'retry' };
-const SITUATIONS: Situation[] = ['', 'generate', 'getTask', 'upload'].flatMap((operation) =>
+const SITUATIONS: Situation[] = ['', 'generate', 'getResult', 'upload'].flatMap((operation) =>
 	(['retry', 'runAgain', 'callAgain'] as const).flatMap((recovery) =>
 		[{}, { subExecution: '77' }, { others: 1, unsubmitted: 2 }, { others: 2, unclear: 1 }].map((more) => ({
 			...{ operation, recovery },
@@ -136,22 +137,43 @@ const labelsOf = (properties: INodeProperties[]): string[] =>
 /** Names of n8n and of the data table, the two fields whose names begin with the kind, and words with capitals. */
 const OTHER_NAMES = [
 	...['When Executed by Another Workflow', 'Loop Over Items', 'HTTP Request', 'On Error', TABLE_NAME],
-	...['Task Status Path', 'API', 'URLs', 'IDs'],
+	...['Task Status Path', 'API', 'URLs', 'IDs', 'Result URLs', 'On Webhook Call', 'N8N_DEFAULT_BINARY_DATA_MODE'],
 ];
 /** Words with capitals in a row, such as "Lower Requests per Second": a label, perhaps after the first word of a sentence. */
-const PHRASE = /\b[A-Z]\w*(?: (?:(?:a|by|for|of|per|until) )?(?:[A-Z]\w*|\([A-Za-z ]+\)))+/g;
+const PHRASE = /\b[A-Z][\w’']*(?: (?:(?:a|by|for|of|per|until) )?(?:[A-Z][\w’']*|\([A-Za-z ]+\)))+/g;
 
-test('every label that advice names is in a form', async () => {
+/** The helps, placeholders and notices of a form. */
+const helpsOf = (property: INodePropertyOptions | INodePropertyCollection | INodeProperties): string[] => {
+	const { description = '', hint = '', type, displayName } = property as INodeProperties;
+	const inside = [
+		...((property as INodeProperties).options ?? []),
+		...((property as INodePropertyCollection).values ?? []),
+	];
+	return [description, hint, ...(type === 'notice' ? [displayName] : []), ...inside.flatMap(helpsOf)];
+};
+
+test('every label that advice, a hint or a help names is in a form, and an operation is named as there', async () => {
 	const { nodes, credentials } = await loadPackage();
 	const forms = [...nodes.map(({ instance }) => instance.description), ...credentials.map(({ instance }) => instance)];
 	const shown = forms.flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]);
 	const short = shown.flatMap((label) => [label.replace(/ \([^)]*\)$/, ''), ...label.split(', ')]);
 	const labels = [...shown, ...short, ...OTHER_NAMES];
 	const advice = reasons.flatMap((reason) =>
-		SITUATIONS.map((situation) => write(REASONS[reason].advice, (name) => factOf(reason, name)[0], situation)),
+		SITUATIONS.flatMap((situation) =>
+			(['task', 'token', 'verification', 'group', 'asset'] as const).map((thing) =>
+				write(REASONS[reason].advice, (name) => (name === 'thing' ? thing : factOf(reason, name)[0]), situation),
+			),
+		),
 	);
-	const phrases = [...new Set(advice.flatMap((text) => text.match(PHRASE) ?? []))];
-	expect(phrases.length).toBeGreaterThan(30);
-	const isLabel = (phrase: string) => labels.some((label) => phrase === label || phrase.endsWith(` ${label}`));
+	const hints = Object.values(HINTS).map((hint) => write(hint as never, (name) => `«${name}»`));
+	const helps = forms.flatMap(({ properties }) => properties.flatMap(helpsOf));
+	const phrases = [...new Set([...advice, ...hints, ...helps].flatMap((text) => text.match(PHRASE) ?? []))];
+	expect(phrases.length).toBeGreaterThan(50);
+	// The words before a label begin a sentence: two labels in a row would be a name that nothing has.
+	const isLabel = (phrase: string) =>
+		labels.some(
+			(label) =>
+				phrase === label || (phrase.endsWith(` ${label}`) && !labels.includes(phrase.slice(0, -label.length - 1))),
+		);
 	expect(phrases.filter((phrase) => !isLabel(phrase))).toEqual([]);
 });

@@ -170,6 +170,32 @@ const cases: Case[] = [
 		],
 	}).map(([title, [options, says]]): Case => ({ title, parameters: { prompt: 'a', options }, says })),
 	{
+		title: 'a list as Keep Original Sound',
+		parameters: {
+			...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: A },
+			keepOriginalSound: '={{ ["yes"] }}',
+		},
+		says: /^Keep Original Sound is \["yes"\]: beta-v3-omni allows text when /,
+	},
+	...Object.entries<[unknown, string]>({
+		none: [0, '0'],
+		'a part': [1.5, '1.5'],
+		'a word': ['={{ "two" }}', '"two"'],
+		'a list': ['={{ [2] }}', '[2]'],
+	}).map(
+		([what, [n, shown]]): Case => ({
+			title: `Number of Images is ${what}`,
+			kind: 'image',
+			parameters: { prompt: 'a', n } as IDataObject,
+			says: new RegExp(`^Number of Images is ${escape(shown)}: gamma-image-2 allows whole numbers from 1$`),
+		}),
+	),
+	{
+		title: 'a list as File Name',
+		parameters: { prompt: 'a', options: { fileName: '={{ ["a"] }}' } },
+		says: /^File Name is \["a"\], which is not text$/,
+	},
+	{
 		title: 'a switch for the items of files that is neither on nor off',
 		parameters: { prompt: 'a', options: { splitFiles: '={{ "each" }}' } },
 		says: /Split Files Into Items is "each".*true or false/,
@@ -251,7 +277,7 @@ test('values of another choice do not count: a Workflow before Wait was changed,
 });
 
 test('an expression in an option of the run, in a workflow from elsewhere, is evaluated for the first item', async () => {
-	const options = { ...quick, concurrentTasks: '={{ $json.at }}', reportCredits: '={{ $json.reports }}' };
+	const options = { ...quick, concurrentTasks: '= {{ $json.at }}', reportCredits: '={{ $json.reports }}' };
 	const items = [1, 0].map((at) => ({ json: { at, reports: at === 1 } }));
 	const { error, task } = await runGateway('video', sandbox, { prompt: 'a', result: 'urlOnly', options }, { items });
 	expect(error).toBeUndefined();

@@ -32,7 +32,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	const options: RunOptions = { workflowSettings: { binaryMode: held } };
 	const isInJson = stored === 'filesystem' && held === 'combined';
 
-	/** The output of Generate with Download Result. */
+	/** The output of Generate with files. */
 	let made: INodeExecutionData[];
 	beforeAll(async () => {
 		await useBinaryMode(stored);

@@ -105,7 +105,7 @@ describe('a file at the service’s own address, which wants the key', () => {
 	test.each([
 		['gateway', true],
 		['files', false],
-	])('with Download Result off, a hint says that a link at %s may want the key: %s', async (place, isSaid) => {
+	])('with Result URL Only, a hint says that a link at %s may want the key: %s', async (place, isSaid) => {
 		const { json, task } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: `a [[sandbox duration=0 result_at=${place}]]`,

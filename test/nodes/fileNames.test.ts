@@ -149,8 +149,9 @@ describe('the name of a file', () => {
 	test.each([
 		['7', 'a-7'],
 		['gen:17', 'a-gen-17'],
-		['../x/', 'a--x-'],
-	])('the short task ID %s is in it as a whole', (id, expected) => {
+		['../x/', 'a-x'],
+		['task_12345678901', 'a-12345678901'],
+	])('the task ID %s is in it, after one dash', (id, expected) => {
 		expect(nameByPrompt('a', id)).toBe(expected);
 	});
 

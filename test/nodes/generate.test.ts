@@ -163,7 +163,7 @@ describe('Generate', () => {
 	test.each([
 		['image', { n: 3 }, ['data', 'data_1', 'data_2'], 'image/png'],
 		['video', {}, ['data'], 'video/mp4'],
-	] as const)('Download Result puts every %s into a binary field', async (kind, extra, fields, mimeType) => {
+	] as const)('Result File puts every %s into a binary field', async (kind, extra, fields, mimeType) => {
 		const { items, json } = await runGateway(kind, sandbox, {
 			operation: 'generate',
 			prompt: 'a cat',

@@ -241,6 +241,7 @@ describe('a Purchase Key', () => {
 			...['purchase_key_shared', 'purchase_key_shared', 'purchase_key_shared'],
 			...['completed', 'completed'],
 		]);
+		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b', 'a', 'c', 'd']);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 

@@ -337,7 +337,7 @@ export const unplayed = [
 		find: 'Lower Requests per Second under',
 		becomes: 'Lower Requests per Minute under',
 		noticedBy: 'test/guards/errorTexts.test.ts',
-		title: 'every label that advice names is in a form',
+		title: 'every label that advice, a hint or a help names is in a form',
 	},
 	// Items.
 	{

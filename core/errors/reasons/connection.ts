@@ -3,7 +3,7 @@ import { troubleOf } from '../connectionCodes';
 import type { CatalogueEntry, Situation } from '../entry';
 
 /** Operations whose form asks for an ID. */
-const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
+const GIVES_AN_ID = /^get(Result)?$/;
 
 const IN_BETWEEN = 'Something in front of the service, such as a firewall or a proxy,';
 

@@ -358,7 +358,7 @@ function withNamedRun(draw: Draw, drawn: Case): Case {
 		...drawn,
 		items: [{ copies, plan: { posts: draw.list(6, post), files: [] } }, ...others],
 		submitAgainFor: draw.from('the first run', 'the first run', 'the last run', 'its own run'),
-		...{ onError: 'stopWorkflow', whenDone: 'wait', stopAtMs: undefined, stopDuring: undefined },
+		...{ onError: 'stopWorkflow', wait: 'untilReady', stopAtMs: undefined, stopDuring: undefined },
 		...{ retryExecutions: draw.from(2, 3, 4), retryOf: draw.from('latest', 'first') },
 		...(draw.oneIn(3) ? { retriesAtOnce: undefined } : {}),
 		...(draw.oneIn(2) ? { purchaseLog: {}, failingRecords: [] } : {}),
