@@ -26,6 +26,7 @@ import { toTaskOutput, type Delivery } from './taskOutput';
 /** The form of one item, as far as it is about the result. */
 export function readResultOptions(item: Item): ResultOptions {
 	const simplify = item.options.simplifies;
+	item.options.assertGiven(splitFilesOption);
 	return {
 		// An agent can do nothing with a file, and has no such field.
 		as: isTool(item.node) ? 'urlOnly' : item.givenChoice(resultField),

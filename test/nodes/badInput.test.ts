@@ -196,6 +196,11 @@ const cases: Case[] = [
 		says: /^File Name is \["a"\], which is not text$/,
 	},
 	{
+		title: 'a switch for the items of files whose expression gives nothing',
+		parameters: { prompt: 'a', options: { splitFiles: '={{ $json.no }}' } },
+		says: /^The expression in Split Files Into Items gave nothing/,
+	},
+	{
 		title: 'a switch for the items of files that is neither on nor off',
 		parameters: { prompt: 'a', options: { splitFiles: '={{ "each" }}' } },
 		says: /Split Files Into Items is "each".*true or false/,
