@@ -54,8 +54,7 @@ const played = [
 		file: 'nodes/durable/liveOrders.ts',
 		find: '!(stopsAtError && this.orders.some(staysFailed))',
 		becomes: 'true',
-		unfound:
-			'The simulation does not ask what a run that ends with an error has bought, as long as that was bought once.',
+		unfound: 'The simulation does not ask what a run that ends with an error has bought.',
 		noticedBy: 'test/nodes/aroundIt.test.ts',
 		title: 'Retry On Fail buys nothing more where an error stays',
 	},
@@ -519,6 +518,7 @@ const played = [
 		file: 'core/polling/gracePeriod.ts',
 		find: "return isAccepted || OF_A_TASK_THAT_IS_THERE.has(httpStatus) ? 'refusal' : 'final';",
 		becomes: "return 'final';",
+		noticedBy: 'test/core/waiting.test.ts',
 	},
 	{
 		promise: 'the same answer ends a wait after some minutes',
