@@ -137,7 +137,7 @@ function paidTwice(
 }
 
 /** The runs of a family that a person has named in one of its retries. */
-export function namedRuns(family: Origin[]): Set<string> {
+function namedRuns(family: Origin[]): Set<string> {
 	const ids = family.flatMap(({ executions, establishedAtMs }) => [establishedAtMs, ...executions.map(({ id }) => id)]);
 	const isOwn = (run: string) => ids.some((id) => run.startsWith(`${id}.`));
 	const named = family.flatMap(({ executions }) => executions.flatMap(({ submitAgainFor: run }) => run ?? []));
