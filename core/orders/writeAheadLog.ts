@@ -51,7 +51,7 @@ export interface WriteAheadScope {
 /** The slots of a name: so many tries with the same name can be under way. One more is not guarded. */
 const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 
-/** What an earlier try may have left that has died, or that was another retry of the same execution. */
+/** The doubt that an earlier try has left: one that has died, or another retry of the same execution. */
 interface Left {
 	/** A person names it as Submit Again for Run. */
 	run: string;
@@ -87,7 +87,7 @@ export function notRecorded(thrown: unknown): GatewayError {
 export class WriteAheadLog implements WriteAhead {
 	private asked?: Promise<Left | undefined>;
 
-	/** What is left in its place: by now, another retry may have submitted instead of what this one has found. */
+	/** The doubt that is there by now: another retry may have submitted in the place of the one that this one has found. */
 	private overruling?: Promise<Left | undefined>;
 
 	/** Names that this try has written, and may remove. */

@@ -75,7 +75,7 @@ export const HINTS = {
 	partsMissing: () =>
 		'The service has completed a task without all of its results. In its item, missing_results says how many are missing, and missing_reason why, if the service says so.',
 	noMedium: ({ type }: { type: string }) =>
-		`A result file is neither an image nor a video nor audio, but ${type}. Check what it contains before you use it.`,
+		`A result file is not an image, a video or audio, but ${type}. Open it before you use it.`,
 	playlist: () =>
 		'A result URL leads to a playlist (.m3u8 or .mpd), not to a video file. It lists the pieces of a video for a player: most other programs cannot use it.',
 	resultFound: ({ place }: { place: string }) =>

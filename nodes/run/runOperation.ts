@@ -228,7 +228,7 @@ function runOptionsOf(context: IExecuteFunctions): OptionsReader {
 
 const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.includes('{{');
 
-/** What concerns the whole run is read for the first item; other mistakes in that item become its own error. */
+/** Reads the options of the whole run for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
 	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor }: Operation,

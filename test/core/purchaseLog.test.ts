@@ -8,6 +8,7 @@ import type { LogPorts } from '../../core/purchases/purchaseTable';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { sharedClock } from './support';
+import { columns } from './purchaseWorld';
 
 const order = (item: number, model?: string): Order =>
 	makeOrder({
@@ -15,20 +16,6 @@ const order = (item: number, model?: string): Order =>
 		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000 },
 		request: { body: {}, hash: 'hash' },
 	});
-
-const columns = {
-	...{
-		workflow: 'Test',
-		workflow_id: 'w',
-		node: 'Generate',
-		node_id: 'n',
-		execution: '7',
-		run: '7.0',
-		origin: 'r',
-		retry: false,
-	},
-	...{ account: 'a', base_url: 'https://gateway.example.com' },
-};
 
 /** A log whose rows take `writeMs`, and what it has written. */
 function makeLog({

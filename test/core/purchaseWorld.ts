@@ -8,6 +8,21 @@ import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { sharedClock } from './support';
 
+/** The columns of a run, for tests in which their values do not matter. */
+export const columns = {
+	...{
+		workflow: 'Test',
+		workflow_id: 'w',
+		node: 'Generate',
+		node_id: 'n',
+		execution: '7',
+		run: '7.0',
+		origin: 'r',
+		retry: false,
+	},
+	...{ account: 'a', base_url: 'https://gateway.example.com' },
+};
+
 export type Stored = PurchaseRow & { id: number };
 
 /** The troubles that a process has at the moment. */

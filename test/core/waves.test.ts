@@ -12,24 +12,12 @@ import { WaveLog } from '../../core/orders/waveLog';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { deferred, fakeClock, flushPromises } from './support';
+import { columns } from './purchaseWorld';
 
 const { seed, runs = 150, path } = readPropertySettings('waves');
 const ITEMS = 8;
 const PLACES = 3;
 
-const columns = {
-	...{
-		workflow: 'Test',
-		workflow_id: 'w',
-		node: 'Generate',
-		node_id: 'n',
-		execution: '7',
-		run: '7.0',
-		origin: 'r',
-		retry: false,
-	},
-	...{ account: 'a', base_url: 'https://gateway.example.com' },
-};
 const batchOf = (): Batch => ({
 	...{ name: 'execution 7', places: PLACES, requestsPerSecond: 60, stopsAtError: false, waves: 0, log: columns },
 });

@@ -157,7 +157,7 @@ describe('what a file is', () => {
 				expect(error).toBeUndefined();
 				expect(is).toEqual([mimeType, name]);
 				expect(hints).toEqual([
-					`A result file is neither an image nor a video nor audio, but ${mimeType}. Check what it contains before you use it.`,
+					`A result file is not an image, a video or audio, but ${mimeType}. Open it before you use it.`,
 				]);
 			}
 		},

@@ -7,7 +7,7 @@ import { PURCHASES } from '../../core/errors/reasons/purchases.ts';
 const COSTS = {
 	nothingSent: 'Nothing: the request was not sent',
 	nothingBought: 'Nothing: no task was bought',
-	unknown: 'Perhaps: nobody knows whether it was accepted',
+	unknown: 'Perhaps: the outcome is unknown',
 	earlier: 'An earlier try was bought. Nothing was bought now',
 	continues: 'A retry continues the task and costs nothing',
 	kept: 'The task was bought. Get Result gets its result and costs nothing',

@@ -43,6 +43,6 @@ export const BACKGROUND = {
 	waitingNotPossible: {
 		message: 'n8n cannot start the execution that waits for the tasks',
 		advice: ({ words }: { words: string }) =>
-			`n8n says: "${words}". If it is about the credential, ask its owner to share it with you, or ask somebody who can use it to run the workflow.`,
+			`n8n says: "${words}". If it is about the credential, ask its owner to share it with you, or ask a person who can use it to run the workflow.`,
 	},
 } satisfies Record<string, FormEntry>;

@@ -74,7 +74,7 @@ export interface Execution {
 	live: State;
 	/** n8n's own log of events says that the node has begun. */
 	hasBegun: boolean;
-	/** What a person has entered as Submit Again for Run by then. */
+	/** The value of Submit Again for Run by then. */
 	submitAgainFor?: string;
 	wasHandedOn: boolean;
 	/** It has put itself to sleep, with the sub-execution that it waits for. */
