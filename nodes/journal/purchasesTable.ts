@@ -3,7 +3,6 @@ import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
 import { NoTableError } from '../../core/journal/table';
 import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
-import { isInEngine2 } from '../run/engine2';
 import { nameOfNode, NEEDED_NODES, runDataTableNodes } from './dataTableNode';
 
 /** The most workflows whose tables are remembered, and the most tables whose numbers are. */
@@ -13,7 +12,6 @@ const MOST_REMEMBERED = 1000;
 export function whatIsMissing(context: IExecuteFunctions, { isLasting }: { isLasting: boolean }): string | undefined {
 	if (!context.getWorkflow().id) return 'the workflow has not been saved';
 	if (!isLasting) return TOO_OLD;
-	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
 	const known = context.getKnownNodeTypes();
 	const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];
 	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;
