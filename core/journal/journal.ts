@@ -195,7 +195,7 @@ export class Journal implements WriteAhead {
 
 	/** Reads again until all of these have an outcome, or cannot get one any more. */
 	async settle(signal?: AbortSignal): Promise<void> {
-		const { ledger, clock } = this.ports;
+		const { clock } = this.ports;
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
 			const rows = await this.readRun(takingBreaks(clock)).catch(() => undefined);
@@ -376,14 +376,18 @@ export class Journal implements WriteAhead {
 			const left = this.stillWanted(group);
 			if (left.length === 0) return;
 			if (this.stopped !== undefined) throw this.stopped;
+			// Decided for the group before, and never changed: what is sent without rows must be found by all that follow.
+			if (this.memory.withoutRows !== undefined) return await this.goOnWithoutRows(left, this.memory.withoutRows);
 			const { rows, look } = this.toRows(left);
 			let found: unknown[];
 			try {
 				found = await table.insertAndLook(rows, look);
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
-				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0)
-					return await this.goOnWithoutRows(left, thrown);
+				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0) {
+					this.ports.tell(thrown.message);
+					return await this.goOnWithoutRows(left, thrown.message);
+				}
 				if (pauseMs === undefined) throw notRecorded(thrown);
 				this.withdraw(left);
 				await clock.sleep(pauseMs);
@@ -482,9 +486,8 @@ export class Journal implements WriteAhead {
 	}
 
 	/** The run has no rows: its names in n8n's table of processed data are its memory. */
-	private async goOnWithoutRows(group: Joining[], { message: why }: NoTableError): Promise<void> {
+	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
 		this.memory.withoutRows = why;
-		this.ports.tell(why);
 		for (const { order, permit, resolve, reject } of group) {
 			this.permits.delete(order);
 			permit.end();
