@@ -13,6 +13,8 @@ export interface Try {
 	/** Message and description, as n8n shows them. */
 	error?: string;
 	atMs: number;
+	/** n8n has taken its process for dead before: what comes of it reaches nobody. */
+	isLate?: true;
 }
 
 export class Story {
@@ -42,8 +44,8 @@ export class Story {
 		this.visited.set(situation, (this.visited.get(situation) ?? 0) + 1);
 	}
 
-	note(origin: Origin, execution: number, round: number, ended: Pick<Try, 'items' | 'error'>, atMs: number): void {
-		this.tries.push({ origin, execution, round, ...ended, atMs });
+	note(origin: Origin, execution: number, ended: Omit<Try, 'origin' | 'execution'>): void {
+		this.tries.push({ origin, execution, ...ended });
 	}
 }
 
