@@ -136,7 +136,7 @@ function shared(n8n: N8n, { drawn }: Origin, log: RunLog, signal: AbortSignal, o
 			apiKey: API_KEY,
 			advanced: true,
 			requestsPerSecond: drawn.requestsPerSecond,
-			purchaseLog: drawn.purchaseLog !== undefined,
+			purchaseLog: drawn.log === 'on',
 		}),
 		getWorkflow: () => ({ id: 'workflow', name: 'Simulated' }),
 		getKnownNodeTypes: () => ({ ...NEEDED_TO_START, ...NEEDED_BY_LOG }),

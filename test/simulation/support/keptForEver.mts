@@ -2,7 +2,6 @@
 import type { AccountSlots } from '../../../core/account/accountSlots';
 import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
 import type { Process } from './executions.mts';
-import { isLogged } from './endsWell.mts';
 import type { N8n } from './n8n.mts';
 
 /** One more than may get ready ahead of the slots: the last one needs that all others have given up theirs. */
@@ -41,14 +40,4 @@ export function lookForKept({ time, story, living }: N8n): void {
 		if (taken.length === SLOTS && ready.length < READY)
 			story.violations.push('an order that is gone is still getting ready');
 	}
-}
-
-/** Attempts with a Purchase Key that say for ever that they are about to buy, although no process has died. */
-export function keptClaims({ tables, story, origins }: N8n): string[] {
-	if (story.crashes > 0 || !origins.every(({ drawn }) => isLogged(drawn))) return [];
-	const rows = [...tables.rows].sort((one, other) => one.id - other.id);
-	const last = new Map(rows.map((row) => [row.attempt, row]));
-	return [...last.values()].flatMap(({ key_hash: key, state, attempt }) =>
-		key !== '' && state === 'submitting' ? [`attempt ${String(attempt)} claims its key for ever`] : [],
-	);
 }

@@ -65,13 +65,13 @@ export class N8n {
 			workers,
 			failingRecords = [],
 			tableIsFull,
-			purchaseLog,
-		}: { workers: number } & Partial<Pick<Case, 'failingRecords' | 'tableIsFull' | 'purchaseLog'>>,
+			table,
+		}: { workers: number } & Partial<Pick<Case, 'failingRecords' | 'tableIsFull' | 'table'>>,
 	) {
 		this.processes = Array.from({ length: workers }, () => newProcess());
 		this.processed = new ProcessedData(time, failingRecords, story, tableIsFull);
 		this.subs = new SubExecutions(this);
-		this.tables = new LogTables(time, story, purchaseLog);
+		this.tables = new LogTables(time, story, table);
 	}
 
 	nextId(): string {
@@ -197,6 +197,9 @@ export class N8n {
 		this.time.silence(process, forMs);
 		if (noticedInMs === undefined) return;
 		(process as Process).isTakenForDead = true;
+		for (const { origin, id, status, process: own } of this.executions.values())
+			if (status === 'running' && own === process && !this.tables.written.some(({ row }) => row.execution === id))
+				this.story.silentBeforeRows.add(origin);
 		this.isGone(process, index, noticedInMs);
 	}
 
@@ -204,6 +207,7 @@ export class N8n {
 		for (const origin of this.origins) if (this.runsIn(origin, process)) origin.stopHere = newController();
 		this.isSaving = false;
 		this.story.crashes++;
+		this.tables.hasDied();
 		this.time.after(noticedInMs, () => this.recover(this.processes[index], index), WORLD);
 	}
 
@@ -377,6 +381,7 @@ export class N8n {
 			stopHere: { signal },
 		} = origin;
 		const log = new RunLog(this.time, paceOf(drawn), signal, this.story.violations);
+		log.execution = execution.id;
 		const startedAtMs = this.time.elapsedMs;
 		try {
 			const [items] = await node.execute.call(contextOf(this, execution, live, log));

@@ -2,6 +2,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Case, ItemPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
+import type { Owner } from './time.mts';
 
 /** One run of the node, as its user sees it. */
 export interface Try {
@@ -34,8 +35,14 @@ export class Story {
 	/** Executions whose note is back, although it was taken back. */
 	readonly careful = new Set<string>();
 
+	/** Executions whose machine stood still, before they had any row, until another one had begun in their place. */
+	readonly silentBeforeRows = new Set<Origin>();
+
 	/** The number of times that a process has died. */
 	crashes = 0;
+
+	/** The last that a process has done on its way to a request that has a row. */
+	readonly phases = new WeakMap<Owner, 'rows' | 'looked' | 'marked'>();
 
 	/** Rare situations of which nothing is to be seen afterwards, and how often they occurred. */
 	readonly visited = new Map<string, number>();
