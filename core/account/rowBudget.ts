@@ -74,6 +74,7 @@ export class RowBudget {
 	 */
 	async take(pace: RowPace, signal?: AbortSignal): Promise<RowPermit> {
 		return await new Promise((resolve, reject) => {
+			let forget = () => {};
 			const end = () => {
 				forget();
 				const at = this.queue.indexOf(waiter);
@@ -91,7 +92,8 @@ export class RowBudget {
 					reject(error);
 				},
 			};
-			const forget = onAbort(signal, () => waiter.go());
+			// It calls at once where the signal has aborted before.
+			forget = onAbort(signal, () => waiter.go());
 			if (signal?.aborted) return;
 			this.queue.push(waiter);
 			if (this.wake === undefined) void this.serve();
