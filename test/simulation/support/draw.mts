@@ -24,7 +24,7 @@ export class Draw {
 }
 
 export const ANYWHERE: Moment[] = ['while n8n saves', 'between POST and answer'];
-export const WITH_ROWS: Moment[] = ['between row and look', 'between look and mark', 'between mark and POST'];
+export const WITH_ROWS: Moment[] = ['between row and look', 'between look and mark'];
 
 export function drawCrash(draw: Draw, moments: Moment[]): Crash {
 	return {

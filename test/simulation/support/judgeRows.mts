@@ -174,14 +174,11 @@ function withoutLease({ tables, executions }: N8n): string[] {
 	return [...executions.values()].flatMap(({ id, mode }) => {
 		const own = tables.written.filter(({ row }) => row.execution === id);
 		const first = own.find((row) => stateOf(row) === 'submitting');
-		const lease = own.find((row) => stateOf(row) === 'lease');
+		const leases = own.filter((row) => stateOf(row) === 'lease');
 		if (first === undefined) return [];
-		const isInTime =
-			lease !== undefined &&
-			(mode === 'retry'
-				? (lease.committedAtMs ?? Infinity) <= first.issuedAtMs
-				: lease.issuedAtMs <= first.issuedAtMs && String(lease.row.first) === id);
-		return isInTime ? [] : [`execution ${id} has rows, and no lease before them`];
+		const isInTime = ({ row, issuedAtMs, committedAtMs = Infinity }: Written) =>
+			mode === 'retry' ? committedAtMs <= first.issuedAtMs : issuedAtMs <= first.issuedAtMs && String(row.first) === id;
+		return leases.some(isInTime) ? [] : [`execution ${id} has rows, and no lease before them`];
 	});
 }
 

@@ -12,7 +12,6 @@ export const MOMENTS = {
 	'between POST and answer': (n8n, origin, process) => isSending(n8n, origin, process),
 	'between row and look': ({ story }, _, process) => story.phases.get(process) === 'rows',
 	'between look and mark': ({ story }, _, process) => story.phases.get(process) === 'looked',
-	'between mark and POST': ({ story }, _, process) => story.phases.get(process) === 'marked',
 	'while parking': ({ subs }, { executions }) =>
 		executions.some((each) => each.status === 'running' && subs.isIn(each)),
 	'inside a wave': (n8n, origin, process) => n8n.subs.isSubmitting(origin, process) && isSending(n8n, origin, process),

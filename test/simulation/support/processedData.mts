@@ -48,8 +48,6 @@ export class ProcessedData {
 					this.story.visit('a full table of names');
 				}
 				await this.write(read, names);
-				const { owner: process } = this.time;
-				if (this.story.phases.get(process) === 'looked') this.story.phases.set(process, 'marked');
 				const [, execution, wave] = /execution (\w+), .* wave (\d+)$/.exec(names[0] ?? '') ?? [];
 				if (execution !== undefined) this.story.waves.push({ execution, wave: Number(wave), atMs: this.time.nowMs });
 				this.failedOnce.delete(owner);

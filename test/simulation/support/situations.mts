@@ -90,7 +90,6 @@ const OTHERS: Record<string, CountIn> = {
 /** Only these are drawn: a run that n8n saves is never silent. */
 const WITH_SILENCE = [
 	...['while n8n saves', 'between POST and answer', 'between row and look', 'between look and mark'],
-	'between mark and POST',
 ];
 
 export const SITUATIONS: Record<string, CountIn> = {

@@ -42,7 +42,7 @@ export class Story {
 	crashes = 0;
 
 	/** The last that a process has done on its way to a request that has a row. */
-	readonly phases = new WeakMap<Owner, 'rows' | 'looked' | 'marked'>();
+	readonly phases = new WeakMap<Owner, 'rows' | 'looked'>();
 
 	/** Rare situations of which nothing is to be seen afterwards, and how often they occurred. */
 	readonly visited = new Map<string, number>();
