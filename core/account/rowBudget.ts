@@ -104,7 +104,9 @@ export class RowBudget {
 	/** Notes an answer of 429 while no task of the account runs here. */
 	refused(error: GatewayError, askedMs: number): void {
 		const nowMs = this.clock.now();
-		const pauseMs = Math.min(LONGEST_PAUSE_MS, (this.full?.pauseMs ?? SHORTEST_PAUSE_MS / 2) * 2);
+		// The refusals of a group that had left before are one answer.
+		const { pauseMs: lastMs = SHORTEST_PAUSE_MS / 2 } = this.full ?? {};
+		const pauseMs = this.full === undefined || this.isAsking ? Math.min(LONGEST_PAUSE_MS, lastMs * 2) : lastMs;
 		const sinceMs = this.full?.sinceMs ?? nowMs;
 		this.full = { sinceMs, untilMs: nowMs + Math.max(pauseMs, askedMs), pauseMs, error };
 		this.isAsking = false;
