@@ -67,8 +67,15 @@ function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
 	});
 	for (const post of service.posts) {
 		const own = attempts.filter((each) => each.post === undefined && isFor(each, post));
-		const latest = own.filter((each) => !isWithdrawn(each, post.sentAtMs)).at(-1) ?? own.at(-1);
-		if (latest !== undefined) latest.post = post;
+		const open = own.filter((each) => !isWithdrawn(each, post.sentAtMs));
+		// Identical items have attempts of the same name.
+		const isRefused = post.isHeard && post.task === undefined;
+		const fits = (each: Attempt) =>
+			post.task === undefined
+				? isWithdrawn(each) === isRefused
+				: each.later.some(({ row }) => row.task_id === post.task?.id);
+		const attempt = open.find(fits) ?? open.find((each) => !isWithdrawn(each)) ?? open[0];
+		if (attempt !== undefined) attempt.post = post;
 	}
 	return attempts;
 }
@@ -77,7 +84,7 @@ function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
 const isFor = ({ name, execution, begun: { owner, committedAtMs = Infinity } }: Attempt, post: Post) =>
 	name === post.name && execution.id === post.log.execution && owner === post.owner && committedAtMs <= post.sentAtMs;
 
-const isWithdrawn = ({ later }: Attempt, atMs: number) =>
+const isWithdrawn = ({ later }: Attempt, atMs = Infinity) =>
 	later.some((row) => stateOf(row) === 'not_accepted' && row.issuedAtMs <= atMs);
 
 function rowsWithoutLog({ origins, tables }: N8n): string[] {
