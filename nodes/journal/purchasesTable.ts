@@ -114,12 +114,14 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const parameters = { resource: 'table', operation: 'create', tableName: TABLE_NAME, columns: { column }, options };
 	// Another execution may make it at the same moment: n8n refuses a second table of a name.
 	const refused = await runDataTableNodes(context, [parameters]).then(
-		() => 'n8n did not say why',
+		() => undefined,
 		(thrown: unknown) => wordsOf(thrown),
 	);
 	const made = await find(context);
-	if (made === undefined) throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
-	return made;
+	if (made !== undefined) return made;
+	// A person has renamed it already: the next look makes another one.
+	if (refused === undefined) throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
+	throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
 }
 
 /** The tables whose names have this one in it, the oldest first. */

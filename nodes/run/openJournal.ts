@@ -6,7 +6,6 @@ import { Marks } from '../../core/journal/marks';
 import { NoTableError } from '../../core/journal/table';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { WriteAheadLog, WriteAheadStore } from '../../core/orders/writeAheadLog';
-import { wordsOf } from '../../core/text';
 import { hasPurchaseLog, readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
@@ -70,13 +69,16 @@ function whyNotHere(context: IExecuteFunctions): string | undefined {
 	return context.getMode() === 'evaluation' ? 'an evaluation runs the workflow' : undefined;
 }
 
-/** The reason why n8n has no table for the rows; undefined where there is one, or where only trying tells. */
+/**
+ * The reason why n8n has no table for the rows; undefined where there is one, or where only trying tells: a database that is locked
+ * for a moment must not leave a run without rows.
+ */
 async function whyNoTable(context: IExecuteFunctions): Promise<string | undefined> {
 	try {
 		await assertTable(context);
 		return undefined;
 	} catch (thrown) {
-		return thrown instanceof NoTableError ? thrown.message : wordsOf(thrown);
+		return thrown instanceof NoTableError ? thrown.message : undefined;
 	}
 }
 
