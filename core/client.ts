@@ -1,3 +1,4 @@
+import type { RowBudget } from './account/rowBudget';
 import type { RunSlots } from './account/runSlots';
 import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
@@ -5,6 +6,7 @@ import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
 import { toKeep } from './http/creationAnswer';
+import type { Pace } from './http/requestLimiter';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
@@ -79,6 +81,12 @@ export class GatewayClient {
 	/** The slots of the account; undefined where nothing is bought. */
 	get slots(): RunSlots | undefined {
 		return this.context.slots;
+	}
+
+	/** The rows of the account in the journal, and the pace by which they are written; undefined where nothing is bought. */
+	get rows(): { budget: RowBudget; pace: Pace } | undefined {
+		const { rows, limiter } = this.context;
+		return rows && { budget: rows, pace: limiter };
 	}
 
 	/** The durations of such tasks that this process has seen at this service. */

@@ -57,8 +57,19 @@ export const learnedStorageLimit = { bytes: Infinity };
 /** The last reason why n8n could not be called to wake an execution. One text. */
 export const lastWakeUp: { why?: string } = {};
 
-/** IDs of the data tables of the purchase log, by workflow: at most 1,000. */
-export const purchaseTables = new Map<string, Promise<string>>();
+/** The data table of the journal as a workflow has found it. */
+export interface FoundTable {
+	/** Its ID, … */
+	finding: Promise<string>;
+	/** … once it is known. */
+	id?: string;
+}
+
+/** The data tables of the journal, by workflow: at most 1,000. */
+export const journalTables = new Map<string, FoundTable>();
+
+/** The highest number of a row that was read in each of these tables, by the table's ID: at most 1,000. */
+export const seenRows = new Map<string, number>();
 
 /** The times at which old rows of these tables were removed, in Unix milliseconds: at most 1,000. */
 export const cleanedTables = new Map<string, number>();

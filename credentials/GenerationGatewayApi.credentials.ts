@@ -8,7 +8,7 @@ import { DEFAULT_REQUESTS_PER_SECOND } from '../core/http/requestLimiter';
 import { MOST_REQUESTS_PER_SECOND } from '../core/http/requestWindow';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
-/** An imported credential may hold a switch as a text. n8n withholds hidden fields from the nodes: the log would be off unseen. */
+/** An imported credential may hold a switch as a text. n8n withholds hidden fields from the nodes: they would have their defaults. */
 const ON = [true, 'true'];
 
 /** The key and the address of the service. Tested by `nodes/connection/credentialTest.ts`. */
@@ -138,9 +138,9 @@ export class GenerationGatewayApi implements ICredentialType {
 			displayName: 'Purchase Log',
 			name: 'purchaseLog',
 			type: 'boolean',
-			default: false,
+			default: true,
 			description:
-				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. There you find the task IDs also after a crash.',
+				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. With it, a retry goes on after a crash, and you find every task ID. While Advanced is off, this is on.',
 			displayOptions: { show: { advanced: ON } },
 		},
 	];

@@ -3,7 +3,6 @@ import { steady, type Clock } from '../clock';
 import { gatewayError, stoppedError, type GatewayError } from '../errors';
 import { roughDuration } from '../text';
 import { LearnedLimit } from './learnedLimit';
-import { Readiness } from './readiness';
 import type { RunSlots, Slot, SlotRefusal, SlotRequest } from './runSlots';
 import { SubmissionPause } from './submissionPause';
 
@@ -50,8 +49,6 @@ export class AccountSlots {
 
 	private readonly waiting = new Set<Waiter>();
 
-	private readonly readiness = new Readiness();
-
 	/** The one that tries if there is a slot more. */
 	private probe?: Slot;
 
@@ -73,7 +70,6 @@ export class AccountSlots {
 			isAlone: () => [...this.running.values()].every((task) => task.run === run || task.waits.includes(run)),
 			nowMs: () => this.clock.now(),
 			wallMs: () => this.wallClock.now(),
-			ready: async (request) => await this.ready(run, request),
 			take: async (request) => await this.take(run, request),
 			occupy: (taskId) => this.occupy(run, taskId),
 		};
@@ -82,14 +78,6 @@ export class AccountSlots {
 	private isBusy(): boolean {
 		this.dropLost();
 		return this.running.size > 0;
-	}
-
-	private async ready(run: object, request: SlotRequest): Promise<() => void> {
-		await this.wait<void>(request, (begin) => this.readiness.add(run, begin));
-		return () => {
-			this.readiness.left(run);
-			this.serve();
-		};
 	}
 
 	private async take(run: object, request: SlotRequest): Promise<Slot> {
@@ -160,7 +148,6 @@ export class AccountSlots {
 			if (limit === 'learned') this.probe = slot;
 			waiter.begin(slot);
 		}
-		this.readiness.serve(Math.min(this.most, this.learned.tasks) - this.running.size - this.underWay.size);
 		void this.serveLater();
 	}
 

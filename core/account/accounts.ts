@@ -2,6 +2,7 @@ import type { Clock } from '../clock';
 import { RequestLimiter } from '../http/requestLimiter';
 import { accounts } from '../processMemory';
 import { AccountSlots } from './accountSlots';
+import { RowBudget } from './rowBudget';
 import { SharedReads } from './sharedReads';
 import { SubmissionLog } from './submissionLog';
 
@@ -18,6 +19,8 @@ class Account {
 
 	readonly slots: AccountSlots;
 
+	readonly rows: RowBudget;
+
 	readonly reads = new SharedReads();
 
 	readonly submissions = new SubmissionLog();
@@ -25,6 +28,7 @@ class Account {
 	constructor(requestsPerSecond: number, clock: Clock) {
 		this.limiter = new RequestLimiter(requestsPerSecond, clock);
 		this.slots = new AccountSlots(clock);
+		this.rows = new RowBudget(clock);
 	}
 
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
@@ -46,7 +50,7 @@ export function accountOf(
 	name: string,
 	limits: AccountLimits,
 	clock: Clock,
-): Pick<Account, 'limiter' | 'slots' | 'reads' | 'submissions'> {
+): Pick<Account, 'limiter' | 'slots' | 'rows' | 'reads' | 'submissions'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

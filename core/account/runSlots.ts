@@ -45,11 +45,6 @@ export interface RunSlots {
 	nowMs(): number;
 	/** The clock of the computer, which other processes have, too. Unix milliseconds. */
 	wallMs(): number;
-	/**
-	 * Resolves when a slot is near: what takes a moment can be done before it is taken. Call what it returns when it is, or is
-	 * not wanted any more. Rejects as `take` does.
-	 */
-	ready(request: SlotRequest): Promise<() => void>;
 	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
 	take(request: SlotRequest): Promise<Slot>;
 	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */

@@ -24,8 +24,15 @@ export interface Pace {
 	readonly requestsPerSecond: number;
 	/** Milliseconds that the next request would wait for its turn, at least. */
 	readonly backlogMs: number;
-	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
-	acquire: (signal?: AbortSignal) => Promise<void>;
+	/** Milliseconds until the next request may leave, those that wait before it and a pause after a 429 included. */
+	readonly turnInMs: number;
+	/** Milliseconds between two requests at the present pace. */
+	readonly spacingMs: number;
+	/**
+	 * Resolves with true when a request may be sent; early when the signal aborts (the caller checks it). With false when a pause
+	 * moves its turn further away than `withinMs`.
+	 */
+	acquire: (signal?: AbortSignal, withinMs?: number) => Promise<boolean>;
 	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
 	holdBack: (delayMs: number) => void;
 	/** The service answered anything else. */
@@ -90,8 +97,16 @@ export class RequestLimiter implements Pace {
 		return this.own.backlogMs;
 	}
 
-	async acquire(signal?: AbortSignal): Promise<void> {
-		await this.own.acquire(signal);
+	get turnInMs(): number {
+		return this.own.turnInMs;
+	}
+
+	get spacingMs(): number {
+		return Math.max(this.slowedToMs, this.window.spacingMs);
+	}
+
+	async acquire(signal?: AbortSignal, withinMs?: number): Promise<boolean> {
+		return await this.own.acquire(signal, withinMs);
 	}
 
 	holdBack(delayMs: number): void {
@@ -99,6 +114,9 @@ export class RequestLimiter implements Pace {
 		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
 		const slowestMs = Math.max(SLOWEST_PACE_MS, spacingMs * 2);
 		this.slowedToMs = Math.min(slowestMs, Math.max(spacingMs, this.slowedToMs) * 2);
+		const heldForMs = this.heldUntilMs - this.clock.now();
+		let before = 0;
+		for (const lane of [...this.turns]) before += lane.giveUpLate(heldForMs + before * this.spacingMs, this.spacingMs);
 	}
 
 	recover(): void {
@@ -107,7 +125,13 @@ export class RequestLimiter implements Pace {
 
 	/** Milliseconds that requests of a lane would wait for their turns. */
 	backlogOf(lane: Lane): number {
-		return lane.waiting.size * this.turns.size * Math.max(this.slowedToMs, this.window.spacingMs);
+		return lane.waiting.size * this.turns.size * this.spacingMs;
+	}
+
+	/** Milliseconds until the next request of a lane may leave. */
+	turnOf(lane: Lane): number {
+		const freeAtMs = Math.max(this.heldUntilMs, this.window.freeAtMs(this.slowedToMs));
+		return Math.max(0, freeAtMs - this.clock.now(), this.backlogOf(lane));
 	}
 
 	/** Notes that a request of a lane waits. */
@@ -157,8 +181,8 @@ export class RequestLimiter implements Pace {
 
 /** The requests of one run. */
 class Lane implements Pace {
-	/** Those that wait for their turn, in order. */
-	readonly waiting = new Set<() => void>();
+	/** Those that wait for their turn, in order, with the time within which it has to come. */
+	readonly waiting = new Map<(isTurn: boolean) => void, number | undefined>();
 
 	constructor(private readonly limiter: RequestLimiter) {}
 
@@ -170,21 +194,44 @@ class Lane implements Pace {
 		return this.limiter.backlogOf(this);
 	}
 
-	async acquire(signal?: AbortSignal): Promise<void> {
-		if (signal?.aborted) return;
-		await new Promise<void>((resolve) => {
-			const go = () => {
+	get turnInMs(): number {
+		return this.limiter.turnOf(this);
+	}
+
+	get spacingMs(): number {
+		return this.limiter.spacingMs;
+	}
+
+	async acquire(signal?: AbortSignal, withinMs?: number): Promise<boolean> {
+		if (signal?.aborted) return true;
+		return await new Promise<boolean>((resolve) => {
+			const go = (isTurn: boolean) => {
 				this.waiting.delete(go);
 				forget();
-				resolve();
+				resolve(isTurn);
 			};
-			this.waiting.add(go);
+			this.waiting.set(go, withinMs);
 			const forget = onAbort(signal, () => {
-				go();
+				go(true);
 				if (this.waiting.size === 0) this.limiter.end(this);
 			});
 			this.limiter.begin(this);
 		});
+	}
+
+	/**
+	 * Ends the waiting of those whose turn comes later than they can wait. Returns the number of the others.
+	 *
+	 * @param turnInMs of the first one
+	 */
+	giveUpLate(turnInMs: number, spacingMs: number): number {
+		let left = 0;
+		for (const [go, withinMs = Infinity] of [...this.waiting]) {
+			if (turnInMs + left * spacingMs > withinMs) go(false);
+			else left++;
+		}
+		if (this.waiting.size === 0) this.limiter.end(this);
+		return left;
 	}
 
 	holdBack(delayMs: number): void {
@@ -197,6 +244,6 @@ class Lane implements Pace {
 
 	/** Lets its first request leave. */
 	letOneThrough(): void {
-		for (const go of this.waiting) return go();
+		for (const go of this.waiting.keys()) return go(true);
 	}
 }

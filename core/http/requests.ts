@@ -25,6 +25,7 @@ import {
 	type AttemptHooks,
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
+import type { RowBudget } from '../account/rowBudget';
 import type { RunSlots } from '../account/runSlots';
 import type { SubmissionLog } from '../account/submissionLog';
 import type { SharedReads } from '../account/sharedReads';
@@ -51,6 +52,8 @@ export interface RequestContext {
 	limiter: Pace;
 	/** The slots of the account. Absent where nothing is bought. */
 	slots?: RunSlots;
+	/** The rows that the account may have written and not sent. Absent where nothing is bought. */
+	rows?: RowBudget;
 	/** The latest submissions of the account. Absent where nothing is bought. */
 	submissions?: SubmissionLog;
 	/** Reads of the same account. Absent where nobody else reads. */
@@ -131,8 +134,13 @@ export class GatewayRequests {
 		let giveUpAtMs: number | undefined;
 		let connectionTries = 0;
 		for (let attempt = 1; ; attempt++) {
-			await tries.begin?.();
-			await limiter.acquire(signal);
+			await tries.begin?.(signal);
+			if (!(await limiter.acquire(signal, tries.turnWithinMs))) {
+				// A pause has come in between.
+				tries.putOff?.(limiter.turnInMs);
+				attempt--;
+				continue;
+			}
 			if (!signal?.aborted) await tries.sending?.();
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
@@ -156,7 +164,7 @@ export class GatewayRequests {
 			if (isRefused && !givesWay) limiter.holdBack(waitMs);
 			if (!givesWay && clock.now() + waitMs > giveUpAtMs) throw error;
 			this.context.onRetry?.(error, waitMs);
-			tries.putOff?.(givesWay ? 0 : waitMs);
+			tries.putOff?.(givesWay ? 0 : waitMs, error);
 			if (givesWay) throw error;
 			await clock.sleep(waitMs, signal);
 		}

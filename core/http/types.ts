@@ -100,13 +100,15 @@ export interface AttemptHooks {
 	/** Ends the tries; a request under way is not cut off. */
 	signal?: AbortSignal;
 	/** Called before each try waits for its turn. Where it throws, nothing is sent. */
-	begin?: () => Promise<void>;
+	begin?: (signal?: AbortSignal) => Promise<void>;
 	/** Called right before each try is sent. Where it throws, nothing is sent. */
 	sending?: () => Promise<void>;
 	/** Called after a 429. True: the caller sends it again when a slot is free, so it ends with this answer. */
 	givesWay?: () => boolean;
-	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
-	putOff?: (pauseMs: number) => void;
+	/** The longest time between `begin` and `sending`. A pause that takes longer puts the try off. Milliseconds. */
+	turnWithinMs?: number;
+	/** Called when the service surely has not accepted a try, and another one comes after a pause (milliseconds), with its answer. */
+	putOff?: (pauseMs: number, answer?: GatewayError) => void;
 	/** Called when the order will end with this error, before its slot of the account goes to another one. */
 	failed?: (error: GatewayError) => void;
 }

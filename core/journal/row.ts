@@ -105,9 +105,7 @@ const storedRow = z.object({
 	/** n8n's own number of the row: higher in rows that are written later, as long as the table is not cleared. */
 	id: z.number().int().nonnegative(),
 	/** By the clock of the database. Unix milliseconds. */
-	createdAt: z
-		.union([z.string().datetime({ offset: true }), z.date()])
-		.transform((date) => new Date(date).getTime()),
+	createdAt: z.union([z.string().datetime({ offset: true }), z.date()]).transform((date) => new Date(date).getTime()),
 	run: exact,
 	first: text,
 	execution: exact,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_MODELS } from '../account/spendingRun';
 import { MOST_REQUESTS_PER_SECOND } from '../http/requestWindow';
-import { runColumns } from '../purchases/purchaseRow';
 
 /** Far more than a run has: a wave is half a second long. */
 export const MOST_WAVES = 1_000_000;
@@ -41,12 +40,8 @@ export const batchSchema = z.object({
 	inDoubt: z.number().int().min(0).optional(),
 	/** Another execution has worked on it and died: it may have begun waves of which the orders do not know. */
 	isTakenOver: z.boolean().optional(),
-	/** The columns that all rows of the run in the purchase log share. Absent where it has none. */
-	log: runColumns.optional(),
 	/** The outermost execution that waits for the run, where executions around it do not: see `parentExecutions.ts`. */
 	outermost: z.string().max(100).optional(),
-	/** In a retry, the last row of the run that was there when it began. */
-	lastSeenRow: z.number().int().min(0).optional(),
 });
 
 export type Batch = z.infer<typeof batchSchema>;

@@ -5,7 +5,6 @@ import type { AttemptHooks } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
 import { isAhead } from '../polling/startTimes';
 import type { Order } from './order';
-import type { Bought, PurchaseSteps } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
 
 /**
@@ -13,12 +12,6 @@ import type { SleepCoordinator } from './sleepCoordinator';
  * the service refuses the task that is one too many, which costs nothing.
  */
 const UNTIL_WAIT_BEGINS_MS = 60_000;
-
-/** The creating request of an order, and what is recorded around it. */
-interface Creation<Answer> {
-	create: (tries: AttemptHooks) => Promise<Answer>;
-	record?: (steps: PurchaseSteps<Answer>) => Promise<Answer | Bought>;
-}
 
 /** The slots of the account, and the execution that may sleep while an order waits for one. */
 interface SlotPorts {
@@ -28,84 +21,36 @@ interface SlotPorts {
 
 type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
 
+/** The milliseconds that an order may still wait for a slot. It counts from its first wish for one, in another execution maybe. */
+export function timeLeftForSlot(order: OrderInSlot, slots?: RunSlots): () => number {
+	if (slots === undefined || order.thing !== 'task') return () => Infinity;
+	const untilMs = wantedSinceMs(order, slots) + timeoutOf(order);
+	return () => untilMs - slots.nowMs();
+}
+
 /**
  * Sends a creating request in a slot of the account, and again in the next one that becomes free, not before the pause that
- * the service asks for, as often as it answers 429: it has surely not accepted it. What is recorded before the request takes no slot: it is written when one is
- * near. Throws `noFreePlace` after the order's timeout.
+ * the service asks for, as often as it answers 429: it has surely not accepted it. Throws `noFreePlace` after the order's timeout.
  */
 export async function createInSlot<Answer extends { id: string }>(
 	order: OrderInSlot,
 	{ slots, sleep }: SlotPorts,
 	tries: AttemptHooks,
-	{ create, record = async (steps) => await steps.create() }: Creation<Answer>,
-): Promise<Answer | Bought> {
-	const { signal } = tries;
-	let hasWaited = false;
-	const waits = () => {
-		// Once is enough: the first wave of a run does not wait for it, and n8n saves the orders each time.
-		if (!hasWaited) tries.putOff?.(Infinity);
-		hasWaited = true;
-	};
-	if (slots === undefined || order.thing !== 'task')
-		return await record({
-			ready: async () => () => {},
-			create: async () => await create(tries),
-			waits,
-			timeLeftMs: () => Infinity,
-			signal,
-		});
-	const slotRequest: SlotRequest = {
+	create: (tries: AttemptHooks) => Promise<Answer>,
+): Promise<Answer> {
+	if (slots === undefined || order.thing !== 'task') return await create(tries);
+	const timeLeftMs = timeLeftForSlot(order, slots);
+	const request: SlotRequest = {
 		sinceMs: wantedSinceMs(order, slots),
-		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
-		signal: anyOf(signal, sleep?.signal),
+		timeoutMs: timeoutOf(order),
+		signal: anyOf(tries.signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
 			return sleep?.waitsForSlot(() => slots.isAlone(), timeLeftMs());
 		},
 	};
-	const timeLeftMs = () => slotRequest.sinceMs + slotRequest.timeoutMs - slots.nowMs();
-	let leave: (() => void) | undefined;
-	const notReady = () => {
-		leave?.();
-		leave = undefined;
-	};
-	const take = async () => {
-		const slot = await slots.take(slotRequest);
-		notReady();
-		return slot;
-	};
-	try {
-		return await record({
-			ready: async () => {
-				leave ??= await slots.ready(slotRequest);
-				return notReady;
-			},
-			create: async () => await createOnceTaken(order, slots, tries, { create, take }),
-			waits,
-			timeLeftMs,
-			signal,
-		});
-	} finally {
-		notReady();
-	}
-}
-
-/** The first request for a slot, by the clock of the slots. Another process, or this one before a restart, may have noted it. */
-function wantedSinceMs({ wait }: OrderInSlot, slots: RunSlots): number {
-	const [nowMs, wallMs] = [slots.nowMs(), slots.wallMs()];
-	if (wait === undefined) return nowMs;
-	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
-	return nowMs - (wallMs - wait.wantedAtMs);
-}
-
-async function createOnceTaken<Answer extends { id: string }>(
-	order: OrderInSlot,
-	slots: RunSlots,
-	tries: AttemptHooks,
-	{ create, take }: Pick<Creation<Answer>, 'create'> & { take: () => Promise<Slot> },
-): Promise<Answer> {
 	for (;;) {
-		const slot = await take();
+		const slot = await slots.take(request);
 		try {
 			const answer = await create(inSlot(tries, slot, () => slots.isBusy()));
 			keep(slot, answer, order);
@@ -126,6 +71,16 @@ async function createOnceTaken<Answer extends { id: string }>(
 			throw error;
 		}
 	}
+}
+
+const timeoutOf = ({ wait }: OrderInSlot) => wait?.timeoutMs ?? REPEAT_FOR_MS;
+
+/** The first request for a slot, by the clock of the slots. Another process, or this one before a restart, may have noted it. */
+function wantedSinceMs({ wait }: OrderInSlot, slots: RunSlots): number {
+	const [nowMs, wallMs] = [slots.nowMs(), slots.wallMs()];
+	if (wait === undefined) return nowMs;
+	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
+	return nowMs - (wallMs - wait.wantedAtMs);
 }
 
 function inSlot({ signal, sending, ...tries }: AttemptHooks, slot: Slot, givesWay: () => boolean): AttemptHooks {

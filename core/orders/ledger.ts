@@ -42,8 +42,6 @@ const ledgerEntry = z.object({
 	acceptedAtMs: z.number(),
 });
 
-const seenRow = z.object({ executionId: z.string(), row: z.number() });
-
 export interface LedgerScope {
 	/** n8n's node context, or any object that lives as long as the retries do. */
 	store: JsonObject;
@@ -167,18 +165,14 @@ export class OrderLedger {
 		this.entries()[this.key('tries')] = this.knownTries + 1;
 	}
 
-	/**
-	 * The last row of the purchase log that the first try of this execution has found. Undefined where no try has read it.
-	 *
-	 * @param row the one that this try has found
-	 */
-	firstSeenRow(row: number | undefined): number | undefined {
-		const { executionId } = this.scope;
-		const key = this.key('seen');
-		const known = seenRow.safeParse(this.entries()[key]).data;
-		if (known?.executionId === executionId) return known.row;
-		if (row !== undefined) this.entries()[key] = { executionId, row };
-		return row;
+	/** The memory of the journal for the tries of this execution: see `core/journal/journal.ts`. */
+	get journal(): JsonObject | undefined {
+		const kept = this.entries()[this.key('journal')];
+		return isPlainObject(kept) ? kept : undefined;
+	}
+
+	set journal(memory: JsonObject) {
+		this.entries()[this.key('journal')] = memory;
 	}
 
 	/** The run ended well: nothing of it is needed any more. */
@@ -202,7 +196,7 @@ export class OrderLedger {
 		this.entries()[this.key(itemIndex)] = entry;
 	}
 
-	private key(what: number | 'tries' | 'seen'): string {
+	private key(what: number | 'tries' | 'journal'): string {
 		return `${this.scope.runIndex}.${what}`;
 	}
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 
 /** A database that is restarted is back within a minute. */
-const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+export const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
  * Tries again while n8n's database may be away: what cannot be written there is not submitted, and an item that was not

@@ -30,20 +30,6 @@ export interface Bought {
 	boughtAtMs: number;
 }
 
-/** The steps of a purchase, for what is recorded around them. */
-export interface PurchaseSteps<Answer> {
-	/** Resolves when its request is near: until then nothing is written. Call what it returns when it is not near any more. */
-	ready: () => Promise<() => void>;
-	/** Sends the creating request as soon as the account has a slot. */
-	create: () => Promise<Answer>;
-	/** Called when it waits for another order before its request is near. */
-	waits: () => void;
-	/** The milliseconds that it may still wait before the request. */
-	timeLeftMs: () => number;
-	/** Aborts when nothing is to be bought any more. */
-	signal?: AbortSignal;
-}
-
 /** The tools for making an output, beside the order. */
 export interface OutputTools {
 	controls: JobControls;
@@ -60,8 +46,6 @@ export interface Product<Answer extends { id: string }, Rec> {
 	status: string;
 	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
 	create(order: Order, body: JsonObject, tries: AttemptHooks): Promise<Answer>;
-	/** Records the purchase around its request, unless the thing was bought before. Absent: nothing is recorded. */
-	record?(order: Order, steps: PurchaseSteps<Answer>): Promise<Answer | Bought>;
 	/** True when the thing of an earlier try can still be used. Absent: always. */
 	isReusable?(order: Order, entry: LedgerEntry): boolean;
 	/** One read, for an order that is read once. */

@@ -4,7 +4,8 @@ import { gatewayError, GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
 import type { AttemptHooks } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
-import { createInSlot } from './createInSlot';
+import { buyForKey } from '../journal/purchaseKey';
+import { createInSlot, timeLeftForSlot } from './createInSlot';
 import type { FirstWave } from './firstWave';
 import type { GuardedAttempts, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, OrderLedger } from './ledger';
@@ -182,9 +183,9 @@ function continueWith(
 
 async function send<Answer extends { id: string }>(
 	order: Order,
-	{ create, record, status }: Product<Answer, unknown>,
-	{ ledger, events, clock, firstWave, client: { slots }, sleep }: SubmitPorts,
-	{ request: { body, hash, uploads = [] }, ...guarded }: Sending,
+	{ create, status }: Product<Answer, unknown>,
+	{ ledger, writeAhead, events, clock, firstWave, client: { slots }, sleep }: SubmitPorts,
+	{ request: { body, hash, keyHash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
 	let sentAtMs = clock.now();
 	const sending = async () => {
@@ -193,22 +194,27 @@ async function send<Answer extends { id: string }>(
 	};
 	const tries = notingTries(order, { ...guarded, sending }, firstWave);
 	try {
-		const answer = await createInSlot(order, { slots, sleep }, tries, {
-			create: async (each) => await create(order, body, each),
-			record: record && (async (steps) => await record(order, steps)),
-		});
+		const buy = async () =>
+			await createInSlot(order, { slots, sleep }, tries, async (each) => await create(order, body, each));
+		const { keys } = writeAhead;
+		const timeLeftMs = timeLeftForSlot(order, slots);
+		const answer =
+			keyHash === undefined || keys === undefined
+				? await buy()
+				: await buyForKey(order, keys, { create: buy, timeLeftMs, signal: tries.signal });
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
 		const { attempt } = order.purchase ?? {};
 		ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads, attempt });
+		writeAhead.note?.(order, 'accepted', { taskId: answer.id });
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.
 		if (order.wait) order.wait.startedAtMs = acceptedAtMs;
 		events.accepted(order);
 		return answer;
 	} catch (thrown) {
-		throw noteRefusal(order, thrown, { hash, ledger, events, sentAtMs });
+		throw noteRefusal(order, thrown, { hash, ledger, writeAhead, events, sentAtMs });
 	}
 }
 
@@ -237,11 +243,19 @@ function notingTries(order: Order, guarded: Omit<Sending, 'request'>, firstWave:
 function noteRefusal(
 	order: Order,
 	thrown: unknown,
-	{ hash, ledger, events, sentAtMs }: Pick<SubmitPorts, 'ledger' | 'events'> & { hash: string; sentAtMs: number },
+	{
+		hash,
+		ledger,
+		writeAhead,
+		events,
+		sentAtMs,
+	}: Pick<SubmitPorts, 'ledger' | 'writeAhead' | 'events'> & { hash: string; sentAtMs: number },
 ): GatewayError {
 	const error = asCreationError(thrown, order.thing);
+	const isUnknown = error.kind === 'outcomeUnknown';
+	if (order.purchase !== undefined) writeAhead.note?.(order, isUnknown ? 'unknown' : 'not_accepted', { error });
 	if (error.kind === 'stopped') putOff(order);
-	if (error.kind !== 'outcomeUnknown') return error;
+	if (!isUnknown) return error;
 	if (error.task !== undefined) events.accepted({ ...order, task: error.task });
 	else if (error.details.serviceMessage) events.unclear(order, error.details.serviceMessage);
 	const { serviceMessage: said } = error.details;

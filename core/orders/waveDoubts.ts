@@ -36,16 +36,12 @@ export class WaveDoubts {
 	/**
 	 * Marks what may have left in so many waves: among the first orders, those that were in flight at the last wave, and those
 	 * of the waves before. Which of the others were sent again is not known.
-	 *
-	 * @param known those that go on
 	 */
-	mark(unsaved: number, known: readonly Order[] = []): void {
+	mark(unsaved: number): void {
 		if (unsaved === 0) return;
 		const { open, others } = this.left;
-		const goOn = new Set(known);
-		const sentAgain = others.filter((order) => goOn.has(order)).length;
-		const sent = Math.max(0, this.places + (unsaved - 1) * this.mostOfWave - sentAgain);
-		for (const { request } of [...open.slice(0, sent).filter(isOpen), ...others.filter((order) => !goOn.has(order))])
+		const sent = this.places + (unsaved - 1) * this.mostOfWave;
+		for (const { request } of [...open.slice(0, sent).filter(isOpen), ...others])
 			if (request !== undefined) request.maybeSent = true;
 	}
 

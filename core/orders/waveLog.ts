@@ -2,9 +2,8 @@ import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Batch } from './batch';
 import type { Order } from './order';
-import type { SentRecord } from './sentRecord';
 import { outlasting } from './outlasting';
-import { endBadly, hasEnded, isOpen, putOff } from './states';
+import { endBadly, isOpen, putOff } from './states';
 import { WaveDoubts } from './waveDoubts';
 import { WaveNames, type WaveNameStore } from './waveNames';
 import { INTERRUPTED, notRecorded, UNREADABLE, type GuardedAttempts, type WriteAhead } from './writeAheadLog';
@@ -40,8 +39,7 @@ interface Waiting {
  *
  * The numbers of step 2 can be lost: n8n only logs that it could not save, and it throws away an execution whose worker has
  * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
- * names. The orders that were sent are among the first ones: as many of them as those waves can have had are in doubt, unless
- * the purchase log tells which ones they were. An order that ends without a wave lets another one begin, so it takes a number
+ * names. The orders that were sent are among the first ones: as many of them as those waves can have had are in doubt. An order that ends without a wave lets another one begin, so it takes a number
  * as well. With Retry On Fail, any order that had been accepted before may have been sent again: if its task fails, it is in
  * doubt as well.
  *
@@ -81,51 +79,31 @@ export class WaveLog implements WriteAhead {
 	}
 
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
-	async resolveInterrupted(orders: readonly Order[], record?: SentRecord): Promise<void> {
-		await this.decide(orders, record);
-		// Where the waves could not be counted, what is planned may have been sent.
-		if (this.batch.isTakenOver !== true) record?.withdrawUnsent(orders);
-		// A dead execution has not noted how these have ended.
-		await record?.end(orders.filter(hasEnded));
-	}
-
-	private async decide(orders: readonly Order[], record?: SentRecord): Promise<void> {
+	async resolveInterrupted(orders: readonly Order[]): Promise<void> {
 		const open = orders.filter(isOpen);
-		const wereOpen = new Set(open);
 		// A dead execution may have sent those again whose tasks had failed (Retry On Fail).
 		const others = orders.filter((order) => order.request !== undefined && !isOpen(order));
 		if (open.length === 0 && others.length === 0) return;
-		const taskIds = new Map(orders.map((order) => [order, order.task?.taskId]));
 		const wasNamed = await this.askForNames(open);
 		this.doubts.know({ open: open.filter((order) => wasNamed.get(order) !== true), others });
 		// Where that is not possible now, it is done before the first wave.
 		const unsaved = await this.names.countUnsaved().catch(() => undefined);
-		const isInterrupted = this.batch.isTakenOver === true || wasNamed.size > 0;
-		const told = isInterrupted ? await record?.recover(orders) : undefined;
-		// Where names were dropped, that of a request without a row may be one of them.
-		const isKnown = told?.areAll === true && unsaved !== Infinity;
-		for (const order of orders.filter(isOpen)) {
+		for (const order of open) {
 			const { thing } = order;
 			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
-			const isAgain = !wereOpen.has(order);
-			// Where nobody has counted yet, there may be such waves.
-			const atMs = isAgain || unsaved !== 0 ? told?.inDoubt.get(order) : undefined;
 			const what = wasSent === undefined ? UNREADABLE : INTERRUPTED;
-			if (wasSent === false && atMs === undefined) putOff(order);
+			if (wasSent === false) putOff(order);
 			// Nothing is submitted again here: that is up to a person who retries the node.
-			else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what, atMs }));
+			else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what }));
 		}
 		if (unsaved === undefined) return;
-		const known = orders.filter(
-			(order) => !wasNamed.has(order) && order.task !== undefined && order.task.taskId !== taskIds.get(order),
-		);
-		if (!isKnown) this.doubts.mark(unsaved, known);
+		this.doubts.mark(unsaved);
 		delete this.batch.isTakenOver;
 		// At once: an order that another one holds back would end as one that was not sent.
 		for (const order of open) {
 			if (!order.request?.maybeSent) continue;
 			delete order.request.maybeSent;
-			// It may have got an end above, or its task.
+			// It may have got an end above.
 			if (isOpen(order))
 				endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
 		}

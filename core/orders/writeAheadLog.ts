@@ -1,4 +1,5 @@
-import { TABLE_NAME } from '../purchases/purchaseRow';
+import type { KeyClaims } from '../journal/purchaseKey';
+import { TABLE_NAME, type AttemptState } from '../journal/row';
 import { onAbort } from '../abort';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { AttemptHooks } from '../http/types';
@@ -12,7 +13,8 @@ export interface Submission extends Pick<Order, 'thing'> {
 }
 
 /** To be called for each try of a request: before it waits for its turn, right before it is sent, and when it is put off. */
-export type GuardedAttempts = Required<Pick<AttemptHooks, 'begin' | 'sending' | 'putOff'>>;
+export type GuardedAttempts = Required<Pick<AttemptHooks, 'begin' | 'sending' | 'putOff'>> &
+	Pick<AttemptHooks, 'turnWithinMs'>;
 
 export interface WriteAhead {
 	/** Called before files of an order are uploaded. Throws where it may not be submitted. */
@@ -24,19 +26,23 @@ export interface WriteAhead {
 	guard: <T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>) => Promise<T>;
 	/** True where a person has named what a dead try has left. Absent where there is no such try. */
 	isOverruled?: (order: Submission) => Promise<boolean>;
+	/** Notes the outcome of a request. Absent where that is not written down. */
+	note?: (order: Order, state: AttemptState, outcome: { taskId?: string; error?: GatewayError }) => void;
+	/** The Purchase Keys of the run. Absent where it can have none. */
+	keys?: KeyClaims;
 }
 
 export interface WriteAheadStore {
 	/** Writes the names, and returns those that were there before. */
 	record: (names: string[]) => Promise<string[]>;
 	remove: (names: string[]) => Promise<void>;
-	/** To be called before anything is submitted although names were found. Rejects where nothing may be. */
-	overrule?: () => Promise<void>;
 }
 
 export interface WriteAheadScope {
 	/** The name that an execution and its retries share. Other executions may have the same: they take another slot. */
 	execution: string;
+	/** The time of the first try; undefined where n8n does not tell. Unix milliseconds. */
+	establishedAtMs?: number;
 	/** False where `execution` is only what came into the node: the name must then be free for the next execution. */
 	isLasting: boolean;
 	/** The name of what a dead try has left: a retry does not know the execution that has died. */
@@ -50,6 +56,14 @@ export interface WriteAheadScope {
 
 /** The slots of a name: so many tries with the same name can be under way. One more is not guarded. */
 const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
+
+/** First tries with rows in the journal that a retry tells apart: one, or more. */
+const ROW_SLOTS = [0, 1];
+
+/** The marks of the tries of a run that write rows: see `core/journal/marks.ts`. */
+export function marksWithRows({ execution, runIndex }: Pick<WriteAheadScope, 'execution' | 'runIndex'>): string[] {
+	return ROW_SLOTS.map((slot) => `generation-gateway ${execution}, run ${runIndex}, with rows, slot ${slot}`);
+}
 
 /** The doubt that an earlier try has left: one that has died, or another retry of the same execution. */
 interface Left {
@@ -86,6 +100,9 @@ export function notRecorded(thrown: unknown): GatewayError {
  */
 export class WriteAheadLog implements WriteAhead {
 	private asked?: Promise<Left | undefined>;
+
+	/** The reason to be careful, for messages. */
+	private what = INTERRUPTED;
 
 	/** The doubt that is there by now: another retry may have submitted in the place of the one that this one has found. */
 	private overruling?: Promise<Left | undefined>;
@@ -143,6 +160,21 @@ export class WriteAheadLog implements WriteAhead {
 		}
 	}
 
+	/** True where an earlier try has submitted something without rows, or may have. To ask is to write: free names are removed again. */
+	async wasFound(): Promise<boolean> {
+		const names = [this.name, ...this.slots];
+		const found = (await this.store?.record(names)) ?? [];
+		await this.remove(names.filter((name) => !found.includes(name)));
+		return found.length > 0;
+	}
+
+	/** Lets nothing be submitted that a person does not name: rows have to be there of what an earlier try has sent, and do not tell all. */
+	doubt(what: string): void {
+		this.what = what;
+		const { store } = this;
+		this.asked ??= store === undefined ? Promise.resolve(undefined) : this.nameLeft(store);
+	}
+
 	/** Notes that an order goes on in another execution, which submits it: this one does not see what comes of it. */
 	async defer(order: Submission): Promise<void> {
 		await this.declare(order);
@@ -186,7 +218,7 @@ export class WriteAheadLog implements WriteAhead {
 			left = await this.overruling;
 			if (left === undefined) return;
 		}
-		throw gatewayError('outcomeStillUnknown', { thing, what: INTERRUPTED, ...toNamedRun(request, left.run) });
+		throw gatewayError('outcomeStillUnknown', { thing, what: this.what, ...toNamedRun(request, left.run) });
 	}
 
 	/** Writes the name of this try. Returns what another one of this name has left; undefined where there is none. */
@@ -230,7 +262,6 @@ export class WriteAheadLog implements WriteAhead {
 		});
 		if (found.length > 0) return await this.nameLeft(store);
 		this.again = again;
-		await store.overrule?.();
 		return undefined;
 	}
 
@@ -250,14 +281,16 @@ export class WriteAheadLog implements WriteAhead {
 
 	/** Any slot that is taken may be the one of the try that has crashed. Returns false where one is. */
 	private async takeOnlySlot({ record }: WriteAheadStore): Promise<boolean> {
-		const found = await record([this.name, ...this.slots]);
-		const free = this.slots.filter((slot) => !found.includes(slot));
+		const withRows = marksWithRows(this.scope);
+		const found = await record([this.name, ...this.slots, ...withRows]);
+		const free = [...withRows, ...this.slots].filter((name) => !found.includes(name));
 		if (found.length > 0) {
 			await this.remove(free);
 			return false;
 		}
-		await this.remove(free.splice(1));
-		this.written = [this.name, ...free];
+		const kept = free.splice(withRows.length, 1);
+		await this.remove(free);
+		this.written = [this.name, ...kept];
 		return true;
 	}
 

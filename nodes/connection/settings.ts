@@ -60,11 +60,11 @@ export function readSettings(stored: RawSettings): GatewaySettings {
 }
 
 /**
- * Reads a switch of the credential. An expression may give a text: n8n's variables and external secrets are texts. Throws
- * a `badInput` error for any other value, because a switch that is silently off protects nobody.
+ * Reads a switch of the credential; `byDefault` where it is empty. An expression may give a text: n8n's variables and external
+ * secrets are texts. Throws a `badInput` error for any other value, because a switch that is silently off protects nobody.
  */
-function readSwitch(value: unknown, name: string): boolean {
-	if (value === undefined || value === null || value === '') return false;
+function readSwitch(value: unknown, name: string, byDefault = false): boolean {
+	if (value === undefined || value === null || value === '') return byDefault;
 	if (value === true || value === 'true') return true;
 	if (value === false || value === 'false') return false;
 	throw gatewayError('notAChoice', {
@@ -74,9 +74,12 @@ function readSwitch(value: unknown, name: string): boolean {
 	});
 }
 
-/** Reads the switch of the purchase log. Throws a `badInput` error that names the credential's field. */
+/**
+ * Reads the switch of the purchase log, which is on unless a person has turned it off: a crash of a run without it leaves
+ * requests of unknown outcome. Throws a `badInput` error that names the credential's field.
+ */
 export function hasPurchaseLog(raw: RawSettings): boolean {
-	return readSwitch(counted(raw).purchaseLog, 'Purchase Log');
+	return readSwitch(counted(raw).purchaseLog, 'Purchase Log', true);
 }
 
 /** More tasks than any account runs at once: a larger number is a mistake. */

@@ -5,8 +5,6 @@ import type { Order } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { hasEnded } from '../../core/orders/states';
 import type { SubmitPorts } from '../../core/orders/submit';
-import { logPurchases } from '../../core/purchases/logPurchases';
-import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
@@ -14,8 +12,6 @@ import { taskProduct } from '../generation/taskProduct';
 /** The ports of the engine that depend on where it runs. */
 export interface EnginePorts extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
 	batch?: Pick<Batch, 'places' | 'stopsAtError'>;
-	/** Absent where nothing of the run is in the purchase log. */
-	purchases?: PurchaseLog;
 	/** Aborts when nobody wants the results any more. */
 	signal?: AbortSignal;
 }
@@ -27,7 +23,7 @@ export interface EnginePorts extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' 
 export async function advanceOrders(
 	context: IExecuteFunctions,
 	orders: Order[],
-	{ batch, purchases, signal, ...ports }: EnginePorts,
+	{ batch, signal, ...ports }: EnginePorts,
 ): Promise<number | undefined> {
 	const unfinished = orders.filter((order) => !hasEnded(order));
 	if (unfinished.length === 0) return undefined;
@@ -36,10 +32,9 @@ export async function advanceOrders(
 	const running = unfinished.filter(({ state }) => state === 'accepted');
 	const others = unfinished.filter(({ state }) => state !== 'accepted');
 	const concurrency = batch?.places ?? unfinished.length;
-	const product = taskProduct({ client, context });
 	const enginePorts = {
 		...ports,
-		product: purchases === undefined ? product : logPurchases(product, purchases),
+		product: taskProduct({ client, context }),
 		client,
 		clock: realClock,
 		uploadImage: client.uploadImage.bind(client),
@@ -52,6 +47,5 @@ export async function advanceOrders(
 		stopsSubmitting: batch?.stopsAtError,
 		signal,
 	});
-	await purchases?.end(unfinished);
 	return wakeAtMs;
 }

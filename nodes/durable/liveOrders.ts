@@ -12,7 +12,6 @@ import { liveOrders } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
 import { noteSpending } from '../run/runCredits';
-import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { TaskLog } from '../run/taskLog';
 import { advanceOrders } from './advanceOrders';
 import { waveNames } from './waveNameStore';
@@ -137,16 +136,13 @@ export class LiveOrders {
 			realClock,
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
 		);
-		const purchases = batch && continuePurchaseLog(context, batch);
-		purchases?.know(orders);
 		const isTakenOver = batch?.isTakenOver === true;
-		await writeAhead.resolveInterrupted(orders, purchases);
+		await writeAhead.resolveInterrupted(orders);
 		// The search for names has written one: after another death, it would count as a wave that was sent.
 		if (isTakenOver) this.saveWithin(SAVE_SUBMITTED_MS);
 		for (;;) {
 			const untilMs = await advanceOrders(context, orders, {
 				batch,
-				purchases,
 				signal,
 				writeAhead,
 				// What it knows is in the orders: they are what n8n saves here.

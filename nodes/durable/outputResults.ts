@@ -3,7 +3,6 @@ import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
 import { plain } from '../errors/plain';
 import { hintsFor } from '../run/hints';
-import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { reportCredits } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import type { OnError } from '../run/toItem';
@@ -48,6 +47,5 @@ async function isCanceled(context: IExecuteFunctions, orders: Order[]): Promise<
 async function sayCredits(context: IExecuteFunctions, orders: Order[], hints: Set<string>): Promise<void> {
 	const batch = orders.find((order) => order.batch !== undefined)?.batch;
 	if (batch?.credits === undefined) return;
-	const purchases = continuePurchaseLog(context, batch);
-	await reportCredits({ context, hints, log: new TaskLog(context), credits: batch.credits, purchases }, orders);
+	await reportCredits({ context, hints, log: new TaskLog(context), credits: batch.credits }, orders);
 }

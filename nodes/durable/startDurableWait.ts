@@ -27,7 +27,6 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
 	notePlacesOfFiles(run, orders);
 	await keepName(run, orders);
-	await noteGap(run, orders);
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why, advice: adviceFor(why) }));
 	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());
@@ -53,19 +52,6 @@ async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
 		if (order.request === undefined || order.state !== 'planned') continue;
 		await writeAhead.defer(order).catch((thrown) => endBadly(order, thrown));
 	}
-}
-
-/**
- * Accepted orders go on in any case. The others stay, if a retry could not tell that they were submitted there. A retry after
- * a crash must not start the other workflow once more, either: the rows do not tell that it is started.
- */
-async function noteGap({ purchases, background }: Run, orders: Order[]): Promise<void> {
-	const isStarted = background !== undefined;
-	const lost = orders.filter((order) => order.request !== undefined || (isStarted && !hasEnded(order)));
-	if (lost.length === 0) return;
-	await purchases?.markGap().catch((thrown) => {
-		for (const order of lost) if (order.state === 'planned') endBadly(order, thrown);
-	});
 }
 
 /** The output until n8n replaces it. It has no `error`: n8n would take that for the outcome of a try. */
@@ -131,7 +117,6 @@ async function waitInMemory(run: Run, orders: Order[]): Promise<INodeExecutionDa
 	for (;;) {
 		const wakeAtMs = await advanceOrders(context, orders, {
 			batch: run.batch,
-			purchases: run.purchases,
 			signal,
 			writeAhead: run.writeAhead,
 			ledger: run.ledger,

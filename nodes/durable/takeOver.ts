@@ -7,7 +7,6 @@ import { WaveLog } from '../../core/orders/waveLog';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import { printable } from '../../core/text';
 import { realClock } from '../connection/transport';
-import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { readData } from './parentExecutions';
 import { parseOrderItems, salvageOrderItems } from './orderItems';
 import { POLL_TASKS } from './storedNames';
@@ -79,8 +78,7 @@ export async function resolveInterrupted(context: IExecuteFunctions, given: Orde
 	const batch = { ...first };
 	const known = orders.map((order) => (order.batch === undefined ? order : { ...order, batch }));
 	const store = { save: async () => {}, changed: () => {}, ...waveNames(context, batch) };
-	const record = continuePurchaseLog(context, batch);
-	return await new WaveLog(store, realClock, batch).resolveInterrupted(known, record).then(
+	return await new WaveLog(store, realClock, batch).resolveInterrupted(known).then(
 		() => known,
 		() => orders,
 	);

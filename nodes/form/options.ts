@@ -90,7 +90,7 @@ export const purchaseKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.order_id }}',
 	description:
-		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs Purchase Log in the credential.',
+		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs n8n 2.41 or later; not with Across Restarts or In Another Workflow.',
 };
 
 export const resultPathOption: TextField = {

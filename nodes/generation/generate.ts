@@ -16,7 +16,7 @@ import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
-import { hashOfKey, LOG_IS_OFF } from '../run/openPurchaseLog';
+import { hashOfKeyHere } from '../run/openJournal';
 import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
@@ -73,17 +73,18 @@ function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
 }
 
 /**
- * Without the log, nobody would know whether it was bought before; without the key that an expression should have given,
+ * Without rows, it would not be known whether it was bought before; without the key that an expression should have given,
  * neither.
  */
-function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: string } {
+async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?: string }> {
 	const key = options.text(purchaseKeyOption);
 	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
-	if (purchases === undefined) throw gatewayError('purchaseLogUnavailable', { why: LOG_IS_OFF });
-	const { obstacle, columns } = purchases.ports;
-	if (obstacle !== undefined) throw gatewayError('purchaseLogUnavailable', { why: obstacle });
-	return { keyHash: hashOfKey(key, columns) };
+	if (run.batch !== undefined) throw gatewayError('purchaseKeyNotHere', {});
+	const why = await run.openJournal();
+	if (why !== undefined || run.journal?.isWithoutRows !== false)
+		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });
+	return { keyHash: await hashOfKeyHere(run.context, key) };
 }
 
 /** n8n may remove the files of an execution that has ended, before later waves: they are uploaded before anything is bought. */
@@ -123,8 +124,8 @@ interface Identifying {
 }
 
 /**
- * Tells files by their content where another execution may have bought the request: with Purchase Log, and in a retry. One that
- * was sent before the log was turned on stays known by n8n's IDs. Files are checked, unless their task exists.
+ * Tells files by their content, because after a crash the nodes before run again and store them under other IDs. Files are checked,
+ * unless their task exists.
  */
 export async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
 	if (images.length === 0) return;
@@ -135,14 +136,14 @@ export async function identifyFiles(images: PendingUpload[], { item, run, isKeye
 	};
 	const known = entry();
 	// Under a Purchase Key the request has to be the same in every execution.
-	if (run.purchases !== undefined && (known === undefined || isKeyed))
+	if (run.batch === undefined && (known === undefined || isKeyed))
 		for (const image of images) await identifyByContent(item, image, run.fileHash);
 	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
 }
 
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
-	const key = readPurchaseKey(item, run);
+	const key = await readPurchaseKey(item, run);
 	const hash = () => hashOf('task', [kind, planned.chosen]);
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	noteUnused(run, String(planned.body.model), planned.unused);

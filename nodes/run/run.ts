@@ -10,8 +10,7 @@ import type { Product } from '../../core/orders/product';
 import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import type { OrderLedger } from '../../core/orders/ledger';
-import { logPurchases } from '../../core/purchases/logPurchases';
-import type { PurchaseLog } from '../../core/purchases/purchaseLog';
+import type { Journal } from '../../core/journal/journal';
 import { realClock } from '../connection/transport';
 import type { PollPlan } from '../../core/polling/pollSchedule';
 import type { Waiting } from '../form/fields';
@@ -54,8 +53,10 @@ export interface Run {
 	ledger: OrderLedger;
 	log: TaskLog;
 	writeAhead: WriteAheadLog;
-	/** Absent where the credential does not ask for it. */
-	purchases?: PurchaseLog;
+	/** The memory of a run with rows, opened when something is to be bought: see `openJournal.ts`. Absent where it has none. */
+	journal?: Journal;
+	/** Opens it, once. Returns the reason why there is none. */
+	openJournal: () => Promise<string | undefined>;
 	options: RunOptions;
 	/** Absent where the operation does not ask for it. */
 	waiting?: Waiting;
@@ -95,13 +96,13 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
  * @param count how many orders there are
  */
 export function portsOf(run: Run, product: Product<{ id: string }, unknown>, count: number): Ports {
-	const { client, ledger, writeAhead, purchases, log, files, progress, batch } = run;
+	const { client, ledger, log, files, progress, batch } = run;
 	return {
-		product: purchases === undefined ? product : logPurchases(product, purchases),
+		product,
 		client,
 		clock: realClock,
 		ledger,
-		writeAhead,
+		writeAhead: run.journal ?? run.writeAhead,
 		events: log,
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),

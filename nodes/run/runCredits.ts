@@ -5,7 +5,7 @@ import type { CreditsNote } from '../../core/account/spendingRun';
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import type { PurchaseLog } from '../../core/purchases/purchaseLog';
+import type { Journal } from '../../core/journal/journal';
 import { createClient } from '../connection/createClient';
 import { readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
@@ -23,8 +23,8 @@ export interface CreditsRun {
 	log: Pick<TaskLog, 'creditsUsed'>;
 	/** Present where the credits are to be reported. */
 	credits?: CreditsNote;
-	/** Absent where the credential does not ask for it. */
-	purchases?: Pick<PurchaseLog, 'noteRun'>;
+	/** Absent where it has no rows. */
+	journal?: Pick<Journal, 'noteRun'>;
 }
 
 /**
@@ -72,7 +72,7 @@ export async function readCreditsBefore({
 
 /** Says what the run has used: in a hint, in n8n's log and in the purchase log. */
 export async function reportCredits(
-	{ context, hints, log, credits, purchases }: CreditsRun,
+	{ context, hints, log, credits, journal }: CreditsRun,
 	orders: Order[],
 ): Promise<void> {
 	if (credits?.usedBefore === undefined) return;
@@ -81,7 +81,7 @@ export async function reportCredits(
 	const used = creditsBetween(credits.usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
 	const words = { ...used, shared: credits.shared };
-	purchases?.noteRun(used.credits, credits.models ?? modelsOf(orders));
+	journal?.noteRun(used.credits, credits.models ?? modelsOf(orders));
 	log.creditsUsed(words);
 	hints.add(HINTS.runCredits(words));
 }

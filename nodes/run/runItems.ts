@@ -77,22 +77,35 @@ async function workOnPrepared(
 	if (mistake !== undefined && !continueOnError)
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
 	const orders = ordersOf(prepared);
-	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
-	const { batch, purchases } = run;
-	if (batch !== undefined && purchases?.lastSeenRow !== undefined) batch.lastSeenRow = purchases.lastSeenRow;
+	const { batch } = run;
+	// What goes on in another execution has no rows.
+	if (batch === undefined && orders.some(({ state }) => state === 'planned')) await run.openJournal();
+	const { journal } = run;
+	await Promise.all([onPrepared(orders), journal?.takeOver(orders)]);
 	for (const order of orders) order.batch = batch;
 	const isElsewhere = (order: Order) =>
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
-	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
+	const isLater = (order: Order) => isElsewhere(order) || journal?.isUnsettled(order) === true;
+	const works = prepared.map(({ work }) => (isOrder(work) && !isLater(work) ? work : toJob(work)));
 	const options = {
 		concurrency: run.options.concurrency,
 		continueOnError,
 		signal,
 		submitUntil: ports?.firstWave?.signal,
 	};
+	const unsettled = orders.filter((order) => journal?.isUnsettled(order));
 	const { outcomes } = await advanceAll(works, ports, options);
-	await run.purchases?.end(orders);
+	const mayGoOn = continueOnError || outcomes.every(({ ok }) => ok);
+	if (journal !== undefined && unsettled.length > 0 && mayGoOn) {
+		await journal.settle(signal);
+		const settled = await advanceAll(unsettled, ports, options);
+		for (const [index, order] of unsettled.entries()) {
+			const outcome = settled.outcomes[index];
+			if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
+		}
+	}
+	await journal?.end(orders);
 	if (signal?.aborted) {
 		await run.writeAhead.end(signal);
 		run.log.stopped();

@@ -15,7 +15,7 @@ import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
-import { openPurchaseLog } from './openPurchaseLog';
+import { openJournal } from './openJournal';
 import { readRetryOnFail } from './retryOnFail';
 import { readPollPlan } from './waitOptions';
 import { createWriteAheadLog } from './writeAheadStore';
@@ -192,10 +192,9 @@ function batchOf(
 	{
 		client: { requestsPerSecond },
 		writeAhead: { name },
-		purchases,
 		ledger,
 		background,
-	}: Pick<Run, 'client' | 'writeAhead' | 'purchases' | 'ledger' | 'background'>,
+	}: Pick<Run, 'client' | 'writeAhead' | 'ledger' | 'background'>,
 ): Batch {
 	const retry = readRetryOnFail(context, ledger.scope);
 	return {
@@ -205,7 +204,6 @@ function batchOf(
 		// In the background, the node has succeeded: what becomes of an error is up to the other workflow.
 		stopsAtError: background === undefined && !context.continueOnFail(),
 		...(retry === undefined ? {} : { retry }),
-		...(purchases === undefined || purchases.ports.obstacle !== undefined ? {} : { log: purchases.ports.columns }),
 		waves: 0,
 	};
 }
@@ -250,8 +248,7 @@ async function prepareRun(
 	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
 	const ledger = new OrderLedger(readLedgerScope(context));
 	const hints = new Set<string>();
-	const purchases = await openPurchaseLog(context, ledger, hints);
-	const writeAhead = createWriteAheadLog(context, ledger, purchases);
+	const { writeAhead, store } = createWriteAheadLog(context, ledger);
 	const client = await createClient(context, { signal, onRetry: progress.retrying });
 	const ofRun = {
 		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
@@ -261,12 +258,12 @@ async function prepareRun(
 	const defers = background !== undefined || survives;
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
 	const batch = defers
-		? { ...batchOf(context, ofRun, { client, writeAhead, purchases, ledger, background }), ...(credits && { credits }) }
+		? { ...batchOf(context, ofRun, { client, writeAhead, ledger, background }), ...(credits && { credits }) }
 		: undefined;
 	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
-	const memory = { ledger, writeAhead, purchases, files, shared, fileHash };
-	return {
+	const memory = { ledger, writeAhead, files, shared, fileHash };
+	const run: Run = {
 		context,
 		client,
 		log,
@@ -279,5 +276,18 @@ async function prepareRun(
 		background,
 		batch,
 		...memory,
+		openJournal: once(async () => {
+			const opened = await openJournal(context, { ledger, writeAhead, store, client, hints });
+			if (typeof opened === 'string') return opened;
+			run.journal = opened;
+			return undefined;
+		}),
 	};
+	return run;
+}
+
+/** Calls it when it is asked for first. */
+function once<T>(get: () => Promise<T>): () => Promise<T> {
+	let got: Promise<T> | undefined;
+	return async () => await (got ??= get());
 }

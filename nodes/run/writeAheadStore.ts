@@ -5,7 +5,6 @@ import { WriteAheadLog, type WriteAheadScope, type WriteAheadStore } from '../..
 import { lastTurns } from '../../core/processMemory';
 import type { OrderLedger } from '../../core/orders/ledger';
 import { nameRun } from '../../core/orders/runs';
-import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { storeOfToolCall } from './agentTools';
 
 /**
@@ -21,15 +20,13 @@ const OPTIONS = { mode: 'entries', maxEntries: MOST_NAMES } as const;
 export function createWriteAheadLog(
 	context: IExecuteFunctions,
 	ledger: OrderLedger,
-	purchases?: PurchaseLog,
-): WriteAheadLog {
+): { writeAhead: WriteAheadLog; store?: WriteAheadStore } {
 	const { scope, store } = openWriteAhead(context, ledger);
-	const isExplained = purchases !== undefined && store !== undefined && scope.isRetry;
-	return new WriteAheadLog(scope, ledger, isExplained ? explainedBy(purchases, store) : store);
+	return { writeAhead: new WriteAheadLog(scope, ledger, store), store };
 }
 
 /** The name that tells the run from others, and the store; without one, nothing is written ahead. */
-export function openWriteAhead(
+function openWriteAhead(
 	context: IExecuteFunctions,
 	ledger: OrderLedger,
 ): { scope: WriteAheadScope; store?: WriteAheadStore } {
@@ -44,6 +41,7 @@ export function openWriteAhead(
 		execution: isLasting ? `established ${name}` : `input ${name}`,
 		isLasting,
 		deadRun: nameRun(name, runIndex),
+		establishedAtMs,
 		executionId,
 		runIndex,
 		isRetry: context.getMode() === 'retry',
@@ -51,25 +49,6 @@ export function openWriteAhead(
 	// Calls of an agent without such a name come from n8n's MCP server, where nothing is retried, or from an old n8n.
 	const hasName = isLasting || callStore === undefined;
 	return { scope, store: hasName && executionId ? recordOf(context) : undefined };
-}
-
-/**
- * The same store, where the rows of the purchase log tell what came of the tries whose names it has: these names are no
- * obstacle then. They stay, because a later retry may find no rows.
- */
-function explainedBy(purchases: PurchaseLog, { record, remove }: WriteAheadStore): WriteAheadStore {
-	const explained = new Set<string>();
-	return {
-		record: async (names) => {
-			const found = await record(names);
-			if (found.length === 0 || (await purchases.readEarlierTries()) === undefined) return found;
-			for (const name of found) explained.add(name);
-			return [];
-		},
-		remove: async (names) => await remove(names.filter((name) => !explained.has(name))),
-		// The rows that are written from here on tell nothing of what the earlier tries have bought.
-		overrule: async () => await purchases.markGap(),
-	};
 }
 
 /**

@@ -94,8 +94,17 @@ test.each([
 	...[undefined, null, '', false, 'false'].map((value) => [value, false] as const),
 	...[true, 'true'].map((value) => [value, true] as const),
 ])('a switch of the credential that is %p is read as %p', (value, is) => {
-	expect(hasPurchaseLog({ advanced: true, purchaseLog: value })).toBe(is);
-	expect(hasPurchaseLog({ advanced: value, purchaseLog: true })).toBe(is);
+	const { allowPrivateAddresses } = readSettings({ baseUrl, advanced: true, privateNetwork: value });
+	expect(allowPrivateAddresses).toBe(is);
+	expect(readSettings({ baseUrl, advanced: value, privateNetwork: true }).allowPrivateAddresses).toBe(is);
+});
+
+test.each([
+	...[undefined, null, '', true, 'true'].map((value) => [true, value, true] as const),
+	...[false, 'false'].map((value) => [true, value, false] as const),
+	...[undefined, null, '', false, 'false'].map((advanced) => [advanced, false, true] as const),
+])('with Advanced %p, a switch Purchase Log that is %p counts as %p', (advanced, purchaseLog, is) => {
+	expect(hasPurchaseLog({ advanced, purchaseLog })).toBe(is);
 });
 
 describe('while Advanced is off', () => {
@@ -108,7 +117,7 @@ describe('while Advanced is off', () => {
 	test('what is stored in the other fields does not count', () => {
 		expect(readSettings(stored)).toEqual(DEFAULTS);
 		expect(readLimits(stored)).toEqual({ requestsPerSecond: 60, concurrentTasks: Infinity });
-		expect(hasPurchaseLog(stored)).toBe(false);
+		expect(hasPurchaseLog(stored)).toBe(true);
 		expect(() => readSettings({ ...stored, baseUrl: 'http://g.example', privateNetwork: true })).toThrow(
 			refused(/uses plain http/),
 		);

@@ -53,6 +53,9 @@ export interface RunOptions extends Partial<Omit<Options, 'node' | 'parameters' 
 
 export type Kind = keyof typeof NODES;
 
+/** Most tests are about a run that nothing remembers: the purchase log is off unless a test asks for it. */
+const WITHOUT_LOG = { advanced: true, purchaseLog: false };
+
 /** The options of the engine for one of the nodes with a credential for the sandbox. */
 export function toOptions(
 	kind: Kind,
@@ -67,7 +70,11 @@ export function toOptions(
 		after: then && [{ node: NODES[then.kind], parameters: then.parameters }],
 		credentialTypes: [new GenerationGatewayApi()],
 		credentials: {
-			generationGatewayApi: { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, ...credential } as never,
+			generationGatewayApi: {
+				...{ baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey },
+				...WITHOUT_LOG,
+				...credential,
+			} as never,
 		},
 	};
 }

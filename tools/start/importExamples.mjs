@@ -24,7 +24,7 @@ export async function importExamples(instance, { baseUrl, apiKey }) {
 	const done = [];
 
 	if (before.baseUrl !== baseUrl && (!before.baseUrl || (await addressInN8n(instance)) === before.baseUrl)) {
-		const data = { baseUrl, apiKey, advanced: true, purchaseLog: true };
+		const data = { baseUrl, apiKey };
 		await importInto(instance, 'credentials', [{ ...credential, data }]);
 		after.baseUrl = baseUrl;
 		done.push(`credential ${before.baseUrl ? 'moved' : 'created'}`);

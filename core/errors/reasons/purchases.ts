@@ -20,7 +20,13 @@ export const PURCHASES = {
 		kind: 'unavailable',
 		message: 'This item has a Purchase Key, but the purchase log cannot be used',
 		advice: ({ why }: { why: string }, situation) =>
-			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Advanced and Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
+			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Purchase Log has to be on in the credential, and n8n needs its data tables.${thenTryAgainWithRest(situation)}`,
+		created: 'nothing',
+	},
+	purchaseKeyNotHere: {
+		kind: 'badInput',
+		message: 'A Purchase Key cannot be used together with this choice of Wait',
+		advice: "Set Wait to Until Ready or Don't Wait, or remove Purchase Key from the options.",
 		created: 'nothing',
 	},
 	purchaseKeyShared: {

@@ -9,7 +9,7 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 import { NEEDED_TO_START } from '../../../nodes/durable/subWorkflow';
-import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/purchaseLog/dataTableNode';
+import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/journal/dataTableNode';
 import type { Case } from './cases.mts';
 import { copyOf } from './copyOf.mts';
 import { namesIn, type Execution, type Origin } from './executions.mts';

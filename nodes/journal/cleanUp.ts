@@ -1,16 +1,16 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import { LEASE, RUN, TABLE_NAME, type AttemptState } from '../../core/journal/row';
 import { cleanedTables } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
-import { RUN, TABLE_NAME, type PurchaseState } from '../../core/purchases/purchaseRow';
-import { runDataTableNode } from './dataTableNode';
-import { inSequence, matching, onRows } from './table';
+import { runDataTableNodes } from './dataTableNode';
+import { inSequence, matching, matchingAny, onRows, where } from './purchasesTable';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Rows of this age are removed, those of a run one by one: see `mayLackOldRows`. */
+/** Rows of this age are removed, whatever they are. */
 const OLD_MS = 90 * DAY_MS;
 
-/** With more rows than these, the oldest are removed, too, but not those that somebody may still need. */
+/** With more rows than these, the oldest are removed, too, but not those that a retry or a Purchase Key may still need. */
 const MOST_ROWS = 50_000;
 const NEEDED_MS = 31 * DAY_MS;
 
@@ -23,12 +23,12 @@ const MOST_PIECES = 150;
 /** Runs that are removed by one statement, where they have few rows. */
 const RUNS_AT_ONCE = 100;
 
-/** After these states nothing comes of a purchase any more. */
-const ENDS: unknown[] = ['not_accepted', 'failed', 'failed_permanently', 'completed'] satisfies PurchaseState[];
+/** With one of these states, the outcome of an attempt is known. */
+const OUTCOMES: unknown[] = ['not_accepted', 'accepted', 'failed'] satisfies AttemptState[];
 
 /** True for a run of which rows may have been removed, because it began so long ago. */
 export function mayLackOldRows(establishedAtMs: number): boolean {
-	return Date.now() - establishedAtMs > OLD_MS;
+	return Date.now() - establishedAtMs > NEEDED_MS;
 }
 
 type Use = (operation: string, parameters: INodeParameters) => Promise<IDataObject[]>;
@@ -36,6 +36,8 @@ type Use = (operation: string, parameters: INodeParameters) => Promise<IDataObje
 /** Removes old rows in the background, once a day for each table. */
 export function cleanUp(context: IExecuteFunctions, tableId: string): void {
 	const nowMs = Date.now();
+	// n8n begins nothing for an execution that has been stopped.
+	if (context.getExecutionCancelSignal()?.aborted) return;
 	if (nowMs - (cleanedTables.get(tableId) ?? 0) < DAY_MS) return;
 	if (cleanedTables.size >= 1000) cleanedTables.clear();
 	cleanedTables.set(tableId, nowMs);
@@ -44,32 +46,36 @@ export function cleanUp(context: IExecuteFunctions, tableId: string): void {
 	);
 }
 
+/** Ages are by n8n's `createdAt`, the clock of the database: the clock of a worker may be wrong. */
 async function removeOldRows(context: IExecuteFunctions, tableId: string, nowMs: number): Promise<void> {
 	const use: Use = async (operation, parameters) =>
-		await runDataTableNode(context, onRows(tableId, operation, parameters));
-	await removeBefore(use, new Date(nowMs - OLD_MS).toISOString());
+		await runDataTableNodes(context, [onRows(tableId, operation, parameters)]);
+	await removeBefore(use, nowMs - OLD_MS);
 	await removeSurplus(use, nowMs - NEEDED_MS);
 }
 
-async function removeBefore(use: Use, time: string): Promise<void> {
-	const isOld = { keyName: 'time', condition: 'lt', keyValue: time };
+/** Rows are numbered in the sequence of their ages, so the first young one ends it. */
+async function removeBefore(use: Use, oldMs: number): Promise<void> {
+	// By itself, the number would do. But a person may clear the table meanwhile, and then SQLite begins at 1 again.
+	const isOld = where('createdAt', 'lt', new Date(oldMs).toISOString());
 	for (let piece = 0; piece < MOST_PIECES; piece++) {
-		const rows = await use('get', { ...matching([isOld]), ...inSequence('ASC'), limit: PIECE });
-		const last = rows.at(-1);
-		if (last === undefined) return;
-		await use('deleteRows', matching([isOld, { keyName: 'id', condition: 'lte', keyValue: idOf(last) }]));
-		if (rows.length < PIECE) return;
+		const rows = await use('get', inSequence('ASC', PIECE));
+		const young = rows.findIndex((row) => !(createdAtMs(row) < oldMs));
+		const old = young < 0 ? rows : rows.slice(0, young);
+		if (old.length === 0) return;
+		await use('deleteRows', matching([isOld, where('id', 'lte', idOf(old.at(-1)))]));
+		if (old.length < PIECE) return;
 	}
 }
 
-/** The facts about the rows of a run: those of all tries, and of all nodes whose runs have the same name. */
+/** The facts about the rows of a run: those of all its tries. */
 interface RunRows {
 	count: number;
 	isNeeded: boolean;
 }
 
 /**
- * Removes runs of which no row is among the newest 50,000; those with a Purchase Key, or with a purchase whose end is not
+ * Removes runs of which no row is among the newest 50,000; those with a Purchase Key, or with an attempt whose outcome is not
  * there, only if they are from before `neededSinceMs`. Always a whole run at once: a retry submits what has no row, where
  * others have one.
  */
@@ -81,8 +87,7 @@ async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
 	let names: string[] = [];
 	let count = 0;
 	const remove = async () => {
-		const conditions = names.map((origin) => ({ keyName: 'origin', condition: 'eq', keyValue: origin }));
-		if (names.length > 0) await use('deleteRows', { matchType: 'anyCondition', filters: { conditions } });
+		if (names.length > 0) await use('deleteRows', matchingAny('run', names));
 		names = [];
 		count = 0;
 	};
@@ -95,21 +100,20 @@ async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
 	await remove();
 }
 
-/** Reads from the newest to the oldest, so that an end is read before the rows that it belongs to. */
+/** Reads from the newest to the oldest, so that an outcome is read before the rows that it belongs to. */
 async function readRuns(use: Use, newestId: number, neededSinceMs: number): Promise<Map<string, RunRows>> {
 	const runs = new Map<string, RunRows>();
 	const ended = new Set<unknown>();
 	// No larger number: PostgreSQL refuses one that its column could not hold.
 	let [read, before] = [0, newestId + 1];
 	for (;;) {
-		const older = matching([{ keyName: 'id', condition: 'lt', keyValue: before }]);
-		const rows = await use('get', { ...older, ...inSequence('DESC'), limit: PIECE });
-		for (const { origin, time, state, attempt, key_hash: key } of rows) {
-			if (ENDS.includes(state)) ended.add(attempt);
-			const name = String(origin ?? '');
+		const rows = await use('get', { ...matching([where('id', 'lt', before)]), ...inSequence('DESC', PIECE) });
+		for (const row of rows) {
+			if (OUTCOMES.includes(row.state)) ended.add(row.attempt);
+			const name = String(row.run ?? '');
 			const run = runs.get(name) ?? { count: 0, isNeeded: false };
-			const mayBeAskedFor = Boolean(key) || (state !== RUN && !ended.has(attempt));
-			run.isNeeded ||= read < MOST_ROWS || (mayBeAskedFor && Date.parse(String(time)) >= neededSinceMs);
+			const isYoung = createdAtMs(row) >= neededSinceMs;
+			run.isNeeded ||= read < MOST_ROWS || (isYoung && mayBeAskedFor(row, ended));
 			run.count++;
 			read++;
 			runs.set(name, run);
@@ -119,11 +123,20 @@ async function readRuns(use: Use, newestId: number, neededSinceMs: number): Prom
 	}
 }
 
+/** A lease names its run as its claim: that is no Purchase Key. */
+function mayBeAskedFor({ state, attempt, key_hash: key }: IDataObject, ended: Set<unknown>): boolean {
+	return state !== LEASE && (Boolean(key) || (state !== RUN && !ended.has(attempt)));
+}
+
 /** 0 where there is no row. */
 async function idAtEnd(use: Use, direction: 'ASC' | 'DESC'): Promise<number> {
-	return idOf((await use('get', { ...inSequence(direction), limit: 1 }))[0]);
+	return idOf((await use('get', inSequence(direction, 1)))[0]);
 }
 
 function idOf(row?: IDataObject): number {
 	return Number(row?.id ?? 0);
+}
+
+function createdAtMs({ createdAt }: IDataObject): number {
+	return Date.parse(String(createdAt));
 }

@@ -4,22 +4,25 @@ import { realClock } from '../connection/transport';
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
-/** The nodes of n8n that the log needs, as n8n shows them. */
+/** The nodes of n8n that the journal needs, as n8n shows them. */
 export const NEEDED_NODES: Record<string, string> = {
 	[TRIGGER]: 'Execute Workflow Trigger',
 	[DATA_TABLE]: 'Data table',
 };
 
-/** The longest wait for one operation: a database that does not answer must not hold up a run forever. */
+/** The longest wait for one sub-execution: a database that does not answer must not hold up a run forever. */
 const MOST_MS = 30_000;
 
 /**
- * Runs one operation of n8n's Data Table node in a sub-execution, because n8n opens its tables to its own nodes only.
- * Nothing of it is in the list of executions. Returns the JSON of the output items.
+ * Runs operations of n8n's Data Table node, one after the other, in one sub-execution, because n8n opens its tables to its own
+ * nodes only. Nothing of it is in the list of executions.
+ *
+ * @param operations the parameters of each. The first one gets the rows, those behind it run once
+ * @returns the JSON of the items of the last one
  */
-export async function runDataTableNode(
+export async function runDataTableNodes(
 	context: IExecuteFunctions,
-	parameters: INodeParameters,
+	operations: INodeParameters[],
 	rows: IDataObject[] = [{}],
 ): Promise<IDataObject[]> {
 	const timeout = new AbortController();
@@ -28,10 +31,11 @@ export async function runDataTableNode(
 	});
 	late.catch(() => {});
 	try {
-		const { data } = await Promise.race([run(context, parameters, rows), late]);
+		const { data } = await Promise.race([run(context, operations, rows), late]);
 		return (data[0] ?? []).flatMap(({ json, error }) => {
 			if (error !== undefined) throw error;
-			return [json];
+			// Without a row, n8n passes on an empty item.
+			return Object.keys(json).length > 0 ? [json] : [];
 		});
 	} finally {
 		timeout.abort();
@@ -39,25 +43,25 @@ export async function runDataTableNode(
 }
 
 /**
- * The same where the execution has been stopped or has run out of time: such a sub-execution has time of its own. Nobody
- * hears what comes of it.
+ * The same where the execution has been stopped or has run out of time: such a sub-execution has time of its own. The node never
+ * learns what comes of it.
  */
 export async function writeInBackground(
 	context: IExecuteFunctions,
-	parameters: INodeParameters,
+	operation: INodeParameters,
 	rows: IDataObject[],
 ): Promise<void> {
-	await run(context, parameters, rows, { doNotWaitToFinish: true });
+	await run(context, [operation], rows, { doNotWaitToFinish: true });
 }
 
 async function run(
 	context: IExecuteFunctions,
-	parameters: INodeParameters,
+	operations: INodeParameters[],
 	rows: IDataObject[],
 	options: { doNotWaitToFinish?: boolean } = {},
 ) {
 	const items = rows.map((json) => ({ json }));
-	return await context.executeWorkflow({ code: subWorkflow(parameters) }, items, undefined, {
+	return await context.executeWorkflow({ code: subWorkflow(operations) }, items, undefined, {
 		...options,
 		parentExecution: {
 			executionId: context.getExecutionId(),
@@ -67,14 +71,22 @@ async function run(
 	});
 }
 
-function subWorkflow(parameters: INodeParameters): IExecuteWorkflowInfo['code'] {
+function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'] {
 	const nodes = [
 		{ name: 'Start', type: TRIGGER, typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
-		{ name: 'Data Table', type: DATA_TABLE, typeVersion: 1.1, parameters },
+		...operations.map((parameters, index) => ({
+			...{ name: nameOfNode(index), type: DATA_TABLE, typeVersion: 1.1, parameters },
+			// Without the second, n8n would answer with the items of the node before where there is no row.
+			...(index > 0 && { executeOnce: true, alwaysOutputData: true }),
+		})),
 	];
+	const links = operations.map((_, index) => [
+		nodes[index]?.name ?? '',
+		{ main: [[{ node: nameOfNode(index), type: 'main' as const, index: 0 }]] },
+	]);
 	return {
 		id: '', // n8n takes the ID of the workflow that it is run for
-		name: 'Purchase Log',
+		name: 'Gateway Purchases',
 		active: false,
 		isArchived: false,
 		createdAt: new Date(0),
@@ -85,7 +97,7 @@ function subWorkflow(parameters: INodeParameters): IExecuteWorkflowInfo['code'] 
 			id: `00000000-0000-4000-8000-00000000010${column}`,
 			position: [220 * column, 0],
 		})),
-		connections: { Start: { main: [[{ node: 'Data Table', type: 'main', index: 0 }]] } },
+		connections: Object.fromEntries(links),
 		settings: {
 			executionOrder: 'v1',
 			saveDataSuccessExecution: 'none',
@@ -96,3 +108,5 @@ function subWorkflow(parameters: INodeParameters): IExecuteWorkflowInfo['code'] 
 		},
 	};
 }
+
+const nameOfNode = (index: number) => (index === 0 ? 'Data Table' : `Data Table ${index + 1}`);

@@ -1,0 +1,286 @@
+import type { OrderLedger } from '../orders/ledger';
+import type { Order } from '../orders/order';
+import { nameRun } from '../orders/runs';
+import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, STATES } from './row';
+import type { AttemptRow, RunIdentity, StoredRow } from './row';
+
+/** The reasons why rows do not tell all that the earlier tries of a run have sent: without an ID, nothing is submitted then. */
+export type Gap = 'unreadable' | 'otherNode' | 'twoFirstTries' | 'rowsRemoved' | 'takenOverWithGap';
+
+/** The code of a lease whose execution has found a gap: later ones must not take missing rows for requests that were not sent. */
+export const GAP_CODE = 'rows_missing';
+
+/** The rows of all tries of a run. */
+export interface RunRows {
+	/** Those of attempts, in the sequence of their numbers in the table. */
+	attempts: AttemptRow[];
+	leases: StoredRow[];
+	/** The execution of the first try; empty where there is none, or more than one. */
+	first: string;
+	/** The number of the next attempt. */
+	nextNumber: number;
+	gap?: Gap;
+}
+
+/** Rows that are read without a break. */
+const ROWS_AT_ONCE = 100;
+
+/**
+ * Reads the rows of a run. Those of another node with the name of this one count, too: a person may have made it anew, and its
+ * IDs are worth something.
+ *
+ * @param values the rows of all nodes of the workflow in this round of it
+ */
+export async function readRun(
+	values: readonly unknown[],
+	{ identity, node }: { identity: RunIdentity; node: string },
+	breakIfDue: () => Promise<void>,
+): Promise<RunRows> {
+	const run = nameOfRun(identity);
+	const rows: StoredRow[] = [];
+	let isUnreadable = false;
+	for (const [index, value] of values.entries()) {
+		if (index % ROWS_AT_ONCE === 0) await breakIfDue();
+		const row = parseRow(value);
+		if (row === undefined) isUnreadable = true;
+		else if (row.run === run || row.node === node) rows.push(row);
+	}
+	const attempts = rows.filter(isAttempt).sort((one, other) => one.id - other.id);
+	const firstTries = [...new Set(rows.flatMap(({ first }) => first || []))];
+	const numbers = new Set(attempts.flatMap(({ state, number }) => (state === 'submitting' ? (number ?? -1) : [])));
+	const nextNumber = attempts.reduce((next, row) => Math.max(next, (row.number ?? -1) + 1), 0);
+	const leases = rows.filter(({ state }) => state === LEASE);
+	const gaps: Array<[Gap, boolean]> = [
+		['unreadable', isUnreadable],
+		['otherNode', rows.some((row) => row.run !== run)],
+		['twoFirstTries', firstTries.length > 1],
+		['rowsRemoved', numbers.size < nextNumber || numbers.has(-1) || hasLostStart(attempts)],
+		['takenOverWithGap', leases.some(({ code }) => code === GAP_CODE)],
+	];
+	const [gap] = gaps.find(([, isThere]) => isThere) ?? [];
+	return { attempts, leases, first: firstTries.length === 1 ? String(firstTries[0]) : '', nextNumber, gap };
+}
+
+/**
+ * True where the outcome of a request is there, and the row from before it is not. A withdrawal stands alone where n8n has not
+ * written what it withdraws.
+ */
+function hasLostStart(attempts: readonly AttemptRow[]): boolean {
+	const begun = new Set(attempts.flatMap(({ state, attempt }) => (state === 'submitting' ? attempt : [])));
+	return attempts.some(({ state, attempt }) => state !== 'not_accepted' && !begun.has(attempt));
+}
+
+/** The ends that the rows of a run tell of orders whose ledger was lost. */
+export interface Replayed {
+	/** Orders that go on, with the rows that have their IDs. */
+	goOn: Map<Order, AttemptRow>;
+	/** Orders of which it is not known whether they were accepted, with the rows that say so. */
+	inDoubt: Map<Order, AttemptRow>;
+}
+
+/**
+ * Gives the ledger of a retry back what it has lost: what this request has created goes on, also where it was that of another item,
+ * because a node before returns other items now. A request of an unknown outcome, or another request that has created
+ * something, is left to the user. Of the other orders, surely none was sent, if the rows have no gap.
+ *
+ * @param breakIfDue between two of many orders
+ */
+export async function replay(
+	rows: readonly AttemptRow[],
+	ledger: OrderLedger,
+	orders: readonly Order[],
+	breakIfDue: () => Promise<void>,
+): Promise<Replayed> {
+	await breakIfDue();
+	const lost = new LostPurchases(rows, ledger);
+	const which = async (from: readonly Order[], isStillOpen: (order: Order) => boolean) => {
+		const open: Order[] = [];
+		for (const order of from) {
+			await breakIfDue();
+			if (isStillOpen(order)) open.push(order);
+		}
+		return open;
+	};
+	let open = await which(orders, (order) => lost.isOpen(order));
+	// In turn for all: a row that belongs to one order says nothing about the others.
+	open = await which(open, (order) => !lost.findOfItem(order));
+	open = await which(open, (order) => !lost.findAnywhere(order));
+	for (const order of open) {
+		await breakIfDue();
+		lost.leaveToUser(order);
+	}
+	return lost.replayed;
+}
+
+/** Rows by something that they have. */
+type RowIndex = Map<string | undefined, Set<AttemptRow>>;
+
+function addTo(index: RowIndex, key: string, row: AttemptRow): void {
+	index.set(key, (index.get(key) ?? new Set()).add(row));
+}
+
+/** Finds the purchases of orders whose ledger was lost: each row is the purchase of one of them. */
+class LostPurchases {
+	readonly replayed: Replayed = { goOn: new Map(), inDoubt: new Map() };
+
+	/** The last states of the requests of each item, in the sequence in which they were sent. */
+	private readonly ofItem = new Map<number, AttemptRow[]>();
+
+	private readonly claimed = new Set<AttemptRow>();
+
+	private readonly byAttempt: RowIndex = new Map();
+
+	private readonly byId: RowIndex = new Map();
+
+	/** Those without a Purchase Key of which something may have come, and that no order has claimed, by the hash of the request. */
+	private readonly byHash: RowIndex = new Map();
+
+	constructor(
+		rows: readonly AttemptRow[],
+		private readonly ledger: OrderLedger,
+	) {
+		for (const row of lastOfAttempts(rows).values()) {
+			const { attempt, task_id: id, request_hash: hash, item } = row;
+			this.ofItem.set(item, [...(this.ofItem.get(item) ?? []), row]);
+			addTo(this.byAttempt, attempt, row);
+			if (id !== '') addTo(this.byId, id, row);
+			if (row.key_hash === '' && meaningOf(row) !== 'free') addTo(this.byHash, hash, row);
+		}
+	}
+
+	/**
+	 * True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them; but
+	 * not what another retry has submitted since, in the place of what the ledger has in doubt: this one would do so, too.
+	 */
+	isOpen(order: Order): boolean {
+		const { item, state, request } = order;
+		if (request === undefined || state !== 'planned') return false;
+		const known = this.ledger.find(item, request.hash);
+		if (known === undefined) return true;
+		const { hash, attempt, taskId, isGivenUp } = known;
+		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
+		const isInDoubt = taskId === undefined || isGivenUp === true;
+		const later = isInDoubt ? ofItem.slice(ofItem.findIndex((row) => row.attempt === attempt) + 1) : [];
+		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)])
+			this.claim(rows ?? new Set<AttemptRow>());
+		const row = lastOf(later, order);
+		if (row !== undefined) this.take(order, row);
+		return false;
+	}
+
+	/** Takes the last purchase of the item that was made with this request, or may have been. */
+	findOfItem(order: Order): boolean {
+		const same = this.unclaimed(order.item).filter((row) => isSameRequest(row, order));
+		const row = lastOf(same, order);
+		if (row === undefined) return false;
+		// An item may have bought the same more than once.
+		this.claim(same);
+		return this.take(order, row);
+	}
+
+	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
+	findAnywhere(order: Order): boolean {
+		if (order.request?.keyHash !== undefined) return false;
+		const same = this.byHash.get(order.request?.hash) ?? new Set<AttemptRow>();
+		let row: AttemptRow | undefined;
+		for (const each of same) {
+			row = each;
+			if (isCreated(each, order)) break;
+		}
+		if (row === undefined) return false;
+		this.claim([row]);
+		return this.take(order, row);
+	}
+
+	/** Leaves an order to the user whose item has bought something with another request, or may have. */
+	leaveToUser(order: Order): void {
+		const { item } = order;
+		const rows = this.unclaimed(item).filter((row) => meaningOf(row) !== 'free');
+		// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
+		const knownId = this.ledger.idOf(item);
+		const knownUntil = rows.findIndex((row) => isCreated(row, order) && row.task_id === knownId);
+		const last = rows.slice(knownUntil + 1).at(-1);
+		if (last === undefined) return;
+		if (isUnknown(last, order)) this.take(order, last);
+		else this.ledger.lost(item, { ...toEntry(last), run: runOf(last) });
+	}
+
+	private unclaimed(item: number): AttemptRow[] {
+		return [...(this.ofItem.get(item) ?? [])].filter((row) => !this.claimed.has(row));
+	}
+
+	private claim(rows: Iterable<AttemptRow>): void {
+		for (const row of rows) {
+			this.claimed.add(row);
+			this.byHash.get(row.request_hash)?.delete(row);
+		}
+	}
+
+	private take(order: Order, row: AttemptRow): true {
+		if (isUnknown(row, order)) {
+			this.replayed.inDoubt.set(order, row);
+			this.ledger.lost(order.item, { ...toEntry(row), run: runOf(row), taskId: undefined });
+		} else {
+			this.replayed.goOn.set(order, row);
+			this.ledger.accepted(order.item, toEntry(row));
+		}
+		return true;
+	}
+}
+
+/** The name of the run that has written a row: see `core/orders/runs.ts`. */
+export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>): string {
+	return nameRun(execution, Number(/^[^.]*\.(\d+) /.exec(run)?.[1] ?? 0));
+}
+
+function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Order): boolean {
+	return hash === request?.hash;
+}
+
+function isCreated(row: AttemptRow, order: Order): boolean {
+	return meaningOf(row) === 'created' && !isUnknown(row, order);
+}
+
+/** Its outcome is not known, or its ID was lost. The service gives a token no ID that is needed. */
+function isUnknown(row: AttemptRow, { thing }: Order): boolean {
+	const meaning = meaningOf(row);
+	return meaning === 'unknown' || (meaning === 'created' && row.task_id === '' && thing !== 'token');
+}
+
+/** The entry of the ledger for what a row tells. */
+export function toEntry({ task_id: taskId, request_hash: hash, attempt, createdAt: acceptedAtMs }: AttemptRow) {
+	return { taskId, hash, attempt, acceptedAtMs };
+}
+
+/** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
+function lastOf(rows: readonly AttemptRow[], order: Order): AttemptRow | undefined {
+	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);
+}
+
+/**
+ * The last state of each attempt, with the ID that one of its rows has, by attempt in the sequence in which they were sent. The
+ * states decide, not the numbers of the rows: an outcome may be written before an insert is committed that was given up.
+ */
+export function lastOfAttempts(rows: readonly AttemptRow[]): Map<string, AttemptRow> {
+	const asWritten = [...rows].sort((a, b) => a.id - b.id);
+	const byState = STATES.flatMap((state) => asWritten.filter((row) => row.state === state));
+	const ids = new Map(byState.filter(({ task_id: id }) => id !== '').map((row) => [row.attempt, row.task_id]));
+	const last = new Map(asWritten.map((row) => [row.attempt, row]));
+	for (const row of byState) last.set(row.attempt, { ...row, task_id: ids.get(row.attempt) ?? '' });
+	return last;
+}
+
+/** The thing of a row: it is not known whether it was created, it was, or it may be created again. */
+export function meaningOf(row: AttemptRow): 'unknown' | 'created' | 'free' {
+	switch (row.state) {
+		case 'submitting':
+		case 'unknown':
+			return 'unknown';
+		case 'accepted':
+			return 'created';
+		case 'not_accepted':
+			return 'free';
+		case 'failed':
+			return isPermanent(row) ? 'created' : 'free';
+	}
+}

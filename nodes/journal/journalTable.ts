@@ -1,0 +1,271 @@
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import { TABLE_NAME, type JournalRow } from '../../core/journal/row';
+import type { JournalTable, Look } from '../../core/journal/table';
+import { seenRows } from '../../core/processMemory';
+import { wordsOf } from '../../core/text';
+import { realClock } from '../connection/transport';
+import { cleanUp } from './cleanUp';
+import { runDataTableNodes, writeInBackground } from './dataTableNode';
+import { LaterRows } from './laterRows';
+import {
+	asNoTable,
+	findTable,
+	forgetTable,
+	inSequence,
+	knownTable,
+	matching,
+	matchingAny,
+	onRows,
+	rememberSeen,
+	where,
+} from './purchasesTable';
+
+/** Runs that ask for their Purchase Keys gather for so long: they share one reading. */
+const GATHER_MS = 5;
+
+/** n8n gives up a reading of more than 1,000 rows when rows are added meanwhile. */
+const ROWS_AT_ONCE = 1000;
+
+/** The most claims, or requests, that are looked for at once: n8n's database has a limit of parameters. */
+const VALUES_AT_ONCE = 100;
+
+/** A run that has more rows cannot be read. */
+const MOST_ROWS_OF_RUN = 50_000;
+
+const INSERT = { columns: { mappingMode: 'autoMapInputData', value: null }, options: { optimizeBulk: true } };
+
+/** One of those that gather until they are worked on together. */
+interface Gathered<T, Result> {
+	of: T;
+	resolve: (result: Result) => void;
+	reject: (why: unknown) => void;
+}
+
+/** The data table of n8n that holds the journal of the workflow's project. */
+export class N8nJournalTable implements JournalTable {
+	readonly seenId: number;
+
+	/** The rows of those keys that are asked for at the same time are read together. */
+	readonly rowsOfKey: (keyHash: string) => Promise<unknown[]>;
+
+	/** The table whose number `seenId` is. */
+	private readonly seenIn?: string;
+
+	/** The last table of this run: where the execution has been stopped, none can be looked for. */
+	private lastTable?: string;
+
+	private readonly later: LaterRows;
+
+	/** @param tell is told why rows for which no request waits are missing */
+	constructor(
+		private readonly context: IExecuteFunctions,
+		private readonly tell: (why: string) => void,
+	) {
+		this.seenIn = knownTable(context);
+		this.seenId = seenRows.get(this.seenIn ?? '') ?? 0;
+		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
+		this.later = new LaterRows({
+			write: async (rows) => await this.write(rows),
+			pause: async (delayMs) => await realClock.sleep(delayMs, this.signal),
+			isStopped: () => this.isStopped,
+			giveUp: (count, why) => this.giveUp(count, wordsOf(why)),
+			rest: () => this.cleanUp(),
+		});
+	}
+
+	async insertAndLook(rows: JournalRow[], { claims, afterId }: Look): Promise<unknown[]> {
+		const table = await this.findTable();
+		const sinceId = this.sinceIn(table, afterId);
+		const [part = [], ...others] = inParts(unique(claims), VALUES_AT_ONCE);
+		const found = await this.later.alongWith(async (along) => {
+			const insert = onRows(table, 'insert', INSERT);
+			const look = onRows(table, 'get', newest('key_hash', part, others.length === 0 ? sinceId : 0));
+			return await runDataTableNodes(this.context, [insert, look], [...rows, ...along]).catch(
+				async (thrown: unknown) => await this.refuse(thrown),
+			);
+		});
+		rememberSeen(table, found);
+		return await this.complete(table, claims, sinceId, found);
+	}
+
+	async look({ claims, afterId }: Look): Promise<unknown[]> {
+		return await this.twice(async (table) => await this.complete(table, claims, this.sinceIn(table, afterId)));
+	}
+
+	async insertLater(row: JournalRow): Promise<void> {
+		await this.later.add(row);
+	}
+
+	async flush(): Promise<void> {
+		await this.later.flush();
+	}
+
+	async rowsOfRun(pattern: string): Promise<unknown[]> {
+		return await this.twice(async (table) => {
+			const found: IDataObject[] = [];
+			for (;;) {
+				const next = matching([where('run', 'like', pattern), where('id', 'gt', Number(found.at(-1)?.id ?? 0))]);
+				const rows = await this.read(table, { ...next, ...inSequence('ASC', ROWS_AT_ONCE) });
+				found.push(...rows);
+				if (found.length > MOST_ROWS_OF_RUN) throw new Error(`the run has more than ${MOST_ROWS_OF_RUN} rows`);
+				if (rows.length < ROWS_AT_ONCE) return found;
+			}
+		});
+	}
+
+	async rowsOfRequests(requestHashes: string[]): Promise<unknown[]> {
+		return await this.twice(async (table) => await this.rowsWith(table, 'request_hash', requestHashes));
+	}
+
+	private get signal(): AbortSignal | undefined {
+		return this.context.getExecutionCancelSignal();
+	}
+
+	private get isStopped(): boolean {
+		return this.signal?.aborted ?? false;
+	}
+
+	private async findTable(): Promise<string> {
+		const table = await findTable(this.context);
+		this.lastTable = table;
+		return table;
+	}
+
+	/** The numbers of another table say nothing about the rows of this one. */
+	private sinceIn(table: string, afterId: number): number {
+		return table === this.seenIn ? afterId : 0;
+	}
+
+	/** The insert is not tried again here: its rows may be there. The next one looks for the table, which may have been removed. */
+	private async refuse(thrown: unknown): Promise<never> {
+		forgetTable(this.context);
+		const error = asNoTable(thrown);
+		// Where n8n's tables are full, that is what makes room.
+		if (error !== thrown) this.cleanUp();
+		return await Promise.reject(error);
+	}
+
+	/**
+	 * All rows with these claims.
+	 *
+	 * @param found what was read with the first of them already
+	 */
+	private async complete(
+		table: string,
+		claims: string[],
+		sinceId: number,
+		found?: IDataObject[],
+	): Promise<IDataObject[]> {
+		const [claim = '', ...others] = unique(claims);
+		if (others.length > 0) return await this.rowsWith(table, 'key_hash', claims, found);
+		const rows = found ?? (await this.read(table, newest('key_hash', [claim], sinceId)));
+		if (rows.length > 0 || sinceId === 0) return rows;
+		// Where a person has cleared the table, SQLite begins at 1 again.
+		seenRows.delete(table);
+		return await this.read(table, newest('key_hash', [claim], 0));
+	}
+
+	/**
+	 * Looks for the table by its name each time: one that a person has renamed keeps its ID, and other workflows buy by the
+	 * rows of a new one.
+	 */
+	private async rowsOfKeys(keys: string[]): Promise<IDataObject[][]> {
+		forgetTable(this.context);
+		const found = await this.twice(async (table) => await this.rowsWith(table, 'key_hash', keys));
+		return keys.map((key) => found.filter(({ key_hash: keyHash }) => keyHash === key));
+	}
+
+	/**
+	 * The rows that have one of these values in the column, the newest first. Where n8n may have left out some of several
+	 * values, it is asked for half of them: so of each value, the newest 1,000 are read.
+	 *
+	 * @param first the answer for the first values, where it is there already
+	 */
+	private async rowsWith(
+		table: string,
+		column: string,
+		values: string[],
+		first?: IDataObject[],
+	): Promise<IDataObject[]> {
+		const found: IDataObject[] = [];
+		const parts = inParts(unique(values), VALUES_AT_ONCE);
+		let answer = first;
+		for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+			const rows = answer ?? (await this.read(table, newest(column, part, 0)));
+			answer = undefined;
+			if (rows.length < ROWS_AT_ONCE || part.length === 1) found.push(...rows);
+			else parts.push(...inParts(part, Math.ceil(part.length / 2)));
+		}
+		return found.sort((one, other) => Number(other.id) - Number(one.id));
+	}
+
+	private async read(table: string, parameters: INodeParameters): Promise<IDataObject[]> {
+		const rows = await runDataTableNodes(this.context, [onRows(table, 'get', parameters)]);
+		rememberSeen(table, rows);
+		return rows;
+	}
+
+	/** A person may have removed the table since its ID was learned, so a second try looks for it again and reads all of it. */
+	private async twice<T>(work: (table: string) => Promise<T>): Promise<T> {
+		const once = async () => await work(await this.findTable());
+		return await once().catch(async () => {
+			forgetTable(this.context);
+			return await once();
+		});
+	}
+
+	private async write(rows: JournalRow[]): Promise<void> {
+		const lastTable = this.isStopped ? this.lastTable : undefined;
+		const insert = onRows(lastTable ?? (await this.findTable()), 'insert', INSERT);
+		if (this.isStopped) return await writeInBackground(this.context, insert, rows);
+		await runDataTableNodes(this.context, [insert], rows).catch(async (thrown: unknown) => await this.refuse(thrown));
+	}
+
+	private giveUp(count: number, why: string): void {
+		this.tell(why);
+		// The run may have ended by now.
+		this.context.logger.warn(
+			`Generation Gateway: ${count} rows are missing in the data table "${TABLE_NAME}" (${why}), execution ${this.context.getExecutionId()}`,
+		);
+	}
+
+	private cleanUp(): void {
+		if (this.lastTable !== undefined) cleanUp(this.context, this.lastTable);
+	}
+}
+
+/** The parameters for the newest rows with one of these values; with a single value, only for those behind a number. */
+function newest(column: string, values: string[], sinceId: number): INodeParameters {
+	const [value = '', ...others] = values;
+	const isOfOne = others.length === 0 && sinceId > 0;
+	const filter = isOfOne
+		? matching([where(column, 'eq', value), where('id', 'gt', sinceId)])
+		: matchingAny(column, values);
+	return { ...filter, ...inSequence('DESC', ROWS_AT_ONCE) };
+}
+
+/** Calls for one `T` each that come close together become one call for all of them, one such call after the other. */
+function gathering<T, Result>(work: (all: T[]) => Promise<Result[]>): (of: T) => Promise<Result> {
+	let gathered: Array<Gathered<T, Result>> = [];
+	let last: Promise<void> = Promise.resolve();
+	const workOnAll = async () => {
+		await realClock.sleep(GATHER_MS);
+		const all = gathered;
+		gathered = [];
+		await work(all.map(({ of }) => of)).then(
+			(results) => all.forEach(({ resolve }, index) => resolve(results[index] as Result)),
+			(why: unknown) => all.forEach(({ reject }) => reject(why)),
+		);
+	};
+	return async (of) =>
+		await new Promise<Result>((resolve, reject) => {
+			if (gathered.push({ of, resolve, reject }) === 1) last = last.then(workOnAll);
+		});
+}
+
+const unique = (values: string[]) => [...new Set(values)];
+
+function inParts<T>(all: T[], size: number): T[][] {
+	const starts = Array.from({ length: Math.ceil(all.length / size) }, (_, part) => part * size);
+	return starts.map((start) => all.slice(start, start + size));
+}

@@ -1,0 +1,146 @@
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
+import { NoTableError } from '../../core/journal/table';
+import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
+import { wordsOf } from '../../core/text';
+import { isInEngine2 } from '../run/engine2';
+import { NEEDED_NODES, runDataTableNodes } from './dataTableNode';
+
+/** The most workflows whose tables are remembered, and the most tables whose numbers are. */
+const MOST_REMEMBERED = 1000;
+
+/** The reason why n8n cannot have the table, as far as it is known without a look for it. */
+export function whatIsMissing(context: IExecuteFunctions, { isLasting }: { isLasting: boolean }): string | undefined {
+	if (!context.getWorkflow().id) return 'the workflow has not been saved';
+	if (!isLasting) return TOO_OLD;
+	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
+	const known = context.getKnownNodeTypes();
+	const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];
+	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;
+}
+
+const TOO_OLD = 'this n8n is too old';
+
+/** Finds the table, or makes it. Rejects with `NoTableError` where there can be none. */
+export async function assertTable(context: IExecuteFunctions): Promise<void> {
+	await findTable(context);
+}
+
+/** The ID of the table in the project of the workflow. Makes the table where there is none. */
+export async function findTable(context: IExecuteFunctions): Promise<string> {
+	const workflow = workflowOf(context);
+	const known = journalTables.get(workflow);
+	if (known !== undefined) return await known.finding;
+	if (journalTables.size >= MOST_REMEMBERED) journalTables.clear();
+	const found: FoundTable = { finding: findOrCreate(context) };
+	journalTables.set(workflow, found);
+	found.finding.then(
+		(id) => (found.id = id),
+		() => journalTables.get(workflow) === found && journalTables.delete(workflow),
+	);
+	return await found.finding;
+}
+
+/** The ID as far as this process knows it now. */
+export function knownTable(context: IExecuteFunctions): string | undefined {
+	return journalTables.get(workflowOf(context))?.id;
+}
+
+/** Forgets the ID: a person may have removed the table. */
+export function forgetTable(context: IExecuteFunctions): void {
+	journalTables.delete(workflowOf(context));
+}
+
+const workflowOf = (context: IExecuteFunctions) => String(context.getWorkflow().id);
+
+/** Remembers the highest number of these rows. */
+export function rememberSeen(tableId: string, rows: IDataObject[]): void {
+	if (rows.length === 0) return;
+	const highest = rows.reduce((most, { id }) => Math.max(most, Number(id) || 0), seenRows.get(tableId) ?? 0);
+	if (seenRows.size >= MOST_REMEMBERED && !seenRows.has(tableId)) seenRows.clear();
+	seenRows.set(tableId, highest);
+}
+
+/** The parameters of a row operation on the table. */
+export function onRows(tableId: string, operation: string, parameters: INodeParameters): INodeParameters {
+	return { resource: 'row', operation, dataTableId: { __rl: true, mode: 'id', value: tableId }, ...parameters };
+}
+
+/** A condition of n8n's Data Table node. */
+export function where(keyName: string, condition: string, keyValue: string | number): INodeParameters {
+	return { keyName, condition, keyValue };
+}
+
+/** The parameters for rows that meet all conditions. */
+export function matching(conditions: INodeParameters[]): INodeParameters {
+	return { matchType: 'allConditions', filters: { conditions } };
+}
+
+/** The parameters for rows with one of these values in the column. */
+export function matchingAny(column: string, values: string[]): INodeParameters {
+	const conditions = values.map((value) => where(column, 'eq', value));
+	return { matchType: 'anyCondition', filters: { conditions } };
+}
+
+/**
+ * The parameters for the oldest rows, or the newest.
+ *
+ * @param limit at most 1,000: n8n gives up a reading of more rows when others are added meanwhile
+ */
+export function inSequence(orderByDirection: 'ASC' | 'DESC', limit: number): INodeParameters {
+	return { returnAll: false, limit, orderBy: true, orderByColumn: 'id', orderByDirection };
+}
+
+/**
+ * The words with which n8n refuses before it writes anything, and what they mean. n8n measures its tables before each insert
+ * begins; a Data Table node of n8n 2.0 has no operations for tables.
+ */
+const REFUSALS: Array<[words: RegExp, meaning: string]> = [
+	[/size limit exceeded/i, 'the storage of n8n’s data tables is full'],
+	[/module is disabled/i, 'n8n’s data tables are turned off'],
+	[/undefined \(reading 'execute'\)/, TOO_OLD],
+];
+
+/** The error of n8n, as a `NoTableError` where n8n has refused before it wrote anything. */
+export function asNoTable(thrown: unknown): unknown {
+	const words = wordsOf(thrown);
+	const [, meaning] = REFUSALS.find(([refusal]) => refusal.test(words)) ?? [];
+	return meaning === undefined ? thrown : new NoTableError(`${meaning} (${words})`);
+}
+
+async function findOrCreate(context: IExecuteFunctions): Promise<string> {
+	const found = await find(context);
+	if (found !== undefined) return found;
+	const column = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
+	const options = { createIfNotExists: false };
+	const parameters = { resource: 'table', operation: 'create', tableName: TABLE_NAME, columns: { column }, options };
+	// Another execution may make it at the same moment: n8n refuses a second table of a name.
+	const refused = await runDataTableNodes(context, [parameters]).then(
+		() => 'n8n did not say why',
+		(thrown: unknown) => wordsOf(thrown),
+	);
+	const made = await find(context);
+	if (made === undefined) throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
+	return made;
+}
+
+/** n8n looks for parts of a name, so the comparison is made here. */
+async function find(context: IExecuteFunctions): Promise<string | undefined> {
+	const options = { filterName: TABLE_NAME, sortField: 'createdAt', sortDirection: 'asc' };
+	const parameters = { resource: 'table', operation: 'list', returnAll: true, options };
+	const tables = await runDataTableNodes(context, [parameters]).catch(async (thrown: unknown) => {
+		return await Promise.reject(asNoTable(thrown));
+	});
+	const table = tables.find(({ name }) => name === TABLE_NAME);
+	if (table === undefined) return undefined;
+	const missing = missingColumn(table);
+	if (missing === undefined) return String(table.id);
+	throw new NoTableError(
+		`the data table "${TABLE_NAME}" has no column "${missing}" of the right type: rename or delete this table, and the node creates a new one`,
+	);
+}
+
+function missingColumn({ columns }: IDataObject): string | undefined {
+	const has = new Map((columns as Array<{ name: string; type: string }>).map(({ name, type }) => [name, type]));
+	return Object.entries(COLUMNS).find(([name, type]) => has.get(name) !== type)?.[0];
+}

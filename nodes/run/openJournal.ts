@@ -1,0 +1,92 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { createHash } from 'crypto';
+import type { GatewayClient } from '../../core/client';
+import { Journal } from '../../core/journal/journal';
+import { Marks } from '../../core/journal/marks';
+import { NoTableError } from '../../core/journal/table';
+import type { OrderLedger } from '../../core/orders/ledger';
+import type { WriteAheadLog, WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { wordsOf } from '../../core/text';
+import { hasPurchaseLog, readSettings } from '../connection/settings';
+import { CREDENTIAL, realClock } from '../connection/transport';
+import { mayLackOldRows } from '../journal/cleanUp';
+import { N8nJournalTable } from '../journal/journalTable';
+import { assertTable, whatIsMissing } from '../journal/purchasesTable';
+import { HINTS } from './hints';
+
+export const LOG_IS_OFF = 'Purchase Log is turned off in the credential';
+
+interface Opening {
+	ledger: OrderLedger;
+	writeAhead: WriteAheadLog;
+	/** n8n's table of processed data. */
+	store?: WriteAheadStore;
+	client: GatewayClient;
+	hints: Set<string>;
+}
+
+/**
+ * The journal of a run that is about to buy something; the reason, where the run has no rows. That is decided here, by looking, and
+ * never changes: see `writeAheadLog.ts` for the memory of such a run.
+ */
+export async function openJournal(
+	context: IExecuteFunctions,
+	{ ledger, writeAhead, store, client, hints }: Opening,
+): Promise<Journal | string> {
+	const credential = await context.getCredentials(CREDENTIAL);
+	if (!hasPurchaseLog(credential)) return LOG_IS_OFF;
+	const { scope } = writeAhead;
+	const tell = (why: string) => hints.add(HINTS.notInPurchaseLog({ why }));
+	const missing = whatIsMissing(context, scope) ?? ofEvaluation(context) ?? (await whyNoTable(context));
+	const { rows } = client;
+	if (missing !== undefined || rows === undefined || scope.establishedAtMs === undefined) {
+		tell(missing ?? '');
+		return missing ?? '';
+	}
+	const { id = '', name: workflow = '' } = context.getWorkflow();
+	const { id: nodeId, name: node, credentials } = context.getNode();
+	return new Journal({
+		columns: { workflow, node, execution: scope.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
+		identity: {
+			...{ workflowId: String(id), nodeId },
+			...{ establishedAtMs: scope.establishedAtMs, runIndex: scope.runIndex },
+		},
+		isRetry: scope.isRetry,
+		isOld: mayLackOldRows(scope.establishedAtMs),
+		table: new N8nJournalTable(context, tell),
+		marks: new Marks(scope, writeAhead, store),
+		withoutRows: writeAhead,
+		rows: rows.budget,
+		pace: rows.pace,
+		ledger,
+		clock: realClock,
+		tell,
+	});
+}
+
+const ofEvaluation = (context: IExecuteFunctions) =>
+	context.getMode() === 'evaluation' ? 'an evaluation runs the workflow' : undefined;
+
+/** The reason why n8n has no table for the rows; undefined where there is one, or where only trying tells. */
+async function whyNoTable(context: IExecuteFunctions): Promise<string | undefined> {
+	try {
+		await assertTable(context);
+		return undefined;
+	} catch (thrown) {
+		return thrown instanceof NoTableError ? thrown.message : wordsOf(thrown);
+	}
+}
+
+/** The hash by which a Purchase Key is found: the same for all nodes of a project with this account. */
+export function hashOfKey(key: string, { account, baseUrl }: { account: string; baseUrl: string }): string {
+	return createHash('sha256')
+		.update(JSON.stringify(['Purchase Key', account, baseUrl, key]))
+		.digest('base64')
+		.slice(0, 22);
+}
+
+/** The same for the credential of the node. */
+export async function hashOfKeyHere(context: IExecuteFunctions, key: string): Promise<string> {
+	const { baseUrl } = readSettings(await context.getCredentials(CREDENTIAL));
+	return hashOfKey(key, { account: context.getNode().credentials?.[CREDENTIAL]?.id ?? '', baseUrl });
+}
