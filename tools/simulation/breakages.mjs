@@ -282,12 +282,12 @@ const played = [
 		title: 'a later try of a retry looks from where the first one has looked',
 	},
 	{
-		promise: 'rows of the log are written again when the database did not take them',
-		file: 'nodes/purchaseLog/purchaseTable.ts',
+		promise: 'rows of IDs and ends are written again when the database did not take them',
+		file: 'nodes/journal/laterRows.ts',
 		find: 'const PAUSES_MS = [500, 2000];',
 		becomes: 'const PAUSES_MS: number[] = [];',
 		unfound: 'The judge wants IDs in a log that always answers.',
-		noticedBy: 'test/nodes/purchaseTable.test.ts',
+		noticedBy: 'test/nodes/journalTable.test.ts',
 		title: 'a database that is locked for a moment loses no row',
 	},
 	// One end badly, the others.
