@@ -76,7 +76,7 @@ function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'
 		{ name: 'Start', type: TRIGGER, typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
 		...operations.map((parameters, index) => ({
 			...{ name: nameOfNode(index), type: DATA_TABLE, typeVersion: 1.1, parameters },
-			// Without the second, n8n would answer with the items of the node before where there is no row.
+			// One look is enough, however many items the insert passes on; n8n ends a branch that has none.
 			...(index > 0 && { executeOnce: true, alwaysOutputData: true }),
 		})),
 	];

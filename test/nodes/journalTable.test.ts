@@ -2,6 +2,7 @@
  * The table of the journal against a model of n8n's data tables: no row is lost, what is read is what a retry, another executor
  * or a Purchase Key has to know, and old rows go. The time is faked.
  */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import {
 	COLUMNS,
 	LEASE,
@@ -312,11 +313,30 @@ describe('rows of IDs and ends, for which no request waits', () => {
 		void table.insertLater(row({ attempt: 'first' }));
 		await pause(10);
 		stop.abort();
-		tables.faults.push(['list', 'the execution has been stopped']);
+		for (let time = 0; time < 9; time++) tables.faults.push(['list', 'the execution has been stopped']);
 		void table.insertLater(row({ attempt: 'after it' }));
 		await untilDone(table.flush());
 		await pause(10);
 		expect(attemptsIn(tables.rows).sort()).toEqual(['after it', 'first']);
+	});
+
+	test('after a stop, they do not wait for an insert that never ends', async () => {
+		class Hanging extends DataTables {
+			protected override async run(parameters: IDataObject, items: INodeExecutionData[]) {
+				if (parameters.operation === 'insert' && this.subExecutions.length === 1) await new Promise(() => {});
+				return await super.run(parameters, items);
+			}
+		}
+		const { tables, table, stop } = await open({ tables: new Hanging() });
+		table.insertAndLook([lease('x')], { claims: ['run'], afterId: 0 }).catch(() => {});
+		await pause(10);
+		void table.insertLater(row({ attempt: 'an ID' }));
+		await pause(10);
+		expect(tables.rows).toEqual([]);
+		stop.abort();
+		void table.flush();
+		await pause(100);
+		expect(attemptsIn(tables.rows)).toEqual(['an ID']);
 	});
 });
 
