@@ -84,7 +84,7 @@ const OTHER_COLUMNS = Object.keys(COLUMNS).map((name) => ({ name, type: 'string'
 describe('whether n8n has a table', () => {
 	test.each<[string, (tables: DataTables) => void, string]>([
 		['turned off', ({ faults }) => faults.push(['list', OFF]), 'n8n’s data tables are turned off'],
-		['a node of n8n 2.0', ({ faults }) => faults.push(['list', NO_TABLES]), 'this n8n is too old'],
+		['a node of n8n 2.0', ({ faults }) => faults.push(['list', NO_TABLES]), 'it needs n8n 2.41 or later'],
 		[
 			'not created',
 			({ faults }) => faults.push(['create', 'not today']),
@@ -123,7 +123,7 @@ describe('whether n8n has a table', () => {
 	test.each<[string | undefined, object]>([
 		[undefined, {}],
 		['the workflow has not been saved', { id: '' }],
-		['this n8n is too old', { isLasting: false }],
+		['it needs n8n 2.41 or later', { isLasting: false }],
 		['it is not possible in n8n’s engine 2.0', { executionId: '0af91a5c-1' }],
 		['this n8n does not have the node "Data table"', { known: { ...nodes, 'n8n-nodes-base.dataTable': undefined } }],
 	])('before a look, what is missing is: %s', (why, changes) => {
