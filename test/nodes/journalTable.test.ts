@@ -85,7 +85,7 @@ const OTHER_COLUMNS = Object.keys(COLUMNS).map((name) => ({ name, type: 'string'
 describe('whether n8n has a table', () => {
 	test.each<[string, (tables: DataTables) => void, string]>([
 		['turned off', ({ faults }) => faults.push(['list', OFF]), 'n8n’s data tables are turned off'],
-		['a node of n8n 2.0', ({ faults }) => faults.push(['list', NO_TABLES]), 'this n8n is too old'],
+		['a node of n8n 2.0', ({ faults }) => faults.push(['list', NO_TABLES]), 'it needs n8n 2.41 or later'],
 		[
 			'not created',
 			({ faults }) => faults.push(['create', 'not today']),
@@ -124,7 +124,7 @@ describe('whether n8n has a table', () => {
 	test.each<[string | undefined, object]>([
 		[undefined, {}],
 		['the workflow has not been saved', { id: '' }],
-		['this n8n is too old', { isLasting: false }],
+		['it needs n8n 2.41 or later', { isLasting: false }],
 		['this n8n does not have the node "Data table"', { known: { ...nodes, 'n8n-nodes-base.dataTable': undefined } }],
 	])('before a look, what is missing is: %s', (why, changes) => {
 		const facts = { id: 'w', isLasting: true, known: nodes, ...changes };
