@@ -172,8 +172,6 @@ export class Journal implements WriteAhead {
 			this.ports.tell(wordsOf(thrown));
 			return undefined;
 		});
-		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
-		const marks = await this.ports.marks.find().catch(() => undefined);
 		// Without its lease, an execution that goes on elsewhere would not see it. The next try takes over again: what was sent
 		// until then is in no row that this one has read.
 		this.stopped = error;
@@ -181,13 +179,14 @@ export class Journal implements WriteAhead {
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
 		this.memory.nextNumber = rows.nextNumber;
+		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
+		const { gap, marks } = await this.findGap(rows);
 		this.memory.missed = { marks: marks?.withRows === 0, rows: rows.attempts.length === 0 };
 		const own = rows.leases.find(({ attempt }) => attempt === lease);
 		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
 		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.unsettled.set(order, row);
-		const gap = await this.gapOf(rows);
 		if (gap !== undefined) this.doubt(gap);
 	}
 
@@ -195,17 +194,20 @@ export class Journal implements WriteAhead {
 	 * The reason why rows do not tell all that earlier tries have sent. To ask for marks is to write them for a moment: those that
 	 * another retry has found not to be there look like marks until it has removed them.
 	 */
-	private async gapOf(rows: RunRows): Promise<string | undefined> {
-		const { marks, clock, isOld } = this.ports;
-		const ask = async () => gapOf(rows, await marks.find().catch(() => undefined), isOld);
-		let gap = await ask();
+	private async findGap(rows: RunRows): Promise<{ gap?: string; marks?: FoundMarks }> {
+		const { clock, isOld } = this.ports;
+		const ask = async () => {
+			const marks = await this.ports.marks.find().catch(() => undefined);
+			return { marks, gap: gapOf(rows, marks, isOld) };
+		};
+		let found = await ask();
 		for (const pauseMs of ASK_AGAIN_MS) {
-			if (gap === undefined || rows.gap !== undefined || isOld) break;
+			if (found.gap === undefined || rows.gap !== undefined || isOld) break;
 			// By chance, or two retries would ask at the same moments.
 			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
-			gap = await ask();
+			found = await ask();
 		}
-		return gap;
+		return found;
 	}
 
 	/** The orders of a retry whose requests may get an outcome yet: they are told, or submitted again, when that is over. */
