@@ -11,6 +11,7 @@ import { CREDENTIAL, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
 import { N8nJournalTable } from '../journal/journalTable';
 import { assertTable, whatIsMissing } from '../journal/purchasesTable';
+import { isInEngine2 } from './engine2';
 import { HINTS } from './hints';
 
 export const LOG_IS_OFF = 'Purchase Log is turned off in the credential';
@@ -36,7 +37,7 @@ export async function openJournal(
 	if (!hasPurchaseLog(credential)) return LOG_IS_OFF;
 	const { scope } = writeAhead;
 	const tell = (why: string) => hints.add(HINTS.notInPurchaseLog({ why }));
-	const missing = whatIsMissing(context, scope) ?? ofEvaluation(context) ?? (await whyNoTable(context));
+	const missing = whatIsMissing(context, scope) ?? whyNotHere(context) ?? (await whyNoTable(context));
 	const { rows } = client;
 	if (missing !== undefined || rows === undefined || scope.establishedAtMs === undefined) {
 		tell(missing ?? '');
@@ -63,8 +64,10 @@ export async function openJournal(
 	});
 }
 
-const ofEvaluation = (context: IExecuteFunctions) =>
-	context.getMode() === 'evaluation' ? 'an evaluation runs the workflow' : undefined;
+function whyNotHere(context: IExecuteFunctions): string | undefined {
+	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
+	return context.getMode() === 'evaluation' ? 'an evaluation runs the workflow' : undefined;
+}
 
 /**
  * The reason why n8n has no table for the rows; undefined where there is one, or where only trying tells: a database that is locked
