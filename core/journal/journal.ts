@@ -32,6 +32,9 @@ const ROWS_AT_ONCE = 90;
 /** The pauses between two readings of what may get an outcome. */
 const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
 
+/** The pauses after which marks are asked for again. Another retry removes those of its question within milliseconds. */
+const ASK_AGAIN_MS = [100, 200, 400];
+
 /** The surroundings of the journal of a run. */
 export interface JournalPorts {
 	columns: Omit<RunColumns, 'first' | 'run'>;
@@ -184,8 +187,25 @@ export class Journal implements WriteAhead {
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
 		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.unsettled.set(order, row);
-		const gap = gapOf(rows, marks, this.ports.isOld);
+		const gap = await this.gapOf(rows);
 		if (gap !== undefined) this.doubt(gap);
+	}
+
+	/**
+	 * The reason why rows do not tell all that earlier tries have sent. To ask for marks is to write them for a moment: those that
+	 * another retry has found not to be there look like marks until it has removed them.
+	 */
+	private async gapOf(rows: RunRows): Promise<string | undefined> {
+		const { marks, clock, isOld } = this.ports;
+		const ask = async () => gapOf(rows, await marks.find().catch(() => undefined), isOld);
+		let gap = await ask();
+		for (const pauseMs of ASK_AGAIN_MS) {
+			if (gap === undefined || rows.gap !== undefined || isOld) break;
+			// By chance, or two retries would ask at the same moments.
+			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
+			gap = await ask();
+		}
+		return gap;
 	}
 
 	/** The orders of a retry whose requests may get an outcome yet: they are told, or submitted again, when that is over. */

@@ -18,7 +18,7 @@ export function whatIsMissing(context: IExecuteFunctions, { isLasting }: { isLas
 	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;
 }
 
-const TOO_OLD = 'this n8n is too old';
+const TOO_OLD = 'it needs n8n 2.41 or later';
 
 /** Finds the table, or makes it. Rejects with `NoTableError` where there can be none. */
 export async function assertTable(context: IExecuteFunctions): Promise<void> {

@@ -55,7 +55,9 @@ export const HINTS = {
 	awakeRefused: ({ words }: { words: string }) =>
 		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
-		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
+		`Purchases of this run are not recorded in the data table "${TABLE_NAME}": ${why}. So a retry after a crash of n8n submits nothing, because it cannot know what was bought. If that is enough, turn off Purchase Log in the credential, and this hint goes.`,
+	rowsMissing: ({ why }: { why: string }) =>
+		`n8n could not write or read rows of this run in the data table "${TABLE_NAME}": ${why}. A retry after a crash of n8n does not submit what these rows are about, because it cannot know what was bought.`,
 	runCredits: (used: UsedCredits) =>
 		`${sayUsed(used)}. This includes everything that used the account meanwhile; the service may book some of it later.`,
 	creditsUnknown: ({ why }: { why: string }) =>

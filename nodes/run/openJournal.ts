@@ -36,16 +36,18 @@ export async function openJournal(
 	const credential = await context.getCredentials(CREDENTIAL);
 	if (!hasPurchaseLog(credential)) return LOG_IS_OFF;
 	const { scope } = writeAhead;
-	const tell = (why: string) => hints.add(HINTS.notInPurchaseLog({ why }));
 	const missing = whatIsMissing(context, scope) ?? whyNotHere(context) ?? (await whyNoTable(context));
 	const { rows } = client;
 	if (missing !== undefined || rows === undefined || scope.establishedAtMs === undefined) {
-		tell(missing ?? '');
-		return missing ?? '';
+		const why = missing ?? 'n8n does not say when the execution began';
+		hints.add(HINTS.notInPurchaseLog({ why }));
+		return why;
 	}
+	const tell = (why: string) =>
+		hints.add(journal.isWithoutRows ? HINTS.notInPurchaseLog({ why }) : HINTS.rowsMissing({ why }));
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
-	return new Journal({
+	const journal = new Journal({
 		columns: { workflow, node, execution: scope.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
 		identity: {
 			...{ workflowId: String(id), nodeId },
@@ -62,6 +64,7 @@ export async function openJournal(
 		clock: realClock,
 		tell,
 	});
+	return journal;
 }
 
 function whyNotHere(context: IExecuteFunctions): string | undefined {

@@ -12,7 +12,7 @@ import { assetTypeField } from '../../nodes/Avatar/uploadForm';
 import { generate } from '../../nodes/generation/generate';
 import { image, video } from '../../nodes/generation/media';
 import { hashOf } from '../../nodes/run/hashOf';
-import { hashOfKey } from '../../nodes/run/openPurchaseLog';
+import { hashOfKey } from '../../nodes/run/openJournal';
 import { operationProperties, type Operation } from '../../nodes/run/operation';
 import type { Run } from '../../nodes/run/run';
 import { tokenBody } from '../../nodes/Token/fields';
@@ -35,8 +35,7 @@ test('a request has the same hash in every version, and another request or thing
 });
 
 test('a Purchase Key has the same hash in all nodes with the same account and address, and no other', () => {
-	const of = (key: string, account: string, baseUrl: string) =>
-		hashOfKey(key, { account, base_url: baseUrl } as Parameters<typeof hashOfKey>[1]);
+	const of = (key: string, account: string, baseUrl: string) => hashOfKey(key, { account, baseUrl });
 	expect(of('k', 'c', 'https://gateway.test')).toBe('8rRERfRBgnONwQHlnBbp6l');
 	const others = [
 		of('x', 'c', 'https://gateway.test'),
@@ -102,6 +101,7 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 	const node = { description: { ...NODES.image.description, properties } };
 	const run = {
 		...{ waiting: 'dontWait', hints: new Set(), notSent: new Map(), files: new Map() },
+		fileHash: async (_id: string, read: () => Promise<string>) => await read(),
 		...{ ledger: { find: () => undefined }, options: { concurrency: 1, pollPlan: { kind: 'automatic' } } },
 	} as unknown as Run;
 	const order = (await built.prepare(itemOf(node, { operation: value, ...parameters, ...more }, input), run)) as Order;

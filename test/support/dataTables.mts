@@ -70,6 +70,13 @@ export class DataTables {
 		if (table !== undefined) table.name = name;
 	}
 
+	/** As the next process finds them: what the old one still writes does not arrive. */
+	afterCrash(): DataTables {
+		const found = new DataTables();
+		found.tables = structuredClone(this.tables);
+		return found;
+	}
+
 	/** A context with the parts that the journal uses. */
 	contextOf(workflowId: string, signal?: AbortSignal): IExecuteFunctions & { warned: string[] } {
 		const warned: string[] = [];
