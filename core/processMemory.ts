@@ -68,8 +68,15 @@ export interface FoundTable {
 /** The data tables of the journal, by workflow: at most 1,000. */
 export const journalTables = new Map<string, FoundTable>();
 
-/** The highest number of a row that was read in each of these tables, by the table's ID: at most 1,000. */
-export const seenRows = new Map<string, number>();
+/** The number of a row that was read. */
+export interface SeenRow {
+	id: number;
+	/** Unix milliseconds. */
+	atMs: number;
+}
+
+/** The highest numbers that were read in each of these tables, the oldest first, by the table's ID: at most 1,000. */
+export const seenRows = new Map<string, SeenRow[]>();
 
 /** The times at which old rows of these tables were removed, in Unix milliseconds: at most 1,000. */
 export const cleanedTables = new Map<string, number>();

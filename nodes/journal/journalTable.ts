@@ -18,6 +18,7 @@ import {
 	onRows,
 	readIfNamed,
 	rememberSeen,
+	seenBefore,
 	where,
 } from './purchasesTable';
 
@@ -57,13 +58,17 @@ export class N8nJournalTable implements JournalTable {
 
 	private readonly later: LaterRows;
 
-	/** @param tell is told why rows for which no request waits are missing */
+	/**
+	 * @param tell is told why rows for which no request waits are missing
+	 * @param beganAtMs the time at which the first try of the execution began; unix milliseconds
+	 */
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly tell: (why: string) => void,
+		beganAtMs: number,
 	) {
 		this.seenIn = knownTable(context);
-		this.seenId = seenRows.get(this.seenIn ?? '') ?? 0;
+		this.seenId = seenBefore(this.seenIn ?? '', beganAtMs);
 		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
 		this.later = new LaterRows({
 			write: async (rows) => await this.write(rows),

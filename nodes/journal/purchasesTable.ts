@@ -3,6 +3,7 @@ import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
 import { NoTableError } from '../../core/journal/table';
 import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
+import { realClock } from '../connection/transport';
 import { nameOfNode, NEEDED_NODES, runDataTableNodes } from './dataTableNode';
 
 /** The most workflows whose tables are remembered, and the most tables whose numbers are. */
@@ -51,12 +52,36 @@ export function forgetTable(context: IExecuteFunctions): void {
 
 const workflowOf = (context: IExecuteFunctions) => String(context.getWorkflow().id);
 
+/** Numbers are remembered at such a distance, and so many of them for each table: for two hours. */
+const SEEN_APART_MS = 60_000;
+const MOST_SEEN = 120;
+
+/** The clocks of two processes differ by less. */
+const CLOCKS_APART_MS = 60_000;
+
 /** Remembers the highest number of these rows. */
 export function rememberSeen(tableId: string, rows: IDataObject[]): void {
-	if (rows.length === 0) return;
-	const highest = rows.reduce((most, { id }) => Math.max(most, Number(id) || 0), seenRows.get(tableId) ?? 0);
+	const seen = seenRows.get(tableId) ?? [];
+	const [before, last] = [seen.at(-2), seen.at(-1)];
+	const id = rows.reduce((most, row) => Math.max(most, Number(row.id) || 0), 0);
+	if (id <= (last?.id ?? 0)) return;
+	if (before !== undefined && last !== undefined && last.atMs - before.atMs < SEEN_APART_MS) seen.pop();
+	seen.push({ id, atMs: realClock.now() });
+	if (seen.length > MOST_SEEN) seen.shift();
 	if (seenRows.size >= MOST_REMEMBERED && !seenRows.has(tableId)) seenRows.clear();
-	seenRows.set(tableId, highest);
+	seenRows.set(tableId, seen);
+}
+
+/**
+ * The highest number that this process had seen in the table before an execution began: all that another one has written since then
+ * about its runs has a higher one. Later numbers will not do: in a second round of a loop, they may be higher than that of a retry's
+ * lease.
+ *
+ * @param beganAtMs by the clock of the process in which it began
+ */
+export function seenBefore(tableId: string, beganAtMs: number): number {
+	const seen = seenRows.get(tableId) ?? [];
+	return seen.filter(({ atMs }) => atMs < beganAtMs - CLOCKS_APART_MS).at(-1)?.id ?? 0;
 }
 
 /** The parameters of a row operation on the table. */

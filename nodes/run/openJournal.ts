@@ -55,7 +55,7 @@ export async function openJournal(
 		},
 		isRetry: scope.isRetry,
 		isOld: mayLackOldRows(scope.establishedAtMs),
-		table: new N8nJournalTable(context, tell),
+		table: new N8nJournalTable(context, tell, scope.establishedAtMs),
 		marks: new Marks(scope, writeAhead, store),
 		withoutRows: writeAhead,
 		rows: rows.budget,

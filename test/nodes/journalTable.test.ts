@@ -57,12 +57,12 @@ async function open({ tables = new DataTables(), stop = new AbortController() } 
 	const told: string[] = [];
 	const context = tables.contextOf(`w${++workflows}`, stop.signal);
 	await untilDone(assertTable(context));
-	const table = new N8nJournalTable(context, (why) => told.push(why));
+	const table = new N8nJournalTable(context, (why) => told.push(why), NOW);
 	tables.subExecutions.length = 0;
 	return {
 		...{ tables, told, warned: context.warned, table, stop },
-		/** The next run of the workflow. */
-		again: () => new N8nJournalTable(context, (why) => told.push(why)),
+		/** The run of an execution that begins so long after the test. */
+		again: (afterMs = 120_000) => new N8nJournalTable(context, (why) => told.push(why), NOW + afterMs),
 		insert: async (...rows: JournalRow[]) =>
 			attemptsIn(await untilDone(table.insertAndLook(rows, { claims: ['run'], afterId: 0 }))),
 		look: async (afterId: number, ...claims: string[]) => attemptsIn(await untilDone(table.look({ claims, afterId }))),
@@ -194,7 +194,7 @@ describe('rows that are written before a request', () => {
 });
 
 describe('what a look finds', () => {
-	test('rows that this process had seen before the run began are not read again', async () => {
+	test('rows that this process had seen before the execution began are not read again', async () => {
 		const { tables, insert, again } = await open();
 		await insert(lease('old'), lease('older'));
 		const next = again();
@@ -205,6 +205,19 @@ describe('what a look finds', () => {
 		expect(attemptsIn(await untilDone(next.look({ claims: ['run'], afterId: seenId })))).toEqual(['own']);
 		expect(attemptsIn(await untilDone(next.look({ claims: ['run', 'key'], afterId: seenId })))).toHaveLength(3);
 		expect([next.seenId, again().seenId, tables.subExecutions.length]).toEqual([2, 3, 4]);
+	});
+
+	test('rows that this process has seen since the execution began are read again: one may be the lease of a retry', async () => {
+		const { insert, again } = await open();
+		const seen = async (attempt: string, afterMs: number) => {
+			jest.setSystemTime(NOW + afterMs);
+			await insert(lease(attempt));
+		};
+		for (const [attempt, minutes] of Object.entries({ a: 1, b: 2, c: 2.5, d: 2.9, e: 4, f: 5 }))
+			await seen(attempt, minutes * 60_000);
+		// Clocks may differ by a minute.
+		const began = [2, 2.1, 3.2, 4.2, 5.2, 6.2];
+		expect(began.map((minutes) => again(minutes * 60_000).seenId)).toEqual([0, 1, 2, 2, 5, 6]);
 	});
 
 	test('after a clear SQLite counts from 1 again: where nothing is found, all rows are looked at', async () => {

@@ -42,7 +42,12 @@ export function lookForKept({ time, story, living }: N8n): void {
 		for (const slot of taken) slot.free();
 		// How many the account has may have been learned from the service. It is one at least.
 		if (taken.length === 0) story.violations.push(`${process.name} keeps every slot for ever`);
-		rows.answered();
+		// The account may be taken for full: a permit that is given at once says that it is not.
+		const stopped = new AbortController();
+		stopped.abort();
+		const permit = await rows.take(PACE, stopped.signal);
+		permit.served();
+		permit.end();
 		let written = 0;
 		for (let row = 0; row < ROWS; row++) void rows.take(PACE).then(() => written++);
 		await new Promise<void>((resolve) => time.after(0, resolve));

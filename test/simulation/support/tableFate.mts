@@ -35,7 +35,7 @@ export function drawTableFate(draw: Draw, dies: boolean): TableFate {
 	if (kind === 'full') return { fullAfter: draw.from(0, 1, 2, 3) };
 	const does = draw.from(...(['clear', 'clear', 'clear half', 'rename', 'restore'] as const));
 	const event =
-		dies && draw.oneIn(2)
+		dies && draw.oneIn(1.5)
 			? { does, afterDeathMs: draw.upTo(draw.from(200, 110_000)) }
 			: { does, afterUses: draw.upTo(8) };
 	return { events: [event], ...isSqlite, ...(draw.oneIn(6) ? { failing: [draw.upTo(8)] } : {}) };

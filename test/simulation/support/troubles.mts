@@ -1,3 +1,4 @@
+/** Cases that are worst for what is known of purchases only by their rows. */
 import type { Case, Crash } from './cases.mts';
 import { ANYWHERE, drawCrash, WITH_ROWS, type Draw } from './draw.mts';
 import { drawTableFate } from './tableFate.mts';
@@ -5,16 +6,19 @@ import { drawTableFate } from './tableFate.mts';
 /** The table of the log, machines that stand still, and groups that fare alike. */
 export function drawTroubles(draw: Draw, drawn: Case): Partial<Case> {
 	const { crashes, retryExecutions, engine } = drawn;
-	const kind = draw.upTo(7);
+	const kind = draw.upTo(11);
+	const isRetried = { retryExecutions: Math.max(1, retryExecutions) };
 	if (kind === 0) return drawRefused(draw, drawn);
 	if (kind === 1) return drawFailed(draw, drawn);
-	if (kind === 2 && engine !== 'workers')
+	if (kind <= 4 && engine !== 'workers')
 		return {
 			crashes: [drawSilence(draw, engine), ...crashes.slice(1)],
-			retryExecutions: Math.max(1, retryExecutions),
+			...isRetried,
 			...(draw.oneIn(3) ? { table: drawTableFate(draw, true) } : {}),
 		};
-	return kind <= 4 ? { table: drawTableFate(draw, crashes.length > 0) } : {};
+	if (kind > 8) return {};
+	const table = drawTableFate(draw, crashes.length > 0);
+	return crashes.length > 0 ? { table, ...isRetried } : { table };
 }
 
 /** All orders of a run are refused at once, when they have their rows. */
