@@ -1,4 +1,5 @@
 /** A world of executions that share the journal and n8n's table of processed data, and buy from one service. */
+import { AccountSlots } from '../../core/account/accountSlots';
 import { RowBudget } from '../../core/account/rowBudget';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
@@ -18,10 +19,10 @@ import { sharedClock, storeOfNames } from './support';
 export type Stored = JournalRow & { id: number; createdAt: string };
 
 /**
- * The end of one insert: as usual; its answer is lost and it is there, late, or never; n8n has no table for it; or n8n has
- * written it and says nothing.
+ * The end of one insert: as usual; its answer is lost and it is there, late, or never; n8n has no table for it; n8n
+ * says nothing; or a person clears the table at once.
  */
-export type Insert = 'good' | 'lost' | 'late' | 'never' | 'noTable' | 'silent';
+export type Insert = 'good' | 'lost' | 'late' | 'never' | 'noTable' | 'silent' | 'gone';
 
 /** The troubles that an execution has at the moment. */
 export interface Troubles {
@@ -109,6 +110,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 			if (how === 'silent') return await new Promise<never>(() => {});
 			if (how === 'late') void clock.sleep(40 * delays()).then(async () => await add(rows));
 			if (how === 'lost') await add(rows);
+			if (how === 'gone') return await takes();
 			if (how !== 'good') throw new Error('the answer was lost');
 			await add(rows);
 		};
@@ -189,9 +191,9 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 		const create = async ({ item }: Order, answer: ReturnType<typeof answers>) => {
 			steps.push(`${executionId} sends ${item}`);
 			await takes();
-			if (answer === 'accepted' || answer === 'lost') bought.push(item);
+			const id = `task ${answer === 'accepted' || answer === 'lost' ? bought.push(item) : 0}`;
 			await unlessDead(takes());
-			return `task ${bought.length}`;
+			return id;
 		};
 		const work = async (order: Order, tries: AttemptHooks, how?: () => Promise<string>): Promise<{ id: string }> => {
 			const { signal } = tries;
@@ -219,7 +221,8 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 				order,
 				product,
 				{
-					...{ ledger, writeAhead: journal, clock, client: {} },
+					...{ ledger, writeAhead: journal, clock },
+					client: timeoutMs === undefined ? {} : { slots: new AccountSlots(clock).ofRun() },
 					events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 					filesOf: () => new Map(),
 					uploadImage: async () => await Promise.resolve(''),
