@@ -3,7 +3,7 @@
  * nothing is bought twice.
  */
 import { hashOf } from '../../nodes/run/hashOf';
-import { hashOfKey } from '../../nodes/run/openPurchaseLog';
+import { hashOfKey } from '../../nodes/run/openJournal';
 
 test('a request has the same hash in every version, and another request or thing has another one', () => {
 	expect(hashOf('task', { prompt: 'a cat' })).toBe('Zl4HR4DdecJekkEFFUj9tR');
