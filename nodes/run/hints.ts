@@ -24,9 +24,8 @@ export interface UsedCredits {
 export const sayUsed = ({ credits, usd, shared }: UsedCredits): string =>
 	`The account has used ${credits} credits (${usd} USD) during this run${shared ? ' and others at the same time' : ''}`;
 
-/** E.g. "2026-11-28 at 14:05 UTC". */
-function sayTime(atMs: number): string {
-	const time = new Date(atMs).toISOString();
+/** E.g. "2026-11-28 at 14:05 UTC", of a time in ISO 8601. */
+function sayTime(time: string): string {
 	return `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
 }
 
@@ -62,11 +61,11 @@ export const HINTS = {
 		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
 		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
-	reused: ({ count, oldestAtMs }: { count: number; oldestAtMs: number }) =>
+	reused: ({ count, time }: { count: number; time: string }) =>
 		`${
 			count === 1
-				? `1 item got a task that this node has bought before, on ${sayTime(oldestAtMs)}. Nothing was bought for it.`
-				: `${count} items got tasks that this node has bought before, the oldest on ${sayTime(oldestAtMs)}. Nothing was bought for them.`
+				? `1 item got a task that this node has bought before, on ${sayTime(time)}. Nothing was bought for it.`
+				: `${count} items got tasks that this node has bought before, the oldest on ${sayTime(time)}. Nothing was bought for them.`
 		} To buy again, turn off Reuse While Building.`,
 	nothingReused: ({ why }: { why: string }) => `Reuse While Building has no effect here: ${why}.`,
 	reuseWhileBuilding: () =>

@@ -91,7 +91,7 @@ async function reuseFrom(run: Run, orders: readonly Order[], rows: unknown[]): P
 	const ofThisRound = [...(memory[KEY]?.[runIndex] ?? []), ...reused.map(({ task_id: id }) => id)];
 	memory[KEY] = { ...memory[KEY], [runIndex]: [...new Set(ofThisRound)] };
 	const oldestAtMs = reused.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Infinity);
-	hints.add(HINTS.reused({ count: reused.length, oldestAtMs }));
+	hints.add(HINTS.reused({ count: reused.length, time: new Date(oldestAtMs).toISOString() }));
 }
 
 /** Tells of the option, once for each node, when a person who builds a workflow has bought something without it. */
