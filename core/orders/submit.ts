@@ -228,9 +228,9 @@ function notingTries(order: Order, guarded: Omit<Sending, 'request'>, firstWave:
 			firstWave?.begin();
 			beginSubmitting(order);
 		},
-		putOff: (pauseMs) => {
+		putOff: (pauseMs, answer) => {
 			putOff(order);
-			guarded.putOff(pauseMs);
+			guarded.putOff(pauseMs, answer);
 			firstWave?.putOff(pauseMs);
 		},
 	};

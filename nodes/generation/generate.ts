@@ -145,7 +145,7 @@ export async function identifyFiles(images: PendingUpload[], { item, run, isKeye
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	const key = await readPurchaseKey(item, run);
-	const hash = () => hashOf('task', [kind, withReferences(planned.body).body]);
+	const hash = () => hashOf('task', [kind, planned.chosen]);
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);

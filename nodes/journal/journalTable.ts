@@ -16,6 +16,7 @@ import {
 	matching,
 	matchingAny,
 	onRows,
+	readIfNamed,
 	rememberSeen,
 	where,
 } from './purchasesTable';
@@ -165,13 +166,14 @@ export class N8nJournalTable implements JournalTable {
 		return await this.read(table, newest('key_hash', [claim], 0));
 	}
 
-	/**
-	 * Looks for the table by its name each time: one that a person has renamed keeps its ID, and other workflows buy by the
-	 * rows of a new one.
-	 */
+	/** The table has to have its name now: see `readIfNamed`. */
 	private async rowsOfKeys(keys: string[]): Promise<IDataObject[][]> {
-		forgetTable(this.context);
-		const found = await this.twice(async (table) => await this.rowsWith(table, 'key_hash', keys));
+		const found = await this.twice(async (table) => {
+			const [part = []] = inParts(unique(keys), VALUES_AT_ONCE);
+			const first = await readIfNamed(this.context, table, newest('key_hash', part, 0));
+			rememberSeen(table, first);
+			return await this.rowsWith(table, 'key_hash', keys, first);
+		});
 		return keys.map((key) => found.filter(({ key_hash: keyHash }) => keyHash === key));
 	}
 

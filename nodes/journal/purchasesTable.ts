@@ -3,8 +3,7 @@ import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
 import { NoTableError } from '../../core/journal/table';
 import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
-import { isInEngine2 } from '../run/engine2';
-import { NEEDED_NODES, runDataTableNodes } from './dataTableNode';
+import { nameOfNode, NEEDED_NODES, runDataTableNodes } from './dataTableNode';
 
 /** The most workflows whose tables are remembered, and the most tables whose numbers are. */
 const MOST_REMEMBERED = 1000;
@@ -13,7 +12,6 @@ const MOST_REMEMBERED = 1000;
 export function whatIsMissing(context: IExecuteFunctions, { isLasting }: { isLasting: boolean }): string | undefined {
 	if (!context.getWorkflow().id) return 'the workflow has not been saved';
 	if (!isLasting) return TOO_OLD;
-	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
 	const known = context.getKnownNodeTypes();
 	const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];
 	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;
@@ -116,19 +114,41 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const parameters = { resource: 'table', operation: 'create', tableName: TABLE_NAME, columns: { column }, options };
 	// Another execution may make it at the same moment: n8n refuses a second table of a name.
 	const refused = await runDataTableNodes(context, [parameters]).then(
-		() => 'n8n did not say why',
+		() => undefined,
 		(thrown: unknown) => wordsOf(thrown),
 	);
 	const made = await find(context);
-	if (made === undefined) throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
-	return made;
+	if (made !== undefined) return made;
+	// A person has renamed it already: the next look makes another one.
+	if (refused === undefined) throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
+	throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
+}
+
+/** The tables whose names have this one in it, the oldest first. */
+const LIST: INodeParameters = {
+	...{ resource: 'table', operation: 'list', returnAll: true },
+	options: { filterName: TABLE_NAME, sortField: 'createdAt', sortDirection: 'asc' },
+};
+
+/**
+ * Reads rows of the table if it has the name now, in one sub-execution. Rejects where another table has it, or none: a table that a
+ * person has renamed keeps its ID, and other workflows buy by the rows of a new one.
+ */
+export async function readIfNamed(
+	context: IExecuteFunctions,
+	tableId: string,
+	parameters: INodeParameters,
+): Promise<IDataObject[]> {
+	const name = JSON.stringify(TABLE_NAME);
+	const named = `$(${JSON.stringify(nameOfNode(0))}).all().find(({ json }) => json.name === ${name})`;
+	const id = JSON.stringify(tableId);
+	const table = `={{ ${named}?.json.id === ${id} ? ${id} : "not named ${TABLE_NAME}" }}`;
+	return await runDataTableNodes(context, [LIST, onRows(table, 'get', parameters)]);
 }
 
 /** n8n looks for parts of a name, so the comparison is made here. */
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
-	const options = { filterName: TABLE_NAME, sortField: 'createdAt', sortDirection: 'asc' };
-	const parameters = { resource: 'table', operation: 'list', returnAll: true, options };
-	const tables = await runDataTableNodes(context, [parameters]).catch(async (thrown: unknown) => {
+	const tables = await runDataTableNodes(context, [LIST]).catch(async (thrown: unknown) => {
 		return await Promise.reject(asNoTable(thrown));
 	});
 	const table = tables.find(({ name }) => name === TABLE_NAME);
