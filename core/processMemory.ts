@@ -90,5 +90,8 @@ export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();
 /** Manual runs that are under way, by workflow and node. As many as there are; those that sleep are gone seconds after they began. */
 export const manualRuns = new Map<string, object>();
 
+/** Nodes that have told of Reuse While Building, by workflow: at most 1,000. */
+export const toldOfReuse = new Set<string>();
+
 /** Purchases with a Purchase Key that are under way, by workflow and key. As many as there are; gone with their requests. */
 export const keysUnderWay = new Map<string, Promise<unknown>>();

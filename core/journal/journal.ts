@@ -307,7 +307,7 @@ export class Journal implements WriteAhead {
 
 	/**
 	 * Notes the tasks that have failed. Resolves when the rows are in the table that another try looks for: IDs, outcomes, and failures
-	 * that free a Purchase Key.
+	 * that free a Purchase Key, or a purchase that is reused.
 	 */
 	async end(orders: readonly Order[]): Promise<void> {
 		const { table } = this.ports;
@@ -318,7 +318,7 @@ export class Journal implements WriteAhead {
 			if (end?.error?.kind === 'taskFailed') {
 				const failed = this.toRow(order, 'failed', undefined, errorOf(order));
 				if (failed !== undefined) void table.insertLater(failed);
-				written = purchase.keyHash === undefined ? written : table.flush();
+				written = purchase.keyHash === undefined && !order.reused ? written : table.flush();
 			}
 			if (end !== undefined) delete order.purchase;
 		}
@@ -564,6 +564,8 @@ export class Journal implements WriteAhead {
 		if (purchase === undefined) return undefined;
 		return journalRow.parse({
 			...this.columns,
+			// The end of what is reused belongs to the run that has bought it: here, a retry would miss the rows before.
+			...purchase.boughtIn,
 			...{ item, state, model, task_id: taskId ?? '', code: error === undefined ? '' : codeOf(error) },
 			...{ attempt: purchase.attempt, request_hash: purchase.hash, key_hash: purchase.keyHash ?? '' },
 			more: error?.details.permanent && state === 'failed' ? JSON.stringify({ permanent: true }) : '',

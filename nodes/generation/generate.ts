@@ -40,6 +40,7 @@ export function generate(media: Media): Operation {
 		wait: waitField,
 		waitsFor: 'task',
 		describes: 'task',
+		canReuse: true,
 		prepare: async (item, run) => await orderGeneration(item, run, media),
 		promptOf: promptInForm,
 		product: taskProduct,

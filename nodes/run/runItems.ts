@@ -16,6 +16,7 @@ import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
+import { reuseTasks } from './reuse';
 import { executionOf, type Run } from './run';
 import { itemsOf, markForErrorOutput, onErrorOf, outcomeOf, type ItemContext, type Worked } from './toItem';
 
@@ -49,15 +50,24 @@ export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | 
 	const prepared = await prepareAll(context, items, signal);
 	if (signal?.aborted) return undefined;
 	refuseSharedKeys(prepared, ledger);
+	// First the claim: what another execution is buying has no ID to be reused yet.
 	const { refusal, handOver, release } = claimManualRun(run, ordersOf(prepared));
-	if (refusal !== undefined) for (const each of prepared) if (isOrder(each.work)) each.work = refusal;
 	try {
+		const unreadable = await reuseTasks(run, ordersOf(prepared));
+		refusePlanned(prepared, unreadable ?? refusal);
+		if (!ordersOf(prepared).some(({ state }) => state === 'planned')) release();
 		const worked = await workOnPrepared(run, prepared, items);
 		if (worked?.some(goesOn)) handOver();
 		return worked;
 	} finally {
 		release();
 	}
+}
+
+/** Ends all that is still to be submitted with this error, if there is one. */
+function refusePlanned(prepared: Prepared[], error?: GatewayError): void {
+	if (error === undefined) return;
+	for (const each of prepared) if (isOrder(each.work) && each.work.state === 'planned') each.work = error;
 }
 
 const ordersOf = (prepared: Prepared[]) => prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));

@@ -228,6 +228,34 @@ const played = [
 		find: 'return await access().catch(access);',
 		becomes: 'return await access();',
 	},
+	// Reuse While Building.
+	{
+		promise: 'production runs buy, also with Reuse While Building on',
+		file: 'nodes/run/reuse.ts',
+		find: "context.getMode() === 'manual' && !isToolRun(context)",
+		becomes: '!isToolRun(context)',
+		unfound: 'No node of the simulation has this option.',
+		noticedBy: 'test/nodes/reuse.test.ts',
+		title: 'an execution that is started by',
+	},
+	{
+		promise: 'with Reuse While Building, nothing is bought where the log cannot be read',
+		file: 'nodes/run/reuse.ts',
+		find: "return gatewayError('reuseUnavailable', { why: wordsOf(thrown) });",
+		becomes: 'return undefined;',
+		unfound: 'No node of the simulation has this option.',
+		noticedBy: 'test/nodes/reuse.test.ts',
+		title: 'nothing is bought where the table',
+	},
+	{
+		promise: 'a retry goes on with a task that Reuse While Building has found',
+		file: 'core/journal/reuse.ts',
+		find: 'ledger.accepted(order.item, { taskId, hash, attempt, acceptedAtMs, boughtIn });',
+		becomes: '',
+		unfound: 'No node of the simulation has this option.',
+		noticedBy: 'test/nodes/reuse.test.ts',
+		title: 'a retry of an execution that has reused tasks',
+	},
 	// The purchase log, and one purchase for each key.
 	{
 		promise: 'what another execution has bought under a key is not bought again',
