@@ -1,4 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
+import { untilAborted } from '../../core/abort';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences, type PendingFiles, type PendingUpload } from '../../core/models/images';
@@ -82,7 +83,7 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
 	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
 	if (run.batch !== undefined) throw gatewayError('purchaseKeyNotHere', {});
-	const why = await run.openJournal();
+	const why = await untilAborted(run.openJournal(), run.context.getExecutionCancelSignal());
 	if (why !== undefined || run.journal?.isWithoutRows !== false)
 		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });
 	return { keyHash: await hashOfKeyHere(run.context, key) };

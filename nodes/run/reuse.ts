@@ -63,7 +63,7 @@ async function whyNoRows({ context, writeAhead, openJournal }: Run): Promise<str
 
 /** Asks the table also where it could not be found a moment ago: that may have been a database that was busy. */
 async function readRows({ context, journal }: Run, orders: readonly Order[]): Promise<unknown[]> {
-	const table = journal?.ports.table ?? new N8nJournalTable(context, () => {});
+	const table = journal?.ports.table ?? new N8nJournalTable(context, () => {}, 0);
 	return await table.rowsOfRequests([...new Set(orders.flatMap(({ request }) => request?.hash ?? []))]);
 }
 

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { untilAborted } from '../../core/abort';
 import { takingBreaks } from '../../core/clock';
 import { gatewayError, GatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
@@ -89,9 +90,10 @@ async function workOnPrepared(
 	const orders = ordersOf(prepared);
 	const { batch } = run;
 	// What goes on in another execution has no rows.
-	if (batch === undefined && orders.some(({ state }) => state === 'planned')) await run.openJournal();
+	if (batch === undefined && orders.some(({ state }) => state === 'planned'))
+		await untilAborted(run.openJournal(), signal);
 	const { journal } = run;
-	await Promise.all([onPrepared(orders), journal?.takeOver(orders)]);
+	await untilAborted(Promise.all([onPrepared(orders), journal?.takeOver(orders)]), signal);
 	for (const order of orders) order.batch = batch;
 	const isElsewhere = (order: Order) =>
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
@@ -106,8 +108,8 @@ async function workOnPrepared(
 	};
 	const unsettled = orders.filter((order) => journal?.isUnsettled(order));
 	const { outcomes } = await advanceAll(works, ports, options);
-	const mayGoOn = continueOnError || outcomes.every(({ ok }) => ok);
-	if (journal !== undefined && unsettled.length > 0 && mayGoOn) {
+	const endsHere = !continueOnError && outcomes.some(({ ok }) => !ok);
+	if (journal !== undefined && unsettled.length > 0 && !endsHere) {
 		await journal.settle(signal);
 		const settled = await advanceAll(unsettled, ports, options);
 		for (const [index, order] of unsettled.entries()) {
