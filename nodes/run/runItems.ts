@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { untilAborted } from '../../core/abort';
 import { takingBreaks } from '../../core/clock';
 import { gatewayError, GatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
@@ -81,7 +82,9 @@ async function workOnPrepared(
 	// What goes on in another execution has no rows.
 	if (batch === undefined && orders.some(({ state }) => state === 'planned')) await run.openJournal();
 	const { journal } = run;
-	await Promise.all([onPrepared(orders), journal?.takeOver(orders)]);
+	// A stop does not wait for n8n's database.
+	await untilAborted(Promise.all([onPrepared(orders), journal?.takeOver(orders)]), signal);
+	if (signal?.aborted) return undefined;
 	for (const order of orders) order.batch = batch;
 	const isElsewhere = (order: Order) =>
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
@@ -105,7 +108,7 @@ async function workOnPrepared(
 			if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
 		}
 	}
-	await journal?.end(orders);
+	await untilAborted(journal?.end(orders) ?? Promise.resolve(), signal);
 	if (signal?.aborted) {
 		await run.writeAhead.end(signal);
 		run.log.stopped();
