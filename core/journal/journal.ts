@@ -1,3 +1,4 @@
+import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
@@ -220,7 +221,8 @@ export class Journal implements WriteAhead {
 		const { clock } = this.ports;
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
-			const rows = await this.readRun(takingBreaks(clock)).catch(() => undefined);
+			const reading = this.readRun(takingBreaks(clock)).catch(() => undefined);
+			const rows = await untilAborted(reading, signal);
 			const last = rows && lastOfAttempts(rows.attempts);
 			for (const [order, row] of this.unsettled) {
 				const now = last?.get(row.attempt) ?? row;
@@ -334,10 +336,12 @@ export class Journal implements WriteAhead {
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
 		const permit = await this.ports.rows.take(this.ports.pace, signal);
 		if (signal?.aborted) return permit.end();
-		await new Promise<void>((resolve, reject) => {
+		const joined = new Promise<void>((resolve, reject) => {
 			this.joining.push({ order, permit, signal, resolve, reject });
 			if (!this.isInserting) void this.insertAll();
 		});
+		// A stop does not wait for n8n's database.
+		await untilAborted(joined, signal);
 	}
 
 	/** Called right before the request leaves: a mark says from now on that rows must be there. */
@@ -472,10 +476,13 @@ export class Journal implements WriteAhead {
 	private letGo(group: Joining[], found: unknown[]): void {
 		this.stopped = this.lookAround(found);
 		if (this.stopped !== undefined) throw this.stopped;
-		for (const { order, resolve, reject } of group) {
+		for (const { order, signal, resolve, reject } of group) {
+			// It has been withdrawn, and may have another attempt by now.
+			if (signal?.aborted) continue;
 			const { keyHash } = order.request ?? {};
 			const alone = keyHash === undefined ? Promise.resolve() : claimOthers(this.keys, order, found);
 			void alone.then(resolve, (thrown: unknown) => {
+				if (signal?.aborted) return;
 				const error = asGatewayError(thrown);
 				this.note(order, 'not_accepted', { error });
 				delete order.purchase;

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
+import { untilAborted } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
 import { Journal } from '../../core/journal/journal';
 import { Marks } from '../../core/journal/marks';
@@ -78,7 +79,8 @@ function whyNotHere(context: IExecuteFunctions): string | undefined {
  */
 async function whyNoTable(context: IExecuteFunctions): Promise<string | undefined> {
 	try {
-		await assertTable(context);
+		// A stop does not wait for n8n's database.
+		await untilAborted(assertTable(context), context.getExecutionCancelSignal());
 		return undefined;
 	} catch (thrown) {
 		return thrown instanceof NoTableError ? thrown.message : undefined;

@@ -93,6 +93,7 @@ async function workOnPrepared(
 	if (batch === undefined && orders.some(({ state }) => state === 'planned'))
 		await untilAborted(run.openJournal(), signal);
 	const { journal } = run;
+	// A stop does not wait for n8n's database.
 	await untilAborted(Promise.all([onPrepared(orders), journal?.takeOver(orders)]), signal);
 	for (const order of orders) order.batch = batch;
 	const isElsewhere = (order: Order) =>
@@ -117,7 +118,7 @@ async function workOnPrepared(
 			if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
 		}
 	}
-	await journal?.end(orders);
+	await untilAborted(journal?.end(orders) ?? Promise.resolve(), signal);
 	if (signal?.aborted) {
 		await run.writeAhead.end(signal);
 		run.log.stopped();
