@@ -12,8 +12,7 @@ test('a request has the same hash in every version, and another request or thing
 });
 
 test('a Purchase Key has the same hash in all nodes with the same account and address, and no other', () => {
-	const of = (key: string, account: string, baseUrl: string) =>
-		hashOfKey(key, { account, base_url: baseUrl } as Parameters<typeof hashOfKey>[1]);
+	const of = (key: string, account: string, baseUrl: string) => hashOfKey(key, { account, baseUrl });
 	expect(of('k', 'c', 'https://gateway.test')).toBe('8rRERfRBgnONwQHlnBbp6l');
 	const others = [
 		of('x', 'c', 'https://gateway.test'),
