@@ -78,5 +78,6 @@ export async function runTool(
 		credentials,
 	});
 	if (executeWorkflow !== undefined) additionalData.executeWorkflow = executeWorkflow as never;
-	return { ...used, run: await promise };
+	const run = await promise;
+	return { ...used, run };
 }
