@@ -1,7 +1,7 @@
 /** The journal of a run in n8n's engine: its rows, what they cost, and what a run without them does. */
 import type { IDataObject } from 'n8n-workflow';
 import { COLUMNS, journalRow, TABLE_NAME } from '../../core/journal/row';
-import { JournalRuns } from '../support/journalRuns.mts';
+import { JournalRuns, outcomeOf } from '../support/journalRuns.mts';
 import { pause, prompts, quick, quickSandbox, runToEnter, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -232,6 +232,44 @@ describe('a run for which n8n has no table', () => {
 		expect(error?.description).toContain('n8n’s data tables are turned off');
 		expect(sandbox.requests).toHaveLength(0);
 	});
+});
+
+describe('a run that goes on in another execution', () => {
+	const waiting: Array<[wait: string, more: IDataObject]> = [
+		['acrossRestarts', {}],
+		['inAnotherWorkflow', { workflowId: { __rl: true, mode: 'id', value: 'other' } }],
+	];
+
+	const runWaiting = async (parameters: IDataObject, options: RunOptions) => {
+		const started = runs.begin('image', { ...fromItem, ...parameters }, options);
+		started.additionalData.executeWorkflow = async () =>
+			await Promise.resolve({ executionId: '5', data: [null], waitTill: new Date(4e12) });
+		return await outcomeOf(started);
+	};
+
+	test.each(waiting)('with Wait = %s has no rows, and no hint about them', async (wait, more) => {
+		const { hints, error } = await runWaiting({ wait, ...more }, { ...first, items: prompts('a') });
+		expect([error, sandbox.tasks.length, runs.tables.operations]).toEqual([undefined, 1, []]);
+		expect(hints.join()).not.toContain(TABLE_NAME);
+	});
+
+	test.each(waiting)(
+		'with Wait = %s, a retry of a crashed run with rows submits nothing, and the other way round neither',
+		async (wait, more) => {
+			const items = prompts('a');
+			await runs.crashAtTheEnd(fromItem, { ...first, items });
+			const waits = await runWaiting({ wait, ...more }, { ...retry, items, ...inItems });
+			expect(JSON.stringify([waits.json, waits.error])).not.toContain(sandbox.tasks[0]?.id);
+			expect(sandbox.tasks).toHaveLength(1);
+			runs.reset();
+			const kept = { executionId: '3', establishedAt: establishedAt + 1 };
+			await runWaiting({ wait, ...more }, { ...first, items, kept });
+			const again = { ...retry, items, kept: { ...kept, executionId: '4' } };
+			const { error } = await runs.run('image', fromItem, again);
+			expect(error?.message).toMatch(/may or may not have accepted/);
+			expect(sandbox.tasks).toHaveLength(2);
+		},
+	);
 });
 
 describe('a run that has a table', () => {

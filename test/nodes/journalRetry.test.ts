@@ -132,6 +132,17 @@ describe('a retry after a crash', () => {
 		}
 	});
 
+	test('gives the calls of an agent the tasks of the calls before, though their requests are the same', async () => {
+		const parameters = { prompt: `={{ $fromAI('Prompt', 'what it is', 'string') }}`, options: quick };
+		const calls = [{ Prompt: 'a cat' }, { Prompt: 'a cat' }];
+		await runs.runTool('image', parameters, calls, first);
+		await runs.dieAtTheEnd();
+		const bought = ids();
+		const { answers } = await runs.runTool('image', parameters, [...calls, { Prompt: 'a dog' }], retryAs('2'));
+		expect(answers.map(({ text, error }) => error ?? /img_\w+/.exec(text ?? '')?.[0])).toEqual(ids());
+		expect([bought, ids().length]).toEqual([ids().slice(0, 2), 3]);
+	});
+
 	test('of a token, which cannot be had again, creates no second one', async () => {
 		const form = { operation: 'create', name: 'a', quota: 'unlimited' };
 		await runs.crashAtTheEnd(form, first, 'token');

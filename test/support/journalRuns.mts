@@ -1,6 +1,7 @@
 /** Runs of nodes in n8n's engine with the journal in data tables, and n8n's death in the middle of them. */
 import type { IDataObject } from 'n8n-workflow';
 import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
+import { runTool } from './agent.mts';
 import { DataTables, type Row } from './dataTables.mts';
 import { pause, startGateway, type Kind, type RunOptions, type Sandbox } from './nodes.mts';
 import { ProcessedData, useProcessedData } from './processedData.mts';
@@ -31,6 +32,24 @@ export class JournalRuns {
 		return await outcomeOf(this.begin(kind, parameters, options));
 	}
 
+	/** Calls of a tool, which an agent makes one after the other. */
+	async runTool(
+		kind: Kind,
+		parameters: IDataObject,
+		calls: IDataObject[],
+		execution: Pick<RunOptions, 'mode' | 'kept'>,
+	) {
+		const { executeWorkflow } = this.tables;
+		const ofRun = { ...execution, credential: BY_DEFAULT, executeWorkflow };
+		return await runTool(kind, this.sandbox(), parameters, calls, {}, ofRun);
+	}
+
+	/** n8n dies before it has saved what the node has put out. */
+	async dieAtTheEnd(): Promise<void> {
+		await this.rows();
+		this.go({ tables: this.tables.afterCrash(), record: this.record.afterCrash() });
+	}
+
 	/** The rows, once nothing more is written. */
 	async rows(): Promise<Row[]> {
 		for (let before = -1; before !== this.tables.operations.length; await pause(50))
@@ -50,11 +69,9 @@ export class JournalRuns {
 		this.go(left);
 	}
 
-	/** n8n dies before it has saved what the node has put out. */
 	async crashAtTheEnd(parameters: IDataObject, options: RunOptions, kind: Kind = 'image') {
 		const ended = await this.run(kind, parameters, options);
-		await this.rows();
-		this.go({ tables: this.tables.afterCrash(), record: this.record.afterCrash() });
+		await this.dieAtTheEnd();
 		return ended;
 	}
 
