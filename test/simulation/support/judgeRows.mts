@@ -120,7 +120,8 @@ function rowsOfOrdersThatWait({ origins, time }: N8n, attempts: Attempt[]): stri
 
 /** At most so many rows as may leave in half a second, but one. */
 function tooManyUnsent({ origins }: N8n, attempts: Attempt[]): string[] {
-	if (!areCalm(origins)) return [];
+	// After a stop, n8n does not say when what is withdrawn is written.
+	if (!areCalm(origins) || origins.some(({ stop }) => stop.signal.aborted)) return [];
 	const [{ drawn }] = origins as [Origin];
 	const most = Math.max(1, Math.ceil(drawn.requestsPerSecond / 2));
 	const ends = attempts.map(({ begun, later, post }) => {
