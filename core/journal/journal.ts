@@ -13,9 +13,10 @@ import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
 import type { FoundMarks, Marks } from './marks';
+import { GAPS, gapOf, ROWS_GONE, submittedBy } from './gaps';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, replay, runOf, toEntry } from './replay';
-import type { Gap, RunRows } from './replay';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, purchaseOf, readRun, replay, runOf, toEntry } from './replay';
+import type { RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
@@ -592,37 +593,9 @@ export class Journal implements WriteAhead {
 	}
 }
 
-const submittedBy = ({ execution }: StoredRow) => gatewayError('submittedByOtherRetry', { execution });
-
 interface Outcome {
 	taskId?: string;
 	error?: GatewayError;
 	/** 0: the request is sent again as soon as the account has a place. */
 	pauseMs?: number;
 }
-
-/** The part of an order by which its rows are joined and found. */
-export function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
-	const { hash = '', keyHash } = request ?? {};
-	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
-}
-
-const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
-
-/** The reason why rows do not tell all that earlier tries have sent, for messages. */
-function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {
-	if (marks === undefined) return UNREADABLE;
-	if (marks.withoutRows) return INTERRUPTED;
-	if (rows.gap !== undefined) return GAPS[rows.gap];
-	if (marks.withRows > 1) return GAPS.twoFirstTries;
-	if (isOld || (marks.withRows > 0 && rows.attempts.length === 0)) return GAPS.rowsRemoved;
-	return undefined;
-}
-
-const GAPS: Record<Gap, string> = {
-	unreadable: `A row of this run in the data table ${TABLE_NAME} cannot be read: it was changed, or another version of this package has written it.`,
-	otherNode: `The rows in the data table ${TABLE_NAME} are those of another node with this name.`,
-	twoFirstTries: `Two executions began in the same millisecond, and n8n does not say which of them this one repeats.`,
-	rowsRemoved: `Rows of this run are missing in the data table ${TABLE_NAME}.`,
-	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
-};

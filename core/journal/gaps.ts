@@ -1,0 +1,28 @@
+import { gatewayError } from '../errors';
+import { INTERRUPTED, UNREADABLE } from '../orders/writeAheadLog';
+import type { FoundMarks } from './marks';
+import type { Gap, RunRows } from './replay';
+import { TABLE_NAME, type StoredRow } from './row';
+
+/** The reason why rows do not tell all that earlier tries have sent, for messages. */
+export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {
+	if (marks === undefined) return UNREADABLE;
+	if (marks.withoutRows) return INTERRUPTED;
+	if (rows.gap !== undefined) return GAPS[rows.gap];
+	if (marks.withRows > 1) return GAPS.twoFirstTries;
+	if (isOld || (marks.withRows > 0 && rows.attempts.length === 0)) return GAPS.rowsRemoved;
+	return undefined;
+}
+
+export const GAPS: Record<Gap, string> = {
+	unreadable: `A row of this run in the data table ${TABLE_NAME} cannot be read: it was changed, or another version of this package has written it.`,
+	otherNode: `The rows in the data table ${TABLE_NAME} are those of another node with this name.`,
+	twoFirstTries: `Two executions began in the same millisecond, and n8n does not say which of them this one repeats.`,
+	rowsRemoved: `Rows of this run are missing in the data table ${TABLE_NAME}.`,
+	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
+};
+
+/** The error of orders that another execution submits. */
+export const submittedBy = ({ execution }: StoredRow) => gatewayError('submittedByOtherRetry', { execution });
+
+export const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
