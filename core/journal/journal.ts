@@ -17,7 +17,7 @@ import { GAPS, gapOf, ROWS_GONE, submittedBy } from './gaps';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, purchaseOf, readRun, replay, runOf, toEntry } from './replay';
 import type { RunRows } from './replay';
-import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
+import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 
@@ -222,8 +222,7 @@ export class Journal implements WriteAhead {
 		const { clock } = this.ports;
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
-			const reading = this.readRun(takingBreaks(clock)).catch(() => undefined);
-			const rows = await untilAborted(reading, signal);
+			const rows = await untilAborted(this.readRun(takingBreaks(clock)).catch(() => undefined), signal);
 			const last = rows && lastOfAttempts(rows.attempts);
 			for (const [order, row] of this.unsettled) {
 				const now = last?.get(row.attempt) ?? row;
