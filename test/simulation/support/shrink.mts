@@ -1,4 +1,4 @@
-import type { Case, ItemPlan } from './cases.mts';
+import type { Case, Crash, ItemPlan } from './cases.mts';
 
 const LONGEST_MS = 30_000;
 
@@ -61,8 +61,12 @@ function* simplerCases(drawn: Case): Generator<Case> {
 	for (const [key, value] of Object.entries(PLAIN) as Array<[keyof Case, unknown]>) {
 		if (JSON.stringify(drawn[key]) !== JSON.stringify(value)) yield { ...drawn, [key]: value };
 	}
-	for (const [index, crash] of drawn.crashes.entries())
-		if (crash.downMs > 1000) yield { ...drawn, crashes: replaced(drawn.crashes, index, { ...crash, downMs: 1000 }) };
+	for (const [index, crash] of drawn.crashes.entries()) {
+		const withCrash = (simpler: Crash) => ({ ...drawn, crashes: replaced(drawn.crashes, index, simpler) });
+		const { silentMs: _, isUnnoticed: __, ...dies } = crash;
+		if (crash.downMs > 1000) yield withCrash({ ...crash, downMs: 1000 });
+		if (crash.silentMs !== undefined) yield withCrash(dies);
+	}
 }
 
 function* simplerPlans({ posts, files }: ItemPlan): Generator<ItemPlan> {
