@@ -41,7 +41,7 @@ export interface JournalPorts {
 	/** The run began so long ago that rows of it may have been removed. */
 	isOld: boolean;
 	table: JournalTable;
-	marks: Pick<Marks, 'find' | 'write'>;
+	marks: Pick<Marks, 'find' | 'write' | 'writeAgain'>;
 	/** The log of a run without rows: it says what may be submitted where rows do not tell, or cannot be written. */
 	withoutRows: WriteAheadLog;
 	rows: Pick<RowBudget, 'take'>;
@@ -63,7 +63,7 @@ interface Memory {
 	hasTakenOver?: boolean;
 	first: string;
 	nextNumber: number;
-	/** A retry has found none of the traces that a request leaves before it is sent. */
+	/** A retry has found none of the marks that a request leaves before it is sent, or none of the rows. */
 	missed?: { marks: boolean; rows: boolean };
 	isMarked?: boolean;
 	/** The reason why it submits nothing without an ID, unless a person names it. */
@@ -178,7 +178,7 @@ export class Journal implements WriteAhead {
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
 		this.memory.nextNumber = rows.nextNumber;
-		this.memory.missed = { marks: marks?.withRows === 0, rows: rows.attempts.length === 0 };
+		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
 		const own = rows.leases.find(({ attempt }) => attempt === lease);
 		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
@@ -341,7 +341,11 @@ export class Journal implements WriteAhead {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
 			// other one are not there, or its look has not shown this one.
 			if (missed?.rows) throw stop(GAPS.rowsRemoved);
-			const rows = await outlasting(clock, async () => await table.look(this.lookFor([]))).catch((thrown: unknown) => {
+			const lookAgain = async () => {
+				await marks.writeAgain();
+				return await table.look(this.lookFor([]));
+			};
+			const rows = await outlasting(clock, lookAgain).catch((thrown: unknown) => {
 				throw notRecorded(thrown);
 			});
 			this.stopped ??= this.lookAround(rows);
@@ -575,9 +579,10 @@ function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): st
 	if (marks === undefined) return UNREADABLE;
 	if (marks.withoutRows) return INTERRUPTED;
 	if (rows.gap !== undefined) return GAPS[rows.gap];
-	if (marks.withRows > 1) return GAPS.twoFirstTries;
-	if (isOld || (marks.withRows > 0 && rows.attempts.length === 0)) return GAPS.rowsRemoved;
-	return undefined;
+	if (marks.firstTries > 1) return GAPS.twoFirstTries;
+	const isAnyMissing = marks.withRows && rows.nextNumber === 0;
+	const isFirstMissing = marks.firstTries > 0 && !rows.leases.some(({ execution, first }) => execution === first);
+	return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;
 }
 
 const GAPS: Record<Gap, string> = {
