@@ -15,9 +15,17 @@ const LONGEST_PAUSE_MS = 60_000;
 export interface RowPermit {
 	/** The request leaves: it is on its way to the service. */
 	leaves: () => void;
-	/** Its outcome is known, and is to be written now. */
+	/**
+	 * The answer is 429, and no task of the account runs here whose end would make room.
+	 *
+	 * @param askedMs the pause that the service asks for
+	 */
+	refused: (error: GatewayError, askedMs: number) => void;
+	/** The answer is any other: the account takes requests. */
+	served: () => void;
+	/** The outcome is known, and is to be written now. */
 	answered: () => void;
-	/** Its outcome is written, or nothing was written at all. */
+	/** The outcome is written, or nothing was written at all. */
 	end: () => void;
 }
 
@@ -28,13 +36,13 @@ export type RowPace = Pick<Pace, 'turnInMs' | 'spacingMs'>;
 interface Waiter {
 	pace: RowPace;
 	sinceMs: number;
-	go: () => void;
+	go: (permit: RowPermit) => void;
 	fail: (error: GatewayError) => void;
 }
 
 const LOOK_AGAIN_MS = 1;
 
-/** The account takes no tasks, and none of them runs here whose end would make room. */
+/** The account takes no tasks. */
 interface Full {
 	sinceMs: number;
 	untilMs: number;
@@ -56,7 +64,8 @@ export class RowBudget {
 
 	private full?: Full;
 
-	private isAsking = false;
+	/** The one that asks whether the account is still full. Answers of others say nothing about that: they were sent before. */
+	private asking?: RowPermit;
 
 	/** Those that want to write a row, in the sequence in which they have come. */
 	private readonly queue: Waiter[] = [];
@@ -73,6 +82,7 @@ export class RowBudget {
 	 * service when the account has been full for as long as a request is repeated.
 	 */
 	async take(pace: RowPace, signal?: AbortSignal): Promise<RowPermit> {
+		if (signal?.aborted) return this.permit();
 		return await new Promise((resolve, reject) => {
 			const end = () => {
 				forget();
@@ -82,44 +92,24 @@ export class RowBudget {
 			const waiter: Waiter = {
 				pace,
 				sinceMs: this.clock.now(),
-				go: () => {
+				go: (permit) => {
 					end();
-					resolve(this.permit());
+					resolve(permit);
 				},
 				fail: (error) => {
 					end();
 					reject(error);
 				},
 			};
-			const forget = onAbort(signal, () => waiter.go());
-			if (signal?.aborted) return;
+			const forget = onAbort(signal, () => waiter.go(this.permit()));
 			this.queue.push(waiter);
 			if (this.wake === undefined) void this.serve();
 			else if (this.queue.length === 1) this.wake.abort();
 		});
 	}
 
-	/** Notes an answer of 429 while no task of the account runs here. */
-	refused(error: GatewayError, askedMs: number): void {
-		const nowMs = this.clock.now();
-		const pauseMs = Math.min(LONGEST_PAUSE_MS, (this.full?.pauseMs ?? SHORTEST_PAUSE_MS / 2) * 2);
-		const sinceMs = this.full?.sinceMs ?? nowMs;
-		this.full = { sinceMs, untilMs: nowMs + Math.max(pauseMs, askedMs), pauseMs, error };
-		this.isAsking = false;
-		this.changed();
-	}
-
-	/** Notes any other answer: the account takes requests. */
-	answered(): void {
-		if (this.full === undefined) return;
-		this.full = undefined;
-		this.isAsking = false;
-		this.changed();
-	}
-
 	private permit(): RowPermit {
 		let isOpen = true;
-		const asks = this.full !== undefined;
 		this.open++;
 		const count = (opens: boolean) => {
 			if (isOpen === opens) return;
@@ -127,18 +117,37 @@ export class RowBudget {
 			this.open += opens ? 1 : -1;
 			if (!opens) this.changed();
 		};
-		return {
+		const permit: RowPermit = {
 			leaves: () => count(false),
+			refused: (error, askedMs) => this.refused(permit, error, askedMs),
+			served: () => {
+				this.full = undefined;
+				this.asking = undefined;
+				this.changed();
+			},
 			answered: () => count(true),
 			end: () => {
 				count(false);
+				if (this.asking !== permit) return;
 				// It has got no answer: the next one asks.
-				if (asks && this.isAsking) {
-					this.isAsking = false;
-					this.changed();
-				}
+				this.asking = undefined;
+				this.changed();
 			},
 		};
+		return permit;
+	}
+
+	private refused(permit: RowPermit, error: GatewayError, askedMs: number): void {
+		const nowMs = this.clock.now();
+		const { full } = this;
+		const isAsking = this.asking === permit;
+		// Of many that were under way together, the first one says it all.
+		const shortestMs = full?.pauseMs ?? SHORTEST_PAUSE_MS;
+		const pauseMs = full !== undefined && isAsking ? Math.min(LONGEST_PAUSE_MS, shortestMs * 2) : shortestMs;
+		const untilMs = Math.max(full?.untilMs ?? 0, nowMs + Math.max(pauseMs, askedMs));
+		this.full = { sinceMs: full?.sinceMs ?? nowMs, untilMs, pauseMs, error };
+		if (isAsking) this.asking = undefined;
+		this.changed();
 	}
 
 	private changed(): void {
@@ -151,7 +160,9 @@ export class RowBudget {
 		for (let first = this.queue[0]; first !== undefined; first = this.queue[0]) {
 			const waitMs = this.waitOf(first);
 			if (waitMs <= 0) {
-				first.go();
+				const permit = this.permit();
+				if (this.full !== undefined) this.asking = permit;
+				first.go(permit);
 				continue;
 			}
 			this.wake = new AbortController();
@@ -160,23 +171,20 @@ export class RowBudget {
 		this.wake = undefined;
 	}
 
-	/** Milliseconds until it is worth to look again; 0 where the first one may go, or has an answer. */
+	/** Milliseconds until it is worth to look again; 0 where the first one may go. */
 	private waitOf({ pace, sinceMs, fail }: Waiter): number {
 		const nowMs = this.clock.now();
 		const { full } = this;
-		if (full !== undefined) {
-			const leftMs = Math.max(sinceMs, full.sinceMs) + REPEAT_FOR_MS - nowMs;
-			if (leftMs < 0) {
-				fail(full.error);
-				return LOOK_AGAIN_MS;
-			}
-			if (this.isAsking) return leftMs + LOOK_AGAIN_MS;
-			if (nowMs < full.untilMs) return Math.min(leftMs + LOOK_AGAIN_MS, full.untilMs - nowMs);
-			this.isAsking = true;
-			return 0;
-		}
 		const turnInMs = pace.turnInMs + this.open * pace.spacingMs;
 		const isNear = this.open === 0 ? pace.turnInMs <= TURN_WITHIN_MS : turnInMs < TURN_WITHIN_MS;
-		return isNear ? 0 : Math.max(LOOK_AGAIN_MS, turnInMs - TURN_WITHIN_MS);
+		const waitMs = isNear ? 0 : Math.max(LOOK_AGAIN_MS, turnInMs - TURN_WITHIN_MS);
+		if (full === undefined) return waitMs;
+		const leftMs = Math.max(sinceMs, full.sinceMs) + REPEAT_FOR_MS - nowMs;
+		if (leftMs < 0) {
+			fail(full.error);
+			return LOOK_AGAIN_MS;
+		}
+		const pauseMs = this.asking === undefined ? Math.max(waitMs, full.untilMs - nowMs) : Infinity;
+		return Math.min(leftMs + LOOK_AGAIN_MS, pauseMs);
 	}
 }

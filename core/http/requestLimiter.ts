@@ -30,7 +30,7 @@ export interface Pace {
 	readonly spacingMs: number;
 	/**
 	 * Resolves with true when a request may be sent; early when the signal aborts (the caller checks it). With false when a pause
-	 * moves its turn further away than `withinMs`.
+	 * moves its turn further away than `withinMs`, or has done so already.
 	 */
 	acquire: (signal?: AbortSignal, withinMs?: number) => Promise<boolean>;
 	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
@@ -105,6 +105,11 @@ export class RequestLimiter implements Pace {
 		return Math.max(this.slowedToMs, this.window.spacingMs);
 	}
 
+	/** Milliseconds until the pause after a 429 is over. */
+	get heldForMs(): number {
+		return this.heldUntilMs - this.clock.now();
+	}
+
 	async acquire(signal?: AbortSignal, withinMs?: number): Promise<boolean> {
 		return await this.own.acquire(signal, withinMs);
 	}
@@ -114,7 +119,7 @@ export class RequestLimiter implements Pace {
 		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
 		const slowestMs = Math.max(SLOWEST_PACE_MS, spacingMs * 2);
 		this.slowedToMs = Math.min(slowestMs, Math.max(spacingMs, this.slowedToMs) * 2);
-		const heldForMs = this.heldUntilMs - this.clock.now();
+		const { heldForMs } = this;
 		let before = 0;
 		for (const lane of [...this.turns]) before += lane.giveUpLate(heldForMs + before * this.spacingMs, this.spacingMs);
 	}
@@ -204,6 +209,7 @@ class Lane implements Pace {
 
 	async acquire(signal?: AbortSignal, withinMs?: number): Promise<boolean> {
 		if (signal?.aborted) return true;
+		if (withinMs !== undefined && this.limiter.heldForMs > withinMs) return false;
 		return await new Promise<boolean>((resolve) => {
 			const go = (isTurn: boolean) => {
 				this.waiting.delete(go);

@@ -137,7 +137,9 @@ export class GatewayRequests {
 			await tries.begin?.(signal);
 			if (!(await limiter.acquire(signal, tries.turnWithinMs))) {
 				// A pause has come in between.
-				tries.putOff?.(limiter.turnInMs);
+				const { turnInMs } = limiter;
+				tries.putOff?.(turnInMs);
+				await clock.sleep(Math.max(1, turnInMs - (tries.turnWithinMs ?? 0)), signal);
 				attempt--;
 				continue;
 			}

@@ -1,6 +1,7 @@
+import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
-import type { JsonObject } from '../json';
+import { isPlainObject, type JsonObject } from '../json';
 import type { RowBudget, RowPermit, RowPace } from '../account/rowBudget';
 import { TURN_WITHIN_MS } from '../account/rowBudget';
 import type { OrderLedger } from '../orders/ledger';
@@ -13,10 +14,11 @@ import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOfAttempts, meaningOf, readRun, replay, toEntry, type Gap, type RunRows } from './replay';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, replay, runOf, toEntry } from './replay';
+import type { Gap, RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
-import { NoTableError, type JournalTable } from './table';
+import { NoTableError, type JournalTable, type Look } from './table';
 
 /** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
 export const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
@@ -46,7 +48,7 @@ export interface JournalPorts {
 	marks: Pick<Marks, 'find' | 'write'>;
 	/** The log of a run without rows: it says what may be submitted where rows do not tell, or cannot be written. */
 	withoutRows: WriteAheadLog;
-	rows: Pick<RowBudget, 'take' | 'refused' | 'answered'>;
+	rows: Pick<RowBudget, 'take'>;
 	pace: RowPace;
 	ledger: OrderLedger;
 	clock: Clock;
@@ -57,15 +59,23 @@ export interface JournalPorts {
 /** The facts that the tries of one execution share: n8n keeps them with the ledger. */
 interface Memory {
 	executionId: string;
-	/** Names of its leases; the last one counts. */
+	/** Names of its leases. Those of which n8n could not say that they are there may be there all the same. */
 	leases: string[];
+	/** A lease is there. */
+	isClaimed?: boolean;
+	/** A retry has claimed the run, and has read its rows since. Until then, it submits nothing. */
+	hasTakenOver?: boolean;
 	first: string;
 	nextNumber: number;
+	/** A retry has found none of the traces that a request leaves before it is sent. */
+	missed?: { marks: boolean; rows: boolean };
 	isMarked?: boolean;
 	/** The reason why it submits nothing without an ID, unless a person names it. */
 	doubt?: string;
-	/** It has no rows: n8n had no table for them before its first request. */
-	isWithoutRows?: boolean;
+	/** A lease tells later retries of the doubt. */
+	isDoubtTold?: boolean;
+	/** The reason why it has no rows: n8n had no table for them before its first request. */
+	withoutRows?: string;
 }
 
 /** An order that wants to write its row. */
@@ -95,16 +105,13 @@ export class Journal implements WriteAhead {
 	/** The error of all that is to be submitted from now on. */
 	private stopped?: GatewayError;
 
-	/** The lease of a first try, or one that tells of a gap, is written with the next rows. */
-	private leaseToWrite?: Partial<JournalRow>;
-
 	private readonly joining: Joining[] = [];
 
 	private isInserting = false;
 
 	private attempts = 0;
 
-	private marking?: Promise<boolean>;
+	private marking?: Promise<void>;
 
 	private readonly permits = new Map<Order, RowPermit>();
 
@@ -144,13 +151,13 @@ export class Journal implements WriteAhead {
 
 	/** True where n8n had no table before the first request: the log of a run without rows has taken over. */
 	get isWithoutRows(): boolean {
-		return this.memory.isWithoutRows === true;
+		return this.memory.withoutRows !== undefined;
 	}
 
 	/** Lets a retry go on with what the tries before it have created. */
 	async takeOver(orders: readonly Order[]): Promise<void> {
 		const { isRetry, ledger, clock } = this.ports;
-		if (!isRetry || this.memory.leases.length > 0 || orders.every(({ state }) => state !== 'planned')) return;
+		if (!isRetry || this.memory.hasTakenOver || orders.every(({ state }) => state !== 'planned')) return;
 		const breakIfDue = takingBreaks(clock);
 		const before = await this.readRun(breakIfDue).catch(() => undefined);
 		this.memory.first = before?.first ?? '';
@@ -166,17 +173,21 @@ export class Journal implements WriteAhead {
 			this.ports.tell(wordsOf(thrown));
 			return undefined;
 		});
-		// Without its lease, an execution that goes on elsewhere would not see it.
+		// Without its lease, an execution that goes on elsewhere would not see it. The next try takes over again: what was sent
+		// until then is in no row that this one has read.
 		this.stopped = error;
+		this.memory.isClaimed = this.memory.hasTakenOver = error === undefined;
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
 		this.memory.nextNumber = rows.nextNumber;
+		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
+		const { gap, marks } = await this.findGap(rows);
+		this.memory.missed = { marks: marks?.withRows === 0, rows: rows.attempts.length === 0 };
 		const own = rows.leases.find(({ attempt }) => attempt === lease);
 		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
 		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.unsettled.set(order, row);
-		const gap = await this.gapOf(rows);
 		if (gap !== undefined) this.doubt(gap);
 	}
 
@@ -184,17 +195,20 @@ export class Journal implements WriteAhead {
 	 * The reason why rows do not tell all that earlier tries have sent. To ask for marks is to write them for a moment: those that
 	 * another retry has found not to be there look like marks until it has removed them.
 	 */
-	private async gapOf(rows: RunRows): Promise<string | undefined> {
-		const { marks, clock, isOld } = this.ports;
-		const ask = async () => gapOf(rows, await marks.find().catch(() => undefined), isOld);
-		let gap = await ask();
+	private async findGap(rows: RunRows): Promise<{ gap?: string; marks?: FoundMarks }> {
+		const { clock, isOld } = this.ports;
+		const ask = async () => {
+			const marks = await this.ports.marks.find().catch(() => undefined);
+			return { marks, gap: gapOf(rows, marks, isOld) };
+		};
+		let found = await ask();
 		for (const pauseMs of ASK_AGAIN_MS) {
-			if (gap === undefined || rows.gap !== undefined || isOld) break;
+			if (found.gap === undefined || rows.gap !== undefined || isOld) break;
 			// By chance, or two retries would ask at the same moments.
 			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
-			gap = await ask();
+			found = await ask();
 		}
-		return gap;
+		return found;
 	}
 
 	/** The orders of a retry whose requests may get an outcome yet: they are told, or submitted again, when that is over. */
@@ -204,19 +218,17 @@ export class Journal implements WriteAhead {
 
 	/** Reads again until all of these have an outcome, or cannot get one any more. */
 	async settle(signal?: AbortSignal): Promise<void> {
-		const { ledger, clock } = this.ports;
+		const { clock } = this.ports;
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
-			const rows = await this.readRun(takingBreaks(clock)).catch(() => undefined);
+			const reading = this.readRun(takingBreaks(clock)).catch(() => undefined);
+			const rows = await untilAborted(reading, signal);
 			const last = rows && lastOfAttempts(rows.attempts);
 			for (const [order, row] of this.unsettled) {
 				const now = last?.get(row.attempt) ?? row;
 				if (now.state === 'submitting' && this.mayGetOutcome(now)) continue;
 				this.unsettled.delete(order);
-				if (meaningOf(now) === 'free') ledger.forget(order.item);
-				if (meaningOf(now) !== 'created' || now.task_id === '') continue;
-				ledger.accepted(order.item, toEntry(now));
-				order.purchase = purchaseOf(order, now.attempt);
+				this.settleOne(order, now, [...(last?.values() ?? [])]);
 			}
 			if (this.unsettled.size === 0 || signal?.aborted) return;
 			await clock.sleep(pauseMs, signal);
@@ -224,9 +236,32 @@ export class Journal implements WriteAhead {
 		}
 	}
 
+	/**
+	 * Gives the ledger the outcome of an attempt.
+	 *
+	 * @param all the last rows of all attempts of the run
+	 */
+	private settleOne(order: Order, row: AttemptRow, all: readonly AttemptRow[]): void {
+		const { ledger } = this.ports;
+		let outcome: AttemptRow | undefined = row;
+		if (meaningOf(row) === 'free') {
+			ledger.forget(order.item);
+			// It was sent in the place of one before, which is in doubt still.
+			const same = all.filter((each) => each.item === row.item && each.request_hash === row.request_hash);
+			outcome = lastOf(same, order);
+			if (outcome === undefined) return;
+		}
+		if (meaningOf(outcome) === 'created' && outcome.task_id !== '') {
+			ledger.accepted(order.item, toEntry(outcome));
+			order.purchase = purchaseOf(order, outcome.attempt);
+		} else if (outcome !== row) {
+			ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome), taskId: undefined });
+		}
+	}
+
 	async beforeUploads(order: Submission): Promise<void> {
-		if (this.stopped !== undefined) throw this.stopped;
 		if (this.memory.doubt !== undefined || this.isWithoutRows) await this.ports.withoutRows.beforeUploads(order);
+		if (this.stopped !== undefined) throw this.stopped;
 	}
 
 	async isOverruled(order: Submission): Promise<boolean> {
@@ -250,12 +285,11 @@ export class Journal implements WriteAhead {
 	/** Notes the outcome of an attempt. It is not waited for. */
 	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Outcome = {}): void {
 		const permit = this.permits.get(order);
-		const { rows, table } = this.ports;
-		const is429 = error?.details.httpStatus === 429;
-		if (permit !== undefined) {
-			if (is429 && pauseMs > 0) rows.refused(error, error.details.retryAfterMs ?? pauseMs);
-			else if (state !== 'not_accepted' || error?.details.httpStatus !== undefined) rows.answered();
-		}
+		const { table } = this.ports;
+		const status = error?.details.httpStatus;
+		if (error !== undefined && status === 429 && pauseMs > 0)
+			permit?.refused(error, error.details.retryAfterMs ?? pauseMs);
+		else if (state !== 'not_accepted' || status !== undefined) permit?.served();
 		this.permits.delete(order);
 		const row = this.toRow(order, state, taskId, error);
 		// Without a purchase there is no attempt, and so no row.
@@ -275,7 +309,7 @@ export class Journal implements WriteAhead {
 
 	/**
 	 * Notes the tasks that have failed. Resolves when the rows are in the table that another try looks for: IDs, outcomes, and failures
-	 * that free a Purchase Key.
+	 * that free a Purchase Key, or a purchase that is reused.
 	 */
 	async end(orders: readonly Order[]): Promise<void> {
 		const { table } = this.ports;
@@ -286,7 +320,7 @@ export class Journal implements WriteAhead {
 			if (end?.error?.kind === 'taskFailed') {
 				const failed = this.toRow(order, 'failed', undefined, errorOf(order));
 				if (failed !== undefined) void table.insertLater(failed);
-				written = purchase.keyHash === undefined ? written : table.flush();
+				written = purchase.keyHash === undefined && !order.reused ? written : table.flush();
 			}
 			if (end !== undefined) delete order.purchase;
 		}
@@ -298,30 +332,48 @@ export class Journal implements WriteAhead {
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */
 	private async begin(order: Order, signal?: AbortSignal): Promise<void> {
 		if (this.stopped !== undefined) throw this.stopped;
-		if (this.isWithoutRows) return await this.ports.withoutRows.defer(order);
+		const { withoutRows: why } = this.memory;
+		if (why !== undefined) return await this.beginWithoutRows(order, why);
 		const permit = await this.ports.rows.take(this.ports.pace, signal);
 		if (signal?.aborted) return permit.end();
-		await new Promise<void>((resolve, reject) => {
+		const joined = new Promise<void>((resolve, reject) => {
 			this.joining.push({ order, permit, signal, resolve, reject });
 			if (!this.isInserting) void this.insertAll();
 		});
+		// A stop does not wait for n8n's database.
+		await untilAborted(joined, signal);
 	}
 
 	/** Called right before the request leaves: a mark says from now on that rows must be there. */
 	private async sending(order: Order): Promise<void> {
 		if (this.isWithoutRows) return;
-		const { marks, clock, isRetry } = this.ports;
 		if (this.memory.isMarked !== true) {
-			this.marking ??= outlasting(clock, async () => await marks.write(!isRetry));
-			const isAlone = await this.marking.catch((thrown: unknown) => {
-				this.marking = undefined;
-				throw notRecorded(thrown);
-			});
-			if (!isAlone)
-				throw (this.stopped ??= gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
-			this.memory.isMarked = true;
+			this.marking ??= this.mark(order);
+			await this.marking.finally(() => (this.marking = undefined));
 		}
 		this.permits.get(order)?.leaves();
+	}
+
+	/** Writes the mark. Throws where another process may have sent something that this one has not seen. */
+	private async mark({ thing }: Order): Promise<void> {
+		const { marks, clock, isRetry, table } = this.ports;
+		const { missed } = this.memory;
+		const stop = (what: string) => (this.stopped ??= gatewayError('outcomeStillUnknown', { thing, what }));
+		const found = await outlasting(clock, async () => await marks.write(!isRetry)).catch((thrown: unknown) => {
+			throw notRecorded(thrown);
+		});
+		if (found === 'taken') throw stop(INTERRUPTED);
+		if (found === 'beside' && missed?.marks !== false) {
+			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
+			// other one are not there, or its look has not shown this one.
+			if (missed?.rows) throw stop(GAPS.rowsRemoved);
+			const rows = await outlasting(clock, async () => await table.look(this.lookFor([]))).catch((thrown: unknown) => {
+				throw notRecorded(thrown);
+			});
+			this.stopped ??= this.lookAround(rows);
+			if (this.stopped !== undefined) throw this.stopped;
+		}
+		this.memory.isMarked = true;
 	}
 
 	/** Writes the rows of those that have joined, group after group. */
@@ -350,21 +402,26 @@ export class Journal implements WriteAhead {
 			const left = this.stillWanted(group);
 			if (left.length === 0) return;
 			if (this.stopped !== undefined) throw this.stopped;
+			// Decided for the group before, and never changed: what is sent without rows must be found by all that follow.
+			if (this.memory.withoutRows !== undefined) return await this.goOnWithoutRows(left, this.memory.withoutRows);
 			const { rows, look } = this.toRows(left);
 			let found: unknown[];
 			try {
 				found = await table.insertAndLook(rows, look);
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
-				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0)
-					return await this.goOnWithoutRows(left, thrown);
-				this.withdraw(left);
+				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0) {
+					this.ports.tell(thrown.message);
+					return await this.goOnWithoutRows(left, thrown.message);
+				}
 				if (pauseMs === undefined) throw notRecorded(thrown);
+				this.withdraw(left);
 				await clock.sleep(pauseMs);
 				continue;
 			}
 			this.memory.nextNumber += left.length;
-			this.leaseToWrite = undefined;
+			this.memory.isClaimed = true;
+			this.memory.isDoubtTold = this.memory.doubt !== undefined;
 			return this.letGo(left, found);
 		}
 	}
@@ -380,8 +437,7 @@ export class Journal implements WriteAhead {
 		});
 	}
 
-	private toRows(group: Joining[]): { rows: JournalRow[]; look: Parameters<JournalTable['insertAndLook']>[1] } {
-		if (this.memory.leases.length === 0) this.leaseToWrite = { attempt: this.nameLease() };
+	private toRows(group: Joining[]): { rows: JournalRow[]; look: Look } {
 		const attempts = group.map(({ order, permit }, index) => {
 			const attempt = `${this.memory.executionId}-${this.stamp}-${this.attempts++}`;
 			order.purchase = purchaseOf(order, attempt);
@@ -392,12 +448,20 @@ export class Journal implements WriteAhead {
 				number: this.memory.nextNumber + index,
 			});
 		});
-		const lease = this.leaseToWrite && this.toLease(this.leaseToWrite);
-		const keys = new Set(group.flatMap(({ order }) => order.request?.keyHash ?? []));
-		return {
-			rows: lease === undefined ? attempts : [lease, ...attempts],
-			look: { claims: [this.run, ...keys], afterId: this.ports.table.seenId },
-		};
+		const keys = group.flatMap(({ order }) => order.request?.keyHash ?? []);
+		return { rows: [...this.leasesToWrite(), ...attempts], look: this.lookFor(keys) };
+	}
+
+	/** The lease of a first try, or one that tells of a doubt. */
+	private leasesToWrite(): JournalRow[] {
+		const { isClaimed, doubt, isDoubtTold } = this.memory;
+		// Rows that are missing must not look like requests that were not sent, to those who take over from here.
+		if (doubt !== undefined && !isDoubtTold) return [this.toLease({ attempt: this.nameLease(), code: GAP_CODE })];
+		return isClaimed ? [] : [this.toLease({ attempt: this.nameLease() })];
+	}
+
+	private lookFor(keys: readonly string[]): Look {
+		return { claims: [this.run, ...new Set(keys)], afterId: this.ports.table.seenId };
 	}
 
 	/** Withdraws rows that may be there after all: only new attempts are sent. */
@@ -410,15 +474,15 @@ export class Journal implements WriteAhead {
 
 	/** Lets those go whose rows are there, unless another execution has taken over, or has bought under the same Purchase Key. */
 	private letGo(group: Joining[], found: unknown[]): void {
-		const rows = found.map(parseRow);
-		this.stopped = rows.every((row) => row !== undefined)
-			? this.lookAround(rows)
-			: notRecorded('a row of this run cannot be read');
+		this.stopped = this.lookAround(found);
 		if (this.stopped !== undefined) throw this.stopped;
-		for (const { order, resolve, reject } of group) {
+		for (const { order, signal, resolve, reject } of group) {
+			// It has been withdrawn, and may have another attempt by now.
+			if (signal?.aborted) continue;
 			const { keyHash } = order.request ?? {};
 			const alone = keyHash === undefined ? Promise.resolve() : claimOthers(this.keys, order, found);
 			void alone.then(resolve, (thrown: unknown) => {
+				if (signal?.aborted) return;
 				const error = asGatewayError(thrown);
 				this.note(order, 'not_accepted', { error });
 				delete order.purchase;
@@ -428,43 +492,49 @@ export class Journal implements WriteAhead {
 	}
 
 	/** The error of all orders where another execution goes on with the run, or where rows of it were removed. */
-	private lookAround(rows: StoredRow[]): GatewayError | undefined {
+	private lookAround(found: readonly unknown[]): GatewayError | undefined {
 		const { leases: own, first } = this.memory;
+		// A row of a Purchase Key that cannot be read stops the orders of this key only.
+		const isOfKey = (value: unknown) =>
+			isPlainObject(value) && typeof value.key_hash === 'string' && value.key_hash !== this.run;
+		const rows = found.filter((value) => !isOfKey(value)).map(parseRow);
+		if (!rows.every((row) => row !== undefined)) return notRecorded('a row of this run cannot be read');
 		const isOfRun = (row: StoredRow) =>
 			row.state === LEASE && row.run === this.run && (row.first === '' || first === '' || row.first === first);
 		const leases = rows.filter(isOfRun).sort((one, other) => other.id - one.id);
 		const isOwn = ({ attempt }: StoredRow) => own.includes(attempt);
-		// The lease of a first try is a witness, and outranks no other.
-		const others = this.ports.isRetry ? leases.filter((row) => row.execution !== row.first) : leases;
-		const [newest] = this.ports.isRetry ? others : others.filter((row) => !isOwn(row));
+		// The lease of a first try is a witness, and outranks no other; nor does one that only tells of a doubt: rows were not
+		// read after it.
+		const counting = this.ports.isRetry
+			? leases.filter((row) => row.execution !== row.first && row.code !== GAP_CODE)
+			: leases;
+		const [newest] = this.ports.isRetry ? counting : counting.filter((row) => !isOwn(row));
 		if (newest !== undefined && !isOwn(newest))
 			return gatewayError('submittedByOtherRetry', { execution: newest.execution });
-		return leases.some(isOwn) ? undefined : notRecorded(ROWS_GONE);
+		return counting.some(isOwn) ? undefined : notRecorded(ROWS_GONE);
 	}
 
 	/** The run has no rows: its names in n8n's table of processed data are its memory. */
-	private async goOnWithoutRows(group: Joining[], why: NoTableError): Promise<void> {
-		this.memory.isWithoutRows = true;
-		this.ports.tell(why.message);
+	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
+		this.memory.withoutRows = why;
 		for (const { order, permit, resolve, reject } of group) {
 			this.permits.delete(order);
 			permit.end();
 			delete order.purchase;
-			const { keyHash } = order.request ?? {};
-			const allowed =
-				keyHash === undefined
-					? this.ports.withoutRows.defer(order)
-					: Promise.reject(gatewayError('purchaseLogUnavailable', { why: why.message }));
-			await allowed.then(resolve, (thrown: unknown) => reject(asGatewayError(thrown)));
+			await this.beginWithoutRows(order, why).then(resolve, (thrown: unknown) => reject(asGatewayError(thrown)));
 		}
+	}
+
+	/** Resolves when the name of this try is written. Without rows, others would not see what is bought under a Purchase Key. */
+	private async beginWithoutRows(order: Order, why: string): Promise<void> {
+		if (order.request?.keyHash !== undefined) throw gatewayError('purchaseLogUnavailable', { why });
+		await this.ports.withoutRows.defer(order);
 	}
 
 	/** Lets nothing be submitted that has no ID and that a person does not name. */
 	private doubt(what: string): void {
 		this.memory.doubt = what;
 		this.ports.withoutRows.doubt(what);
-		// Rows that are missing must not look like requests that were not sent, to those who take over from here.
-		this.leaseToWrite = { attempt: this.nameLease(), code: GAP_CODE };
 	}
 
 	/** True where the outcome of an attempt may still be written. */
@@ -480,7 +550,7 @@ export class Journal implements WriteAhead {
 
 	private async claim(attempt: string): Promise<void> {
 		const { table } = this.ports;
-		await table.insertAndLook([this.toLease({ attempt })], { claims: [this.run], afterId: table.seenId });
+		await table.insertAndLook([this.toLease({ attempt })], this.lookFor([]));
 	}
 
 	private toLease(lease: Partial<JournalRow>): JournalRow {
@@ -501,6 +571,8 @@ export class Journal implements WriteAhead {
 		if (purchase === undefined) return undefined;
 		return journalRow.parse({
 			...this.columns,
+			// The end of what is reused belongs to the run that has bought it: here, a retry would miss the rows before.
+			...purchase.boughtIn,
 			...{ item, state, model, task_id: taskId ?? '', code: error === undefined ? '' : codeOf(error) },
 			...{ attempt: purchase.attempt, request_hash: purchase.hash, key_hash: purchase.keyHash ?? '' },
 			more: error?.details.permanent && state === 'failed' ? JSON.stringify({ permanent: true }) : '',

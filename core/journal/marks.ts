@@ -36,17 +36,18 @@ export class Marks {
 
 	/**
 	 * Writes the mark of a try, and asks for one of this very execution: n8n 1.x hands an execution whose worker is gone on under the
-	 * same ID. Returns false where another process has sent something for it.
+	 * same ID. Returns `taken` where another process has sent something for it; `beside` where another try of the run may have, or
+	 * another execution that began in the same millisecond.
 	 *
 	 * @param isFirst false: a retry leaves the mark of the first try, or takes its place
 	 */
-	async write(isFirst: boolean): Promise<boolean> {
+	async write(isFirst: boolean): Promise<'alone' | 'beside' | 'taken'> {
 		const [slot = '', next = ''] = this.slots;
 		const found = await this.record([this.withoutRows.name, slot]);
-		if (found.includes(this.withoutRows.name)) return false;
-		// It may be that of another execution which began in the same millisecond.
-		if (isFirst && found.includes(slot)) await this.record([next]);
-		return true;
+		if (found.includes(this.withoutRows.name)) return 'taken';
+		if (!found.includes(slot)) return 'alone';
+		if (isFirst) await this.record([next]);
+		return 'beside';
 	}
 
 	private async record(names: string[]): Promise<string[]> {

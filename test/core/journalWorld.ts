@@ -1,0 +1,293 @@
+/** A world of executions that share the journal and n8n's table of processed data, and buy from one service. */
+import { AccountSlots } from '../../core/account/accountSlots';
+import { RowBudget } from '../../core/account/rowBudget';
+import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
+import { unknownOutcome } from '../../core/http/connectionErrors';
+import type { AttemptHooks } from '../../core/http/types';
+import { Journal, type JournalPorts } from '../../core/journal/journal';
+import { Marks } from '../../core/journal/marks';
+import type { JournalRow, RunIdentity } from '../../core/journal/row';
+import { NoTableError, type JournalTable, type Look } from '../../core/journal/table';
+import { OrderLedger } from '../../core/orders/ledger';
+import type { Order, OrderDraft } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
+import { makeOrder } from '../../core/orders/states';
+import { submit } from '../../core/orders/submit';
+import { WriteAheadLog } from '../../core/orders/writeAheadLog';
+import { sharedClock, storeOfNames } from './support';
+
+export type Stored = JournalRow & { id: number; createdAt: string };
+
+/**
+ * The end of one insert: as usual; its answer is lost and it is there, late, or never; n8n has no table for it; n8n
+ * says nothing; or a person clears the table at once.
+ */
+export type Insert = 'good' | 'lost' | 'late' | 'never' | 'noTable' | 'silent' | 'gone';
+
+/** The troubles that an execution has at the moment. */
+export interface Troubles {
+	/** How its next inserts end, one after the other. Those behind them are good. */
+	inserts?: Insert[];
+	/** How all other inserts end. */
+	always?: Insert;
+	/** The reason for which the rows cannot be read. */
+	broken?: string;
+	/** n8n's table of processed data is away. */
+	noMarks?: boolean;
+	clockIsBehindMs?: number;
+}
+
+export interface Start {
+	executionId?: string;
+	isRetry?: boolean;
+	isOld?: boolean;
+	/** Retry On Fail runs the node again: with the memory of the try before. */
+	memory?: Record<string, unknown>;
+	identity?: Partial<RunIdentity>;
+	/** Executions with equal names began in the same millisecond. */
+	establishedAtMs?: number;
+	troubles?: Troubles;
+}
+
+export const RUN = { workflowId: 'w', nodeId: 'n', establishedAtMs: 1, runIndex: 0 };
+
+const columns = { workflow: 'Test', node: 'Generate', account: 'a' };
+
+export interface WorldOptions {
+	/** The time that a step takes, in milliseconds. */
+	delays?: () => number;
+	/** The clock of the database is ahead of that of the executions. */
+	databaseAheadMs?: number;
+	/** The answer of the service to a request. */
+	answers?: (order: Order) => 'accepted' | 'full' | 'refused' | 'lost';
+}
+
+/** They share a table, which shows a row some time after it has given it a number. */
+export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = () => 'accepted' }: WorldOptions = {}) {
+	const clock = sharedClock();
+	const names = new Set<string>();
+	const visible: Stored[] = [];
+	/** The requests that the service has accepted, by item. */
+	const bought: number[] = [];
+	/** All that has happened, in its sequence. */
+	const steps: string[] = [];
+	let ids = 0;
+	const takes = async () => await clock.sleep(delays());
+
+	/** Issued, numbered and committed: each step takes its time, whatever becomes of the one who waits for it. */
+	const add = async (rows: readonly JournalRow[]) => {
+		await takes();
+		const createdAt = new Date(clock.now() + databaseAheadMs).toISOString();
+		const stored = rows.map((row) => ({ ...row, id: ++ids, createdAt }));
+		await takes();
+		visible.push(...stored);
+		visible.sort((one, other) => one.id - other.id);
+	};
+	const rowsWith = (isWanted: (row: Stored) => boolean) =>
+		structuredClone(visible.filter(isWanted).sort((one, other) => other.id - one.id));
+
+	/** One execution of the node, until it is killed: then nothing that it waits for comes. */
+	const start = ({ executionId = '7', isRetry = false, troubles = {}, ...more }: Start = {}) => {
+		let isDead = false;
+		let die = () => {};
+		const died = new Promise<'died'>((resolve) => (die = () => resolve('died')));
+		const unlessDead = async <T>(work: Promise<T>): Promise<T> => {
+			const end = <E>(value: E) => (isDead ? new Promise<never>(() => {}) : value);
+			return await work.then(end, async (error: unknown) => {
+				await end(undefined);
+				throw error;
+			});
+		};
+		const look = ({ claims }: Look) => rowsWith(({ key_hash: claim }) => claims.includes(claim));
+		const later = new Set<Promise<unknown>>();
+		const assertReadable = () => {
+			if (troubles.broken !== undefined) throw new Error(troubles.broken);
+		};
+		const insert = async (rows: JournalRow[]) => {
+			const how = troubles.inserts?.shift() ?? troubles.always ?? 'good';
+			steps.push(`${executionId} inserts`);
+			if (how === 'noTable') throw new NoTableError('the data tables are full');
+			if (how === 'silent') return await new Promise<never>(() => {});
+			if (how === 'late') void clock.sleep(40 * delays()).then(async () => await add(rows));
+			if (how === 'lost') await add(rows);
+			if (how === 'gone') return await takes();
+			if (how !== 'good') throw new Error('the answer was lost');
+			await add(rows);
+		};
+		const read = async (isWanted: (row: Stored) => boolean) => {
+			await takes();
+			assertReadable();
+			const rows = rowsWith(isWanted);
+			await takes();
+			return rows;
+		};
+		const table: JournalTable = {
+			seenId: 0,
+			insertAndLook: async (rows, wanted) =>
+				await unlessDead(
+					(async () => {
+						await insert(rows);
+						assertReadable();
+						await takes();
+						const found = look(wanted);
+						steps.push(`${executionId} looks`);
+						await takes();
+						return found;
+					})(),
+				),
+			look: async ({ claims }) => await unlessDead(read(({ key_hash: claim }) => claims.includes(claim))),
+			insertLater: async (row) => {
+				if (isDead) return;
+				const written = takes().then(async () => await add([row]));
+				later.add(written);
+				await unlessDead(written);
+				later.delete(written);
+			},
+			flush: async () => void (await unlessDead(Promise.all(later))),
+			rowsOfRun: async (pattern) => {
+				const [begin = '', end = ''] = pattern.split('%');
+				const rows = await unlessDead(read(({ run }) => run.startsWith(begin) && run.endsWith(end)));
+				return rows.reverse();
+			},
+			rowsOfKey: async (key) => await unlessDead(read(({ key_hash: claim }) => claim === key)),
+			rowsOfRequests: async () => await Promise.resolve([]),
+		};
+		const store = storeOfNames(names);
+		const touch = async <T>(work: () => Promise<T>) => {
+			await unlessDead(takes());
+			if (troubles.noMarks) throw new Error('no table of processed data');
+			const result = await work();
+			await unlessDead(takes());
+			return result;
+		};
+		const slow = {
+			record: async (wanted: string[]) =>
+				await touch(async () => {
+					if (wanted.some((name) => name.includes('with rows')) && wanted.length === 2)
+						steps.push(`${executionId} marks`);
+					return await store.record(wanted);
+				}),
+			remove: async (gone: string[]) => await touch(async () => await store.remove(gone)),
+		};
+		const identity = { ...RUN, ...more.identity };
+		const ledger = new OrderLedger({ store: more.memory ?? {}, executionId, runIndex: 0 });
+		const scope = {
+			...{ execution: `established ${identity.establishedAtMs}`, isLasting: true, deadRun: '7.0' },
+			...{ executionId, runIndex: 0, isRetry },
+		};
+		const withoutRows = new WriteAheadLog(scope, ledger, slow);
+		const told: string[] = [];
+		const rows = new RowBudget(clock);
+		const ports: JournalPorts = {
+			...{ identity, isRetry, isOld: more.isOld ?? false, table, withoutRows, rows, ledger },
+			columns: { ...columns, execution: executionId },
+			marks: new Marks(scope, withoutRows, slow),
+			pace: { turnInMs: 0, spacingMs: 10 },
+			clock: { ...clock, now: () => clock.now() - (troubles.clockIsBehindMs ?? 0) },
+			tell: (why) => void told.push(why),
+		};
+		const journal = new Journal(ports);
+
+		const create = async ({ item }: Order, answer: ReturnType<typeof answers>) => {
+			steps.push(`${executionId} sends ${item}`);
+			await takes();
+			const id = `task ${answer === 'accepted' || answer === 'lost' ? bought.push(item) : 0}`;
+			await unlessDead(takes());
+			return id;
+		};
+		const work = async (order: Order, tries: AttemptHooks, how?: () => Promise<string>): Promise<{ id: string }> => {
+			const { signal } = tries;
+			for (;;) {
+				await tries.begin?.(signal);
+				if (!signal?.aborted) await tries.sending?.();
+				if (signal?.aborted) throw stoppedError();
+				const answer = answers(order);
+				const id = await (how === undefined ? create(order, answer) : unlessDead(how()));
+				if (answer === 'accepted') return { id };
+				if (answer === 'lost') throw unknownOutcome('task', 'The connection was lost');
+				if (answer === 'refused') throw gatewayError('keyRefused', {}, { httpStatus: 401 });
+				tries.putOff?.(1_000, gatewayError('rateLimited', {}, { httpStatus: 429 }));
+				await clock.sleep(1_000, signal);
+			}
+		};
+		const buy = async (order: Order, { how, signal = new AbortController().signal, timeoutMs }: Buying = {}) => {
+			const product: Product<{ id: string }, unknown> = {
+				status: 'queued',
+				create: async (each, _, tries) => await work(each, tries, how),
+				output: () => ({ json: {} }),
+			};
+			if (timeoutMs !== undefined && order.wait !== undefined) order.wait.timeoutMs = timeoutMs;
+			await submit(
+				order,
+				product,
+				{
+					...{ ledger, writeAhead: journal, clock },
+					client: timeoutMs === undefined ? {} : { slots: new AccountSlots(clock).ofRun() },
+					events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
+					filesOf: () => new Map(),
+					uploadImage: async () => await Promise.resolve(''),
+				},
+				{
+					...{ signal, heldBack: () => undefined },
+					submitting: async (send) => await send(signal, () => {}),
+					uploading: async (upload) => await upload(),
+					delivering: async (deliver) => await deliver(),
+				},
+			);
+			return order.task?.taskId;
+		};
+		return {
+			...{ journal, ledger, troubles, told, buy, died, rows, ports },
+			memory: ledger.scope.store,
+			kill: () => {
+				isDead = true;
+				die();
+			},
+			/** The whole run of these orders. Returns the end of each: its task, or the name of its error. */
+			run: async (orders: Order[]) => {
+				await journal.takeOver(orders);
+				const ends = new Map<Order, string>();
+				const buyAll = async (which: Order[]) =>
+					await Promise.all(which.map(async (order) => ends.set(order, await endOf(buy(order)))));
+				const unsettled = orders.filter((order) => journal.isUnsettled(order));
+				await buyAll(orders.filter((order) => !journal.isUnsettled(order)));
+				if (unsettled.length > 0) await journal.settle();
+				await buyAll(unsettled);
+				await journal.end(orders);
+				return orders.map((order) => ends.get(order) ?? 'nothing');
+			},
+		};
+	};
+	/** The rows of an execution, each as its state and what tells it apart. */
+	const rowsOf = (executionId: string) =>
+		visible
+			.filter(({ execution }) => execution === executionId)
+			.map(({ state, number, item, code }) =>
+				[state, number === null ? `of ${item}` : `#${number} of ${item}`, code].filter(Boolean).join(' '),
+			);
+	return { clock, names, visible, bought, steps, start, rowsOf, run: clock.run };
+}
+
+interface Buying {
+	/** In the place of the service. */
+	how?: () => Promise<string>;
+	signal?: AbortSignal;
+	timeoutMs?: number;
+}
+
+export const planned = (item = 0, more: Partial<OrderDraft> = {}): Order =>
+	makeOrder({
+		...{ item, thing: 'task', kind: 'image', then: 'poll' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000 },
+		request: { body: {}, hash: `hash ${item}` },
+		...more,
+	});
+
+export const nameOfError = (error: GatewayError) => error.details.reason?.name ?? error.kind;
+
+/** What work comes to: a task, or the name of its error. */
+export const endOf = async (work: Promise<string | undefined>) =>
+	await work.then(
+		(task) => task ?? 'nothing',
+		(error: GatewayError) => nameOfError(error),
+	);
