@@ -1,7 +1,7 @@
 /** Imports go one way: see "Where things are" in CONTRIBUTING.md. Type imports count as others. */
 const OWN = '^(core|nodes|credentials|sandbox|test|tools|bench|workflows)/';
 /** From the ground up: a folder of nodes/ may use those of the rows before its own, and so may the nodes above all of them. */
-const FLOORS = [['errors', 'models'], ['form', 'connection'], ['purchaseLog'], ['run'], ['generation'], ['durable']];
+const FLOORS = [['errors', 'models'], ['form', 'connection'], ['journal'], ['run'], ['generation'], ['durable']];
 
 const only = (folder, allowed) => ({
 	name: `${folder}-imports-${allowed.join('-and-')}-only`,

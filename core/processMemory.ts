@@ -68,8 +68,15 @@ export interface FoundTable {
 /** The data tables of the journal, by workflow: at most 1,000. */
 export const journalTables = new Map<string, FoundTable>();
 
-/** The highest number of a row that was read in each of these tables, by the table's ID: at most 1,000. */
-export const seenRows = new Map<string, number>();
+/** The number of a row that was read. */
+export interface SeenRow {
+	id: number;
+	/** Unix milliseconds. */
+	atMs: number;
+}
+
+/** The highest numbers that were read in each of these tables, the oldest first, by the table's ID: at most 1,000. */
+export const seenRows = new Map<string, SeenRow[]>();
 
 /** The times at which old rows of these tables were removed, in Unix milliseconds: at most 1,000. */
 export const cleanedTables = new Map<string, number>();
@@ -82,6 +89,9 @@ export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();
 
 /** Manual runs that are under way, by workflow and node. As many as there are; those that sleep are gone seconds after they began. */
 export const manualRuns = new Map<string, object>();
+
+/** Nodes that have told of Reuse While Building, by workflow: at most 1,000. */
+export const toldOfReuse = new Set<string>();
 
 /** Purchases with a Purchase Key that are under way, by workflow and key. As many as there are; gone with their requests. */
 export const keysUnderWay = new Map<string, Promise<unknown>>();

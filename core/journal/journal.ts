@@ -1,8 +1,8 @@
+import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
-import type { RowBudget, RowPermit, RowPace } from '../account/rowBudget';
-import { TURN_WITHIN_MS } from '../account/rowBudget';
+import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
@@ -11,10 +11,11 @@ import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
+import { GAPS, gapOf } from './gaps';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, replay, runOf, toEntry } from './replay';
-import type { Gap, RunRows } from './replay';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, purchaseOf, readRun, replay, runOf, toEntry } from './replay';
+import type { RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
@@ -31,6 +32,9 @@ const ROWS_AT_ONCE = 90;
 
 /** The pauses between two readings of what may get an outcome. */
 const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
+
+/** The pauses after which marks are asked for again. Another retry removes those of its question within milliseconds. */
+const ASK_AGAIN_MS = [100, 200, 400];
 
 /** The surroundings of the journal of a run. */
 export interface JournalPorts {
@@ -169,8 +173,6 @@ export class Journal implements WriteAhead {
 			this.ports.tell(wordsOf(thrown));
 			return undefined;
 		});
-		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
-		const marks = await this.ports.marks.find().catch(() => undefined);
 		// Without its lease, an execution that goes on elsewhere would not see it. The next try takes over again: what was sent
 		// until then is in no row that this one has read.
 		this.stopped = error;
@@ -178,14 +180,35 @@ export class Journal implements WriteAhead {
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
 		this.memory.nextNumber = rows.nextNumber;
+		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
+		const { gap, marks } = await this.findGap(rows);
 		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
 		const own = rows.leases.find(({ attempt }) => attempt === lease);
 		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
 		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.unsettled.set(order, row);
-		const gap = gapOf(rows, marks, this.ports.isOld);
 		if (gap !== undefined) this.doubt(gap);
+	}
+
+	/**
+	 * The reason why rows do not tell all that earlier tries have sent. To ask for marks is to write them for a moment: those that
+	 * another retry has found not to be there look like marks until it has removed them.
+	 */
+	private async findGap(rows: RunRows): Promise<{ gap?: string; marks?: FoundMarks }> {
+		const { clock, isOld } = this.ports;
+		const ask = async () => {
+			const marks = await this.ports.marks.find().catch(() => undefined);
+			return { marks, gap: gapOf(rows, marks, isOld) };
+		};
+		let found = await ask();
+		for (const pauseMs of ASK_AGAIN_MS) {
+			if (found.gap === undefined || rows.gap !== undefined || isOld) break;
+			// By chance, or two retries would ask at the same moments.
+			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
+			found = await ask();
+		}
+		return found;
 	}
 
 	/** The orders of a retry whose requests may get an outcome yet: they are told, or submitted again, when that is over. */
@@ -198,7 +221,8 @@ export class Journal implements WriteAhead {
 		const { clock } = this.ports;
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
-			const rows = await this.readRun(takingBreaks(clock)).catch(() => undefined);
+			const reading = this.readRun(takingBreaks(clock)).catch(() => undefined);
+			const rows = await untilAborted(reading, signal);
 			const last = rows && lastOfAttempts(rows.attempts);
 			for (const [order, row] of this.unsettled) {
 				const now = last?.get(row.attempt) ?? row;
@@ -285,7 +309,7 @@ export class Journal implements WriteAhead {
 
 	/**
 	 * Notes the tasks that have failed. Resolves when the rows are in the table that another try looks for: IDs, outcomes, and failures
-	 * that free a Purchase Key.
+	 * that free a Purchase Key, or a purchase that is reused.
 	 */
 	async end(orders: readonly Order[]): Promise<void> {
 		const { table } = this.ports;
@@ -296,7 +320,7 @@ export class Journal implements WriteAhead {
 			if (end?.error?.kind === 'taskFailed') {
 				const failed = this.toRow(order, 'failed', undefined, errorOf(order));
 				if (failed !== undefined) void table.insertLater(failed);
-				written = purchase.keyHash === undefined ? written : table.flush();
+				written = purchase.keyHash === undefined && !order.reused ? written : table.flush();
 			}
 			if (end !== undefined) delete order.purchase;
 		}
@@ -312,10 +336,12 @@ export class Journal implements WriteAhead {
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
 		const permit = await this.ports.rows.take(this.ports.pace, signal);
 		if (signal?.aborted) return permit.end();
-		await new Promise<void>((resolve, reject) => {
+		const joined = new Promise<void>((resolve, reject) => {
 			this.joining.push({ order, permit, signal, resolve, reject });
 			if (!this.isInserting) void this.insertAll();
 		});
+		// A stop does not wait for n8n's database.
+		await untilAborted(joined, signal);
 	}
 
 	/** Called right before the request leaves: a mark says from now on that rows must be there. */
@@ -454,10 +480,13 @@ export class Journal implements WriteAhead {
 	private letGo(group: Joining[], found: unknown[]): void {
 		this.stopped = this.lookAround(found);
 		if (this.stopped !== undefined) throw this.stopped;
-		for (const { order, resolve, reject } of group) {
+		for (const { order, signal, resolve, reject } of group) {
+			// It has been withdrawn, and may have another attempt by now.
+			if (signal?.aborted) continue;
 			const { keyHash } = order.request ?? {};
 			const alone = keyHash === undefined ? Promise.resolve() : claimOthers(this.keys, order, found);
 			void alone.then(resolve, (thrown: unknown) => {
+				if (signal?.aborted) return;
 				const error = asGatewayError(thrown);
 				this.note(order, 'not_accepted', { error });
 				delete order.purchase;
@@ -546,6 +575,8 @@ export class Journal implements WriteAhead {
 		if (purchase === undefined) return undefined;
 		return journalRow.parse({
 			...this.columns,
+			// The end of what is reused belongs to the run that has bought it: here, a retry would miss the rows before.
+			...purchase.boughtIn,
 			...{ item, state, model, task_id: taskId ?? '', code: error === undefined ? '' : codeOf(error) },
 			...{ attempt: purchase.attempt, request_hash: purchase.hash, key_hash: purchase.keyHash ?? '' },
 			more: error?.details.permanent && state === 'failed' ? JSON.stringify({ permanent: true }) : '',
@@ -566,29 +597,4 @@ interface Outcome {
 	pauseMs?: number;
 }
 
-/** The part of an order by which its rows are joined and found. */
-export function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
-	const { hash = '', keyHash } = request ?? {};
-	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
-}
-
 const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
-
-/** The reason why rows do not tell all that earlier tries have sent, for messages. */
-function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {
-	if (marks === undefined) return UNREADABLE;
-	if (marks.withoutRows) return INTERRUPTED;
-	if (rows.gap !== undefined) return GAPS[rows.gap];
-	if (marks.firstTries > 1) return GAPS.twoFirstTries;
-	const isAnyMissing = marks.withRows && rows.nextNumber === 0;
-	const isFirstMissing = marks.firstTries > 0 && !rows.leases.some(({ execution, first }) => execution === first);
-	return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;
-}
-
-const GAPS: Record<Gap, string> = {
-	unreadable: `A row of this run in the data table ${TABLE_NAME} cannot be read: it was changed, or another version of this package has written it.`,
-	otherNode: `The rows in the data table ${TABLE_NAME} are those of another node with this name.`,
-	twoFirstTries: `Two executions began in the same millisecond, and n8n does not say which of them this one repeats.`,
-	rowsRemoved: `Rows of this run are missing in the data table ${TABLE_NAME}.`,
-	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
-};

@@ -1,7 +1,7 @@
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { nameRun } from '../orders/runs';
-import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, STATES } from './row';
+import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
 
 /** The reasons why rows do not tell all that the earlier tries of a run have sent: without an ID, nothing is submitted then. */
@@ -234,7 +234,7 @@ class LostPurchases {
 
 /** The name of the run that has written a row: see `core/orders/runs.ts`. */
 export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>): string {
-	return nameRun(execution, Number(/^[^.]*\.(\d+) /.exec(run)?.[1] ?? 0));
+	return nameRun(execution, roundOf(run));
 }
 
 function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Order): boolean {
@@ -254,6 +254,12 @@ function isUnknown(row: AttemptRow, { thing }: Order): boolean {
 /** The entry of the ledger for what a row tells. */
 export function toEntry({ task_id: taskId, request_hash: hash, attempt, createdAt: acceptedAtMs }: AttemptRow) {
 	return { taskId, hash, attempt, acceptedAtMs };
+}
+
+/** The part of an order by which its rows are joined and found. */
+export function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
+	const { hash = '', keyHash } = request ?? {};
+	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
 }
 
 /** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */

@@ -110,6 +110,7 @@ const storedRow = z.object({
 	first: text,
 	execution: exact,
 	node: text,
+	account: text,
 	number,
 	item: number.transform((item) => item ?? 0),
 	attempt: exact,
@@ -165,6 +166,16 @@ export interface RunIdentity {
 /** The value of the column `run`, e.g. `1764356783123.0 <node ID> <workflow ID>`. */
 export function nameOfRun({ workflowId, nodeId, establishedAtMs, runIndex }: RunIdentity): string {
 	return `${establishedAtMs}.${runIndex} ${nodeId} ${workflowId}`;
+}
+
+/** True for a run of this node, in whatever execution and round. */
+export function isRunOfNode(run: string, { workflowId, nodeId }: Pick<RunIdentity, 'workflowId' | 'nodeId'>): boolean {
+	return run.endsWith(` ${nodeId} ${workflowId}`);
+}
+
+/** The run index in the name of a run. */
+export function roundOf(run: string): number {
+	return Number(/^[^.]*\.(\d+) /.exec(run)?.[1] ?? 0);
 }
 
 /** The same for all nodes of the workflow, as n8n's condition *like* takes it. */

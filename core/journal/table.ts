@@ -15,7 +15,7 @@ export interface Look {
 
 /** The table of the journal, wherever it is. Rows are added only. */
 export interface JournalTable {
-	/** The highest number of a row that this process had seen when the run began. */
+	/** The highest number of a row that this process had seen when the execution began. */
 	readonly seenId: number;
 	/**
 	 * Adds rows, waits until everybody can see them, and reads all rows with these claims, the newest first. Rejects where the rows

@@ -43,18 +43,64 @@ export function toBody(spec: BodySpec, values: FormValues, additionalFields: Jso
  */
 function writeBody(spec: BodySpec, values: FormValues, additionalFields: JsonObject): JsonObject {
 	const body: JsonObject = { ...(spec.id === undefined ? {} : { model: spec.id }), ...spec.constants };
-	const hidden = hiddenChoices(spec, values).filter(({ bodyPath }) => isExclusive(spec, bodyPath));
-	for (const field of allFields(spec)) {
-		if (!isVisible(field, valueOf(spec, values)) && !hidden.includes(field)) continue;
-		const isOptional = !spec.fields.includes(field);
-		const value = isOptional ? values[field.name] : orDefault(field, values[field.name]);
-		if (value === field.notSent) continue;
-		writeField(body, inUnit(field, values), value);
-	}
+	for (const field of sentFields(spec, values)) writeField(body, inUnit(field, values), valueIn(spec, field, values));
 	const merged = mergeDeep(body, additionalFields);
 	dropRedundantFalse(spec, merged, additionalFields);
 	addSentAlong(spec, merged);
 	return merged;
+}
+
+/** The fields whose values count for these choices. */
+function sentFields(spec: BodySpec, values: FormValues): FieldSpec[] {
+	const hidden = hiddenChoices(spec, values).filter(({ bodyPath }) => isExclusive(spec, bodyPath));
+	return allFields(spec).filter((field) => isVisible(field, valueOf(spec, values)) || hidden.includes(field));
+}
+
+/** One of the Options has no default: it counts only when it was added. */
+const valueIn = (spec: BodySpec, field: FieldSpec, values: FormValues): unknown =>
+	spec.fields.includes(field) ? orDefault(field, values[field.name]) : values[field.name];
+
+/** The choices of a user, which tell one request from another. */
+export interface Chosen {
+	model?: string;
+	/** Values of the form that are not the default, in their places in the body; null where a default was emptied. */
+	form: JsonObject;
+	/** As they were given. */
+	additionalFields: JsonObject;
+}
+
+/**
+ * The choices behind a body. Defaults and constants are not among them: a release that adds or changes one would else make
+ * another request of the same form, and a retry after the update would buy it again. Two forms with the same choices have
+ * the same body.
+ *
+ * Additional Fields are not merged in, also where they give a default: what they override may decide about other defaults, and
+ * a value that they give stays when the default changes.
+ */
+export function toChosen(spec: BodySpec, values: FormValues, additionalFields: JsonObject = {}): Chosen {
+	const form: JsonObject = {};
+	for (const field of sentFields(spec, values)) {
+		const value = valueIn(spec, field, values);
+		const written = JSON.stringify(writtenAlone(inUnit(field, values), value));
+		if (written === JSON.stringify(defaultOf(spec, field))) continue;
+		if (written === NOTHING) setPath(form, field.bodyPath, null);
+		else writeField(form, inUnit(field, values), value);
+	}
+	return { ...(spec.id === undefined ? {} : { model: spec.id }), form, additionalFields };
+}
+
+const NOTHING = JSON.stringify({});
+
+function writtenAlone(field: FieldSpec, value: unknown): JsonObject {
+	const body: JsonObject = {};
+	writeField(body, field, value);
+	return body;
+}
+
+/** The default of a field in the body, in the unit that the form begins with. */
+function defaultOf(spec: BodySpec, field: FieldSpec): JsonObject {
+	const choices = (spec.choices ?? []).map(({ name, default: value }) => [name, value] as const);
+	return writtenAlone(inUnit(field, Object.fromEntries(choices)), valueIn(spec, field, {}));
 }
 
 /** Adds what a value has no effect without, wherever the value came from. What Additional Fields say of it stays. */
@@ -102,6 +148,7 @@ function orDefault(field: FieldSpec, value: unknown): unknown {
 }
 
 function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
+	if (value === field.notSent) return;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
 		const images = value as ImageInput[];
 		if (!Array.isArray(images)) return;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
+import { boughtInSchema } from './order';
 import { isToSubmitAgain, nameRun, type SubmitAgain } from './runs';
 
 /**
@@ -28,6 +29,8 @@ const ledgerEntry = z.object({
 	attempt: z.string().optional(),
 	/** Another order has bought it, with this Purchase Key (its hash). */
 	reusedKey: z.string().optional(),
+	/** Another execution of the node has bought it for the same request. */
+	boughtIn: boughtInSchema.optional(),
 	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
 	lost: z.boolean().optional(),
 	/** Other IDs that its records had: otherwise a retry would not believe the record of a task that has finished meanwhile. */

@@ -123,11 +123,16 @@ const resultSchema = z.object({
 	requestUrls: z.array(z.string()).max(2 * MAX_REQUEST_URLS),
 });
 
+/** The columns `run` and `first` of a purchase. */
+export const boughtInSchema = z.object({ run: z.string().max(2000), first: z.string().max(2000) });
+
 /** The columns that the rows of one request share. */
 const purchaseSchema = z.object({
 	attempt: z.string().max(200),
 	hash: z.string().max(64),
 	keyHash: z.string().max(64).optional(),
+	/** The run that has bought it, and its first try, where another one reuses it: see `core/journal/reuse.ts`. */
+	boughtIn: boughtInSchema.optional(),
 });
 
 const taskSchema = z.object({
@@ -211,7 +216,7 @@ export const orderSchema = z
 		acceptedAtMs: unixMs.optional(),
 		/** Its rows in the purchase log, until its end is there. */
 		purchase: purchaseSchema.optional(),
-		/** Another item has bought it under the same Purchase Key. */
+		/** It was bought before: by another item under the same Purchase Key, or by the node for the same request. */
 		reused: z.boolean().optional(),
 		wait: waitSchema.optional(),
 		/** Present when it goes on in another execution. */

@@ -166,13 +166,14 @@ function doubtAbout(
 /** Continues with what an earlier try has created. */
 function continueWith(
 	order: Order,
-	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey, uploads, otherIds }: CreatedEntry,
+	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey, boughtIn, uploads, otherIds }: CreatedEntry,
 	status: string,
 	ports: SubmitPorts,
 ): undefined {
 	const { keyHash } = order.request ?? {};
-	if (attempt !== undefined) order.purchase = { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
-	if (reusedKey !== undefined) order.reused = true;
+	if (boughtIn !== undefined && attempt !== undefined) order.purchase = { attempt, hash, boughtIn };
+	else if (attempt !== undefined) order.purchase = { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
+	if (reusedKey !== undefined || boughtIn !== undefined) order.reused = true;
 	if (order.wait !== undefined && otherIds !== undefined) order.wait.otherIds = otherIds;
 	const task = { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 };
 	accept(order, task, acceptedAtMs, uploads);

@@ -13,7 +13,7 @@ import { hiddenInTools } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { binaryFieldsOf, readBinaryImage } from '../generation/binaryImage';
 import type { Item } from '../run/item';
-import { readBody } from '../run/readBody';
+import { readBody, type FormRequest } from '../run/readBody';
 
 /** The contract does not show its name in the body (4.6 step 4, 4.7 step 2). */
 export const groupIdField: FieldSpec = {
@@ -108,28 +108,27 @@ export const binaryField: INodeProperties = {
 	displayOptions: { ...hiddenInTools, show: { source: ['binary'] } },
 };
 
-/** A file in the place of the URL is checked when it is read; its type is known. */
-const imageTypeField: FieldSpec = { ...assetTypeField, displayOptions: undefined };
+/** A file in the place of the URL is checked when it is read; its type is known, and no choice. */
+const imageTypeField: FieldSpec = { ...assetTypeField, default: 'image', displayOptions: undefined };
 
-/** The body of an upload, checked, with the image in it that is still to be uploaded, if there is one. */
-export interface UploadBody {
-	body: JsonObject;
+/** The request of an upload, checked, with the image in it that is still to be uploaded, if there is one. */
+export interface UploadRequest extends FormRequest {
 	image?: PendingUpload;
 }
 
 /**
- * The body of the request. The contract does not show that of a real avatar's upload (4.6): Additional Fields can leave out
+ * The request. The contract does not show that of a real avatar's upload (4.6): Additional Fields can leave out
  * what is assumed there, or give other values of it. Throws a `badInput` error that names the field.
  */
-export function readUploadBody(item: Item, kind: AvatarKind): UploadBody {
-	return item.givenChoice(sourceField) === 'binary' ? readFromFile(item, kind) : { body: readFromUrl(item, kind) };
+export function readUpload(item: Item, kind: AvatarKind): UploadRequest {
+	return item.givenChoice(sourceField) === 'binary' ? readFromFile(item, kind) : readFromUrl(item, kind);
 }
 
 /** The fields of the body that the service may not take of a real avatar. */
 const openFor = (kind: AvatarKind): Partial<FieldSpec> =>
 	kind === 'private' ? { alwaysSent: true } : { alwaysSent: false, extraValues: 'all' };
 
-function readFromUrl(item: Item, kind: AvatarKind): JsonObject {
+function readFromUrl(item: Item, kind: AvatarKind): FormRequest {
 	checkIsNoFile(item);
 	item.givenChoice(assetTypeField);
 	const open = openFor(kind);
@@ -148,13 +147,14 @@ function checkIsNoFile(item: Item): void {
 }
 
 /** The form does not show the asset type of a file: the node uploads images only. */
-function readFromFile(item: Item, kind: AvatarKind): Required<UploadBody> {
+function readFromFile(item: Item, kind: AvatarKind): Required<UploadRequest> {
 	const given = item.given(binaryField);
 	const { bodyPath } = sourceUrlField;
 	if (bodyPath in item.options.json(additionalFieldsOption))
 		throw gatewayError('fileNotInRequest', { label: binaryField.displayName, field: bodyPath });
 	const image = readBinaryImage(item, given);
 	const spec = toBodySpec([groupIdField, { ...imageTypeField, ...openFor(kind) }]);
-	const body = readBody(item, spec, { [assetTypeField.name]: 'image' });
-	return { body: { ...body, [bodyPath]: image }, image };
+	const { body, chosen } = readBody(item, spec, { [assetTypeField.name]: imageTypeField.default });
+	const withImage = (of: JsonObject) => ({ ...of, [bodyPath]: image });
+	return { body: withImage(body), chosen: { ...chosen, form: withImage(chosen.form) }, image };
 }

@@ -27,7 +27,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
 	await sayCredits(context, orders, hints);
 	const [operation = ''] = orders.map(operationOf);
-	for (const message of [...hintsFor(items, operation, 'task'), ...hints])
+	for (const message of [...hintsFor(items, 'task', { buysAgain: operation === 'generate' }), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	return items;
 }

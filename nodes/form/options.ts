@@ -93,6 +93,17 @@ export const purchaseKeyOption: INodeProperties = {
 		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs n8n 2.41 or later; not with Across Restarts or In Another Workflow.',
 };
 
+export const reuseOption: INodeProperties = {
+	displayName: 'Reuse While Building',
+	name: 'reuseWhileBuilding',
+	type: 'boolean',
+	default: true,
+	noDataExpression: true,
+	description:
+		'Whether to return the task that this node bought for the same request in the last 24 hours, instead of buying again. Only in manual executions. Needs n8n 2.41 or later; not with Across Restarts or In Another Workflow.',
+	displayOptions: hiddenInTools,
+};
+
 export const resultPathOption: TextField = {
 	displayName: 'Result Path',
 	name: 'resultPath',

@@ -1,4 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
+import { untilAborted } from '../../core/abort';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences, type PendingFiles, type PendingUpload } from '../../core/models/images';
@@ -40,6 +41,7 @@ export function generate(media: Media): Operation {
 		wait: waitField,
 		waitsFor: 'task',
 		describes: 'task',
+		canReuse: true,
 		prepare: async (item, run) => await orderGeneration(item, run, media),
 		promptOf: promptInForm,
 		product: taskProduct,
@@ -81,7 +83,7 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
 	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
 	if (run.batch !== undefined) throw gatewayError('purchaseKeyNotHere', {});
-	const why = await run.openJournal();
+	const why = await untilAborted(run.openJournal(), run.context.getExecutionCancelSignal());
 	if (why !== undefined || run.journal?.isWithoutRows !== false)
 		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });
 	return { keyHash: await hashOfKeyHere(run.context, key) };
@@ -144,7 +146,7 @@ export async function identifyFiles(images: PendingUpload[], { item, run, isKeye
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	const key = await readPurchaseKey(item, run);
-	const hash = () => hashOf('task', [kind, withReferences(planned.body).body]);
+	const hash = () => hashOf('task', [kind, planned.chosen]);
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);

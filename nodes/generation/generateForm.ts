@@ -32,6 +32,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.purchaseKeyOption,
 			options.reportCreditsOption,
 			options.resultPathOption,
+			options.reuseOption,
 			fields.simplifyField,
 			options.splitFilesOption,
 			options.submitAgainOption,

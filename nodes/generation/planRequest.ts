@@ -12,7 +12,14 @@ import {
 	type FieldSpec,
 	type ModelSpec,
 } from '../../core/models/spec';
-import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
+import {
+	hiddenChoices,
+	toBody,
+	toChosen,
+	type Chosen,
+	type FormValues,
+	type ImageInput,
+} from '../../core/models/toBody';
 import { listOf, show } from '../../core/text';
 import { assertNoTemplate, toText } from '../form/fieldReader';
 import { customBodyField, customModelIdField, modelField } from '../form/fields';
@@ -27,6 +34,8 @@ import { readBinaryImage } from './binaryImage';
 /** A request as the form describes it, checked. Images that are still to be uploaded are in it as `PendingUpload`. */
 export interface PlannedRequest {
 	body: JsonObject;
+	/** The choices that tell it from another request. */
+	chosen: Chosen | JsonObject;
 	/** Labels of values that are not sent, because the model has no such fields. */
 	unused: string[];
 	/** Hints for the output panel. */
@@ -44,7 +53,8 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	if (modelId === CUSTOM_MODEL) {
 		// Where it was chosen, the form shows nothing else.
 		const unused = item.isExpression(modelField.name) ? findUnused(item, {}, models) : [];
-		return { body: planCustom(item, additionalFields), unused, hints: [] };
+		const body = planCustom(item, additionalFields);
+		return { body, chosen: body, unused, hints: [] };
 	}
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined)
@@ -57,8 +67,10 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
 	const used = withoutUnused(model, buildBody(item, model, values, additionalFields));
+	const choices = toChosen(model, values, additionalFields);
 	return {
 		body: used.body,
+		chosen: { ...choices, form: withoutUnused(model, choices.form).body },
 		unused,
 		hints: [
 			...used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),

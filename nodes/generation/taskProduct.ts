@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { gatewayError, GatewayError, type TaskReference } from '../../core/errors';
+import { gatewayError, GatewayError, type GatewayErrorDetails, type TaskReference } from '../../core/errors';
 import { refusesAccess } from '../../core/errors/kinds';
 import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
@@ -63,13 +63,15 @@ export function taskProduct({
 			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer) } : {};
 			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...forAgent }) };
 		},
-		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
+		explain: (order, error) => {
+			const { acceptedAtMs, kind, reused, task } = order;
 			if (task === undefined) return error;
 			const { taskId: id } = task;
 			const isGone =
 				error.kind === 'notFound' || (error.kind === 'download' && GONE.has(error.details.httpStatus ?? 0));
 			const isOld = Date.now() - (acceptedAtMs ?? Infinity) > KEPT_MS;
-			if (reused && isGone && isOld) return gatewayError('purchaseKeyExpired', { id }, error.details);
+			const isSurelyGone = isOld || (error.kind === 'notFound' && order.purchase?.boughtIn !== undefined);
+			if (reused && isGone && isSurelyGone) return goneOf(order, id, error.details);
 			// It was accepted, so it is not the ID that is wrong, and nothing has to be bought again.
 			if (acceptedAtMs === undefined) return error;
 			if (error.kind === 'notFound') {
@@ -115,10 +117,16 @@ const unseen = ({ status = NEW_TASK.status, progress }: TaskReference): TaskReco
 	return { ...NEW_TASK, state, status, progress };
 };
 
-/** Throws where a Purchase Key leads to a task whose result is gone. */
-function assertNotExpired({ reused }: Order, task: TaskReference, { state, expiresAt = Infinity }: TaskRecord): void {
-	if (reused && state === 'completed' && expiresAt * 1000 < Date.now())
-		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
+/** Throws where a task was bought before, and its result is gone. */
+function assertNotExpired(order: Order, task: TaskReference, { state, expiresAt = Infinity }: TaskRecord): void {
+	if (order.reused && state === 'completed' && expiresAt * 1000 < Date.now())
+		throw goneOf(order, task.taskId, { task });
+}
+
+/** The error of a task whose result is gone: how to buy it again depends on how the order has come by it. */
+function goneOf({ purchase }: Order, id: string, details: GatewayErrorDetails): GatewayError {
+	const isOfNode = purchase?.boughtIn !== undefined;
+	return gatewayError(isOfNode ? 'reusedTaskExpired' : 'purchaseKeyExpired', { id }, details);
 }
 
 /** The item of a task, with its files. Throws where a completed one has no result, but needs one. */

@@ -54,17 +54,15 @@ async function removeOldRows(context: IExecuteFunctions, tableId: string, nowMs:
 	await removeSurplus(use, nowMs - NEEDED_MS);
 }
 
-/** Rows are numbered in the sequence of their ages, so the first young one ends it. */
 async function removeBefore(use: Use, oldMs: number): Promise<void> {
-	// By itself, the number would do. But a person may clear the table meanwhile, and then SQLite begins at 1 again.
 	const isOld = where('createdAt', 'lt', new Date(oldMs).toISOString());
 	for (let piece = 0; piece < MOST_PIECES; piece++) {
-		const rows = await use('get', inSequence('ASC', PIECE));
-		const young = rows.findIndex((row) => !(createdAtMs(row) < oldMs));
-		const old = young < 0 ? rows : rows.slice(0, young);
-		if (old.length === 0) return;
-		await use('deleteRows', matching([isOld, where('id', 'lte', idOf(old.at(-1)))]));
-		if (old.length < PIECE) return;
+		const rows = await use('get', { ...matching([isOld]), ...inSequence('ASC', PIECE) });
+		const last = rows.at(-1);
+		if (last === undefined) return;
+		// The age once more: a person may have cleared the table meanwhile, and then SQLite begins at 1 again.
+		await use('deleteRows', matching([isOld, where('id', 'lte', idOf(last))]));
+		if (rows.length < PIECE) return;
 	}
 }
 

@@ -76,8 +76,9 @@ function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'
 		{ name: 'Start', type: TRIGGER, typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
 		...operations.map((parameters, index) => ({
 			...{ name: nameOfNode(index), type: DATA_TABLE, typeVersion: 1.1, parameters },
-			// Without the second, n8n would answer with the items of the node before where there is no row.
-			...(index > 0 && { executeOnce: true, alwaysOutputData: true }),
+			...(index > 0 && { executeOnce: true }),
+			// Otherwise n8n would answer with the items of the node before where there is no row, or would not run the next one.
+			alwaysOutputData: true,
 		})),
 	];
 	const links = operations.map((_, index) => [
@@ -109,4 +110,5 @@ function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'
 	};
 }
 
-const nameOfNode = (index: number) => (index === 0 ? 'Data Table' : `Data Table ${index + 1}`);
+/** The name of an operation, for expressions in those behind it. */
+export const nameOfNode = (index: number) => (index === 0 ? 'Data Table' : `Data Table ${index + 1}`);

@@ -16,7 +16,9 @@ import {
 	matching,
 	matchingAny,
 	onRows,
+	readIfNamed,
 	rememberSeen,
+	seenBefore,
 	where,
 } from './purchasesTable';
 
@@ -56,13 +58,17 @@ export class N8nJournalTable implements JournalTable {
 
 	private readonly later: LaterRows;
 
-	/** @param tell is told why rows for which no request waits are missing */
+	/**
+	 * @param tell is told why rows for which no request waits are missing
+	 * @param beganAtMs the time at which the first try of the execution began; unix milliseconds
+	 */
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly tell: (why: string) => void,
+		beganAtMs: number,
 	) {
 		this.seenIn = knownTable(context);
-		this.seenId = seenRows.get(this.seenIn ?? '') ?? 0;
+		this.seenId = seenBefore(this.seenIn ?? '', beganAtMs);
 		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
 		this.later = new LaterRows({
 			write: async (rows) => await this.write(rows),
@@ -165,13 +171,14 @@ export class N8nJournalTable implements JournalTable {
 		return await this.read(table, newest('key_hash', [claim], 0));
 	}
 
-	/**
-	 * Looks for the table by its name each time: one that a person has renamed keeps its ID, and other workflows buy by the
-	 * rows of a new one.
-	 */
+	/** The table has to have its name now: see `readIfNamed`. */
 	private async rowsOfKeys(keys: string[]): Promise<IDataObject[][]> {
-		forgetTable(this.context);
-		const found = await this.twice(async (table) => await this.rowsWith(table, 'key_hash', keys));
+		const found = await this.twice(async (table) => {
+			const [part = []] = inParts(unique(keys), VALUES_AT_ONCE);
+			const first = await readIfNamed(this.context, table, newest('key_hash', part, 0));
+			rememberSeen(table, first);
+			return await this.rowsWith(table, 'key_hash', keys, first);
+		});
 		return keys.map((key) => found.filter(({ key_hash: keyHash }) => keyHash === key));
 	}
 

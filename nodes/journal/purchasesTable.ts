@@ -3,8 +3,8 @@ import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
 import { NoTableError } from '../../core/journal/table';
 import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
-import { isInEngine2 } from '../run/engine2';
-import { NEEDED_NODES, runDataTableNodes } from './dataTableNode';
+import { realClock } from '../connection/transport';
+import { nameOfNode, NEEDED_NODES, runDataTableNodes } from './dataTableNode';
 
 /** The most workflows whose tables are remembered, and the most tables whose numbers are. */
 const MOST_REMEMBERED = 1000;
@@ -13,13 +13,12 @@ const MOST_REMEMBERED = 1000;
 export function whatIsMissing(context: IExecuteFunctions, { isLasting }: { isLasting: boolean }): string | undefined {
 	if (!context.getWorkflow().id) return 'the workflow has not been saved';
 	if (!isLasting) return TOO_OLD;
-	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
 	const known = context.getKnownNodeTypes();
 	const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];
 	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;
 }
 
-const TOO_OLD = 'this n8n is too old';
+const TOO_OLD = 'it needs n8n 2.41 or later';
 
 /** Finds the table, or makes it. Rejects with `NoTableError` where there can be none. */
 export async function assertTable(context: IExecuteFunctions): Promise<void> {
@@ -53,12 +52,36 @@ export function forgetTable(context: IExecuteFunctions): void {
 
 const workflowOf = (context: IExecuteFunctions) => String(context.getWorkflow().id);
 
+/** Numbers are remembered at such a distance, and so many of them for each table: for two hours. */
+const SEEN_APART_MS = 60_000;
+const MOST_SEEN = 120;
+
+/** The clocks of two processes differ by less. */
+const CLOCKS_APART_MS = 60_000;
+
 /** Remembers the highest number of these rows. */
 export function rememberSeen(tableId: string, rows: IDataObject[]): void {
-	if (rows.length === 0) return;
-	const highest = rows.reduce((most, { id }) => Math.max(most, Number(id) || 0), seenRows.get(tableId) ?? 0);
+	const seen = seenRows.get(tableId) ?? [];
+	const [before, last] = [seen.at(-2), seen.at(-1)];
+	const id = rows.reduce((most, row) => Math.max(most, Number(row.id) || 0), 0);
+	if (id <= (last?.id ?? 0)) return;
+	if (before !== undefined && last !== undefined && last.atMs - before.atMs < SEEN_APART_MS) seen.pop();
+	seen.push({ id, atMs: realClock.now() });
+	if (seen.length > MOST_SEEN) seen.shift();
 	if (seenRows.size >= MOST_REMEMBERED && !seenRows.has(tableId)) seenRows.clear();
-	seenRows.set(tableId, highest);
+	seenRows.set(tableId, seen);
+}
+
+/**
+ * The highest number that this process had seen in the table before an execution began: all that another one has written since then
+ * about its runs has a higher one. Later numbers will not do: in a second round of a loop, they may be higher than that of a retry's
+ * lease.
+ *
+ * @param beganAtMs by the clock of the process in which it began
+ */
+export function seenBefore(tableId: string, beganAtMs: number): number {
+	const seen = seenRows.get(tableId) ?? [];
+	return seen.filter(({ atMs }) => atMs < beganAtMs - CLOCKS_APART_MS).at(-1)?.id ?? 0;
 }
 
 /** The parameters of a row operation on the table. */
@@ -116,19 +139,41 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const parameters = { resource: 'table', operation: 'create', tableName: TABLE_NAME, columns: { column }, options };
 	// Another execution may make it at the same moment: n8n refuses a second table of a name.
 	const refused = await runDataTableNodes(context, [parameters]).then(
-		() => 'n8n did not say why',
+		() => undefined,
 		(thrown: unknown) => wordsOf(thrown),
 	);
 	const made = await find(context);
-	if (made === undefined) throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
-	return made;
+	if (made !== undefined) return made;
+	// A person has renamed it already: the next look makes another one.
+	if (refused === undefined) throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
+	throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
+}
+
+/** The tables whose names have this one in it, the oldest first. */
+const LIST: INodeParameters = {
+	...{ resource: 'table', operation: 'list', returnAll: true },
+	options: { filterName: TABLE_NAME, sortField: 'createdAt', sortDirection: 'asc' },
+};
+
+/**
+ * Reads rows of the table if it has the name now, in one sub-execution. Rejects where another table has it, or none: a table that a
+ * person has renamed keeps its ID, and other workflows buy by the rows of a new one.
+ */
+export async function readIfNamed(
+	context: IExecuteFunctions,
+	tableId: string,
+	parameters: INodeParameters,
+): Promise<IDataObject[]> {
+	const name = JSON.stringify(TABLE_NAME);
+	const named = `$(${JSON.stringify(nameOfNode(0))}).all().find(({ json }) => json.name === ${name})`;
+	const id = JSON.stringify(tableId);
+	const table = `={{ ${named}?.json.id === ${id} ? ${id} : "not named ${TABLE_NAME}" }}`;
+	return await runDataTableNodes(context, [LIST, onRows(table, 'get', parameters)]);
 }
 
 /** n8n looks for parts of a name, so the comparison is made here. */
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
-	const options = { filterName: TABLE_NAME, sortField: 'createdAt', sortDirection: 'asc' };
-	const parameters = { resource: 'table', operation: 'list', returnAll: true, options };
-	const tables = await runDataTableNodes(context, [parameters]).catch(async (thrown: unknown) => {
+	const tables = await runDataTableNodes(context, [LIST]).catch(async (thrown: unknown) => {
 		return await Promise.reject(asNoTable(thrown));
 	});
 	const table = tables.find(({ name }) => name === TABLE_NAME);

@@ -24,12 +24,17 @@ export interface UsedCredits {
 export const sayUsed = ({ credits, usd, shared }: UsedCredits): string =>
 	`The account has used ${credits} credits (${usd} USD) during this run${shared ? ' and others at the same time' : ''}`;
 
+/** E.g. "2026-11-28 at 14:05 UTC", of a time in ISO 8601. */
+function sayTime(time: string): string {
+	return `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
+}
+
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
-	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
-		`1 task is still running at the service. To get its result, ${newWorkflow('Get Result with this task_id')}.${buys ? AGAIN : ''}`,
-	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
-		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Get Result with each task_id')}.${buys ? AGAIN : ''}`,
+	oneTaskRunning: ({ buysAgain }: { buysAgain?: boolean }) =>
+		`1 task is still running at the service. To get its result, ${newWorkflow('Get Result with this task_id')}.${buysAgain ? AGAIN : ''}`,
+	tasksRunning: ({ count, buysAgain }: { count: number; buysAgain?: boolean }) =>
+		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Get Result with each task_id')}.${buysAgain ? AGAIN : ''}`,
 	oneAssetProcessed: () =>
 		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) =>
@@ -55,7 +60,18 @@ export const HINTS = {
 	awakeRefused: ({ words }: { words: string }) =>
 		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
-		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
+		`Purchases of this run are not recorded in the data table "${TABLE_NAME}": ${why}. So a retry after a crash of n8n submits nothing, because it cannot know what was bought. To run without it, and without this hint, turn off Purchase Log in the credential.`,
+	rowsMissing: ({ why }: { why: string }) =>
+		`n8n could not write or read rows of this run in the data table "${TABLE_NAME}": ${why}. A retry after a crash of n8n does not submit what these rows are about, because it cannot know what was bought.`,
+	reused: ({ count, time }: { count: number; time: string }) =>
+		`${
+			count === 1
+				? `1 item got a task that this node has bought before, on ${sayTime(time)}. Nothing was bought for it.`
+				: `${count} items got tasks that this node has bought before, the oldest on ${sayTime(time)}. Nothing was bought for them.`
+		} To buy again, turn off Reuse While Building.`,
+	nothingReused: ({ why }: { why: string }) => `Reuse While Building has no effect here: ${why}.`,
+	reuseWhileBuilding: () =>
+		'While you build, turn on Reuse While Building in the options: then Execute step does not buy the same again for 24 hours.',
 	runCredits: (used: UsedCredits) =>
 		`${sayUsed(used)}. This includes everything that used the account meanwhile; the service may book some of it later.`,
 	creditsUnknown: ({ why }: { why: string }) =>
@@ -115,11 +131,19 @@ const HOUR_MS = 3_600_000;
 /** Links that expire later need no hint. */
 const SOON_MS = 48 * HOUR_MS;
 
-/** The hints that the output itself gives. */
-export function hintsFor(output: INodeExecutionData[], operation: string, waitsFor?: Unfinished): string[] {
+/**
+ * The hints that the output itself gives.
+ *
+ * @param about `buysAgain`: to run the node again would buy the same again
+ */
+export function hintsFor(
+	output: INodeExecutionData[],
+	waitsFor: Unfinished | undefined,
+	about: { buysAgain: boolean },
+): string[] {
 	// Another execution waits for an item that names it: a hint of its own says so.
 	const items = output.filter(({ json }) => json.error === undefined && json.execution_id === undefined);
-	return [waitsFor && aboutUnfinished(items, waitsFor, operation), aboutExpiry(items, Date.now())].filter(
+	return [waitsFor && aboutUnfinished(items, waitsFor, about), aboutExpiry(items, Date.now())].filter(
 		(hint) => hint !== undefined,
 	);
 }
@@ -133,11 +157,14 @@ export function notSentHint(model: string, labels: string[]): string[] {
 	];
 }
 
-function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, operation: string): string | undefined {
+function aboutUnfinished(
+	items: INodeExecutionData[],
+	what: Unfinished,
+	about: { buysAgain: boolean },
+): string | undefined {
 	const count = items.filter(({ json }) => !HAS_ENDED[what](String(json.status))).length;
 	if (count === 0) return undefined;
-	const buys = operation === 'generate';
-	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning({ buys }) : HINTS.tasksRunning({ count, buys });
+	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning(about) : HINTS.tasksRunning({ count, ...about });
 	return count === 1 ? HINTS.oneAssetProcessed() : HINTS.assetsProcessed({ count });
 }
 

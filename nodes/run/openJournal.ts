@@ -1,17 +1,18 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
+import { untilAborted } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
 import { Journal } from '../../core/journal/journal';
 import { Marks } from '../../core/journal/marks';
 import { NoTableError } from '../../core/journal/table';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { WriteAheadLog, WriteAheadStore } from '../../core/orders/writeAheadLog';
-import { wordsOf } from '../../core/text';
 import { hasPurchaseLog, readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
 import { N8nJournalTable } from '../journal/journalTable';
 import { assertTable, whatIsMissing } from '../journal/purchasesTable';
+import { isInEngine2 } from './engine2';
 import { HINTS } from './hints';
 
 export const LOG_IS_OFF = 'Purchase Log is turned off in the credential';
@@ -36,16 +37,18 @@ export async function openJournal(
 	const credential = await context.getCredentials(CREDENTIAL);
 	if (!hasPurchaseLog(credential)) return LOG_IS_OFF;
 	const { scope } = writeAhead;
-	const tell = (why: string) => hints.add(HINTS.notInPurchaseLog({ why }));
-	const missing = whatIsMissing(context, scope) ?? ofEvaluation(context) ?? (await whyNoTable(context));
+	const missing = whatIsMissing(context, scope) ?? whyNotHere(context) ?? (await whyNoTable(context));
 	const { rows } = client;
 	if (missing !== undefined || rows === undefined || scope.establishedAtMs === undefined) {
-		tell(missing ?? '');
-		return missing ?? '';
+		const why = missing ?? 'n8n does not say when the execution began';
+		hints.add(HINTS.notInPurchaseLog({ why }));
+		return why;
 	}
+	const tell = (why: string) =>
+		hints.add(journal.isWithoutRows ? HINTS.notInPurchaseLog({ why }) : HINTS.rowsMissing({ why }));
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
-	return new Journal({
+	const journal = new Journal({
 		columns: { workflow, node, execution: scope.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
 		identity: {
 			...{ workflowId: String(id), nodeId },
@@ -53,7 +56,7 @@ export async function openJournal(
 		},
 		isRetry: scope.isRetry,
 		isOld: mayLackOldRows(scope.establishedAtMs),
-		table: new N8nJournalTable(context, tell),
+		table: new N8nJournalTable(context, tell, scope.establishedAtMs),
 		marks: new Marks(scope, writeAhead, store),
 		withoutRows: writeAhead,
 		rows: rows.budget,
@@ -62,18 +65,25 @@ export async function openJournal(
 		clock: realClock,
 		tell,
 	});
+	return journal;
 }
 
-const ofEvaluation = (context: IExecuteFunctions) =>
-	context.getMode() === 'evaluation' ? 'an evaluation runs the workflow' : undefined;
+function whyNotHere(context: IExecuteFunctions): string | undefined {
+	if (isInEngine2(context)) return 'it is not possible in n8n’s engine 2.0';
+	return context.getMode() === 'evaluation' ? 'an evaluation runs the workflow' : undefined;
+}
 
-/** The reason why n8n has no table for the rows; undefined where there is one, or where only trying tells. */
+/**
+ * The reason why n8n has no table for the rows; undefined where there is one, or where only trying tells: a database that is locked
+ * for a moment must not leave a run without rows.
+ */
 async function whyNoTable(context: IExecuteFunctions): Promise<string | undefined> {
 	try {
-		await assertTable(context);
+		// A stop does not wait for n8n's database.
+		await untilAborted(assertTable(context), context.getExecutionCancelSignal());
 		return undefined;
 	} catch (thrown) {
-		return thrown instanceof NoTableError ? thrown.message : wordsOf(thrown);
+		return thrown instanceof NoTableError ? thrown.message : undefined;
 	}
 }
 

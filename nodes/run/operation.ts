@@ -25,6 +25,8 @@ export interface Operation {
 	concurrency?: number;
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
+	/** Its options have Reuse While Building: see `reuse.ts`. */
+	canReuse?: boolean;
 	/** The kind of thing that its items describe: errors name it by its ID. */
 	describes?: Described;
 	/** The prompt in the form of an item, for the error of a form that cannot be used. */

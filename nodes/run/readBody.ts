@@ -1,18 +1,24 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../../core/json';
 import { allFields, isVisible, type BodySpec, type FieldSpec } from '../../core/models/spec';
-import { toBody, type FormValues } from '../../core/models/toBody';
+import { toBody, toChosen, type Chosen, type FormValues } from '../../core/models/toBody';
 import type { ChoiceField, FieldReader } from '../form/fieldReader';
 import { additionalFieldsOption } from '../form/options';
 import type { Item } from './item';
 
+/** The request of a form. */
+export interface FormRequest {
+	body: JsonObject;
+	chosen: Chosen;
+}
+
 /**
- * The request body that the form of one item describes, Additional Fields included, checked as it is sent. Throws a
+ * The request that the form of one item describes, Additional Fields included, checked as it is sent. Throws a
  * `badInput` error; sends nothing.
  *
  * @param made values that are made in another way, and need not be read
  */
-export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): JsonObject {
+export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): FormRequest {
 	const values: FormValues = {};
 	const read = (from: FieldReader, fields: INodeProperties[]) => {
 		for (const field of fields) {
@@ -30,7 +36,8 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 	// What they were to say, such as a limit or the URL of a callback, would be missing.
 	item.options.assertNotLost(additionalFieldsOption);
 	const additionalFields = item.options.json(additionalFieldsOption);
-	return toBody(spec, { ...values, ...made }, additionalFields);
+	const all = { ...values, ...made };
+	return { body: toBody(spec, all, additionalFields), chosen: toChosen(spec, all, additionalFields) };
 }
 
 /** Reads one field. Most values are taken as they are: `toBody` converts them, and `checkBody` refuses what is wrong. */

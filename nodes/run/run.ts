@@ -62,6 +62,8 @@ export interface Run {
 	waiting?: Waiting;
 	/** Present where the credits that the run uses are reported. */
 	credits?: CreditsNote;
+	/** The option Reuse While Building. Absent where it never has an effect. */
+	reuses?: boolean;
 	/** Hints for the output panel. */
 	hints: Set<string>;
 	/** Labels of fields that were left out, by the model that does not have them. */

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { untilAborted } from '../../core/abort';
 import { takingBreaks } from '../../core/clock';
 import { gatewayError, GatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
@@ -16,6 +17,7 @@ import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
+import { reuseTasks } from './reuse';
 import { executionOf, type Run } from './run';
 import { itemsOf, markForErrorOutput, onErrorOf, outcomeOf, type ItemContext, type Worked } from './toItem';
 
@@ -49,15 +51,24 @@ export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | 
 	const prepared = await prepareAll(context, items, signal);
 	if (signal?.aborted) return undefined;
 	refuseSharedKeys(prepared, ledger);
+	// First the claim: what another execution is buying has no ID to be reused yet.
 	const { refusal, handOver, release } = claimManualRun(run, ordersOf(prepared));
-	if (refusal !== undefined) for (const each of prepared) if (isOrder(each.work)) each.work = refusal;
 	try {
+		const unreadable = await reuseTasks(run, ordersOf(prepared));
+		refusePlanned(prepared, unreadable ?? refusal);
+		if (!ordersOf(prepared).some(({ state }) => state === 'planned')) release();
 		const worked = await workOnPrepared(run, prepared, items);
 		if (worked?.some(goesOn)) handOver();
 		return worked;
 	} finally {
 		release();
 	}
+}
+
+/** Ends all that is still to be submitted with this error, if there is one. */
+function refusePlanned(prepared: Prepared[], error?: GatewayError): void {
+	if (error === undefined) return;
+	for (const each of prepared) if (isOrder(each.work) && each.work.state === 'planned') each.work = error;
 }
 
 const ordersOf = (prepared: Prepared[]) => prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
@@ -79,9 +90,11 @@ async function workOnPrepared(
 	const orders = ordersOf(prepared);
 	const { batch } = run;
 	// What goes on in another execution has no rows.
-	if (batch === undefined && orders.some(({ state }) => state === 'planned')) await run.openJournal();
+	if (batch === undefined && orders.some(({ state }) => state === 'planned'))
+		await untilAborted(run.openJournal(), signal);
 	const { journal } = run;
-	await Promise.all([onPrepared(orders), journal?.takeOver(orders)]);
+	// A stop does not wait for n8n's database.
+	await untilAborted(Promise.all([onPrepared(orders), journal?.takeOver(orders)]), signal);
 	for (const order of orders) order.batch = batch;
 	const isElsewhere = (order: Order) =>
 		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
@@ -96,8 +109,8 @@ async function workOnPrepared(
 	};
 	const unsettled = orders.filter((order) => journal?.isUnsettled(order));
 	const { outcomes } = await advanceAll(works, ports, options);
-	const mayGoOn = continueOnError || outcomes.every(({ ok }) => ok);
-	if (journal !== undefined && unsettled.length > 0 && mayGoOn) {
+	const endsHere = !continueOnError && outcomes.some(({ ok }) => !ok);
+	if (journal !== undefined && unsettled.length > 0 && !endsHere) {
 		await journal.settle(signal);
 		const settled = await advanceAll(unsettled, ports, options);
 		for (const [index, order] of unsettled.entries()) {
@@ -105,7 +118,7 @@ async function workOnPrepared(
 			if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
 		}
 	}
-	await journal?.end(orders);
+	await untilAborted(journal?.end(orders) ?? Promise.resolve(), signal);
 	if (signal?.aborted) {
 		await run.writeAhead.end(signal);
 		run.log.stopped();

@@ -17,6 +17,7 @@ import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { openJournal } from './openJournal';
 import { readRetryOnFail } from './retryOnFail';
+import { readReuse, tellOfReuse } from './reuse';
 import { readPollPlan } from './waitOptions';
 import { createWriteAheadLog } from './writeAheadStore';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
@@ -152,8 +153,9 @@ async function workOn(
 }
 
 function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
+	const buysAgain = option.value === 'generate' && run.reuses !== true;
 	for (const message of [
-		...(waitsFor === undefined && describes !== 'task' ? [] : hintsFor(output, String(option.value), waitsFor)),
+		...(waitsFor === undefined && describes !== 'task' ? [] : hintsFor(output, waitsFor, { buysAgain })),
 		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
 		...run.hints,
 	]) {
@@ -182,6 +184,7 @@ async function toOutput(
 	const items = await toItems(run.context, worked, errorContext);
 	const orders = worked.flatMap(({ order }) => order ?? []);
 	await reportCredits(run, orders);
+	tellOfReuse(run, orders);
 	return items;
 }
 
@@ -229,7 +232,7 @@ const isExpressionText = (value: unknown): value is string => typeof value === '
 /** Reads the options of the whole run for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
-	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor }: Operation,
+	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor, canReuse }: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
 	const { parameters } = context.getNode();
@@ -271,6 +274,7 @@ async function prepareRun(
 		options: ofRun,
 		waiting,
 		credits,
+		reuses: canReuse ? readReuse(context, options) : undefined,
 		hints,
 		notSent,
 		background,

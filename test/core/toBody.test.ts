@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences, withUploads } from '../../core/models/images';
 import type { BodySpec, FieldSpec, Rule } from '../../core/models/spec';
-import { hiddenChoices, toBody, type FormValues } from '../../core/models/toBody';
+import { hiddenChoices, toBody, toChosen, type FormValues } from '../../core/models/toBody';
 import { choice, field, pending, specOf } from '../support/bodySpecs';
 
 const A = 'https://a.example/a.png';
@@ -122,6 +122,38 @@ describe('fields of some choices', () => {
 		expect(bodyOf(hidden, values, { rules: [{ kind: 'exactlyOne', of: ['b'], advice: '' }, ...rules] })).toEqual({
 			b: '1',
 		});
+	});
+});
+
+describe('what is chosen', () => {
+	const unit = choice('unit', ['usd', 'credits'], { default: 'usd' });
+	const amount = field('amount', {
+		...{ shape: 'number', default: '5' },
+		units: { field: 'unit', of: { usd: { scale: 200 } } },
+	});
+	const none = choice('a', ['x', 'y'], { default: 'x', notSent: 'y' });
+
+	test.each<[string, FieldSpec[], FormValues, JsonObject]>([
+		['the default', [field('a', { default: 'x' })], { a: 'x' }, {}],
+		['nothing', [field('a', { default: 'x' })], {}, {}],
+		['the default of a number, as text', [field('a', { type: 'number', default: 1 })], { a: ' 1 ' }, {}],
+		['another value', [field('a.b', { default: 'x', name: 'a' })], { a: 'y' }, { a: { b: 'y' } }],
+		['an emptied default', [field('a', { default: 'x' })], { a: '' }, { a: null }],
+		['an empty field that begins so', [field('a')], { a: ' ' }, {}],
+		['the choice that is not sent', [none], { a: 'y' }, { a: null }],
+		['the default of the unit that the form begins with', [amount], { amount: '5', unit: 'usd' }, {}],
+		['it in another unit', [amount], { amount: '5', unit: 'credits' }, { amount: 5 }],
+		['no image', [field('a', { shape: 'images', default: {} })], { a: [] }, {}],
+		['an image', [field('a', { shape: 'images', default: {} })], { a: [{ reference: A }] }, { a: [A] }],
+	])('%s', (_, fields, values, form) => {
+		const spec = specOf(fields, { choices: [unit], constants: { c: 1 } });
+		expect(toChosen(spec, values)).toStrictEqual({ model: 'm', form, additionalFields: {} });
+	});
+
+	test('an option counts when it was added, with its default, too, and Additional Fields as they were given', () => {
+		const spec = specOf([], { id: undefined, optionalFields: [field('a', { default: 'x' })] });
+		expect(toChosen(spec, {}, { a: null })).toStrictEqual({ form: {}, additionalFields: { a: null } });
+		expect(toChosen(spec, { a: 'x' })).toStrictEqual({ form: { a: 'x' }, additionalFields: {} });
 	});
 });
 

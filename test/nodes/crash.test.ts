@@ -154,11 +154,12 @@ describe('what ended in order is not held up', () => {
 		const service = await useBinaryMode('filesystem');
 		try {
 			const { data, ...about } = pngField();
-			const stored = async (executionId: string) => {
+			const stored = async (executionId: string, end = '') => {
 				const place = { type: 'execution' as const, workflowId: 'wf', executionId };
-				return await service.store(place, Buffer.from(data, 'base64'), { data: '', ...about });
+				const content = Buffer.concat([Buffer.from(data, 'base64'), Buffer.from(end)]);
+				return await service.store(place, content, { data: '', ...about });
 			};
-			const [file, own] = [await stored(''), await stored('1')];
+			const [file, own] = [await stored(''), await stored('1', 'other content')];
 			const image = ['data', 'own'].map((binaryPropertyName) => ({ source: 'binary', binaryPropertyName }));
 			const form = { ...fromItem, images: { image } };
 			const itemsWith = (id = '') => [

@@ -55,6 +55,8 @@ class Agent implements INodeType {
 
 const NODE_TYPE = new Map<string, { calls: IDataObject[]; used: { description?: string; answers: Answer[] } }>();
 
+type Execution = Pick<Options, 'mode' | 'kept'> & { credential?: IDataObject; executeWorkflow?: unknown };
+
 /** Runs an agent with one node of the package as its tool. `calls`: the arguments of each call. */
 export async function runTool(
 	kind: Kind,
@@ -62,18 +64,20 @@ export async function runTool(
 	parameters: IDataObject,
 	calls: IDataObject[],
 	settings?: Partial<INode>,
-	execution?: Pick<Options, 'mode' | 'kept'>,
+	{ credential, executeWorkflow, ...execution }: Execution = {},
 ) {
 	const used: { description?: string; answers: Answer[] } = { answers: [] };
 	const agent = new Agent(calls, used);
 	agent.prepare();
-	const { credentialTypes, credentials } = toOptions(kind, sandbox, {}, {});
-	const run = await start({
+	const { credentialTypes, credentials } = toOptions(kind, sandbox, {}, { credential });
+	const { promise, additionalData } = start({
 		...execution,
 		node: agent,
 		tools: [{ node: NODES[kind], parameters, settings }],
 		credentialTypes,
 		credentials,
-	}).promise;
+	});
+	if (executeWorkflow !== undefined) additionalData.executeWorkflow = executeWorkflow as never;
+	const run = await promise;
 	return { ...used, run };
 }

@@ -1,7 +1,8 @@
 /** n8n's data tables, in memory, behind its Data Table node in a sub-execution. */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
-export type Row = IDataObject & { id: number };
+/** Tests that put rows into a table by themselves may leave out the time. */
+export type Row = IDataObject & { id: number; createdAt?: string };
 
 interface Table {
 	id: string;
@@ -12,7 +13,7 @@ interface Table {
 
 interface Condition {
 	keyName: string;
-	condition: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte';
+	condition: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'like';
 	keyValue: string | number;
 }
 
@@ -24,8 +25,11 @@ export class DataTables {
 	/** The operations so far. */
 	readonly operations: string[] = [];
 
-	/** The messages to throw at the next operations with these names. */
-	readonly faults: Array<[operation: string, fault: string]> = [];
+	/** The operations of each sub-execution so far. */
+	readonly subExecutions: string[][] = [];
+
+	/** The messages to throw at the next operations with these names: before these, or with their rows in the table. */
+	readonly faults: Array<[operation: string, fault: string, commits?: 'commitsAlthough']> = [];
 
 	private ids = 0;
 
@@ -41,8 +45,7 @@ export class DataTables {
 		_?: unknown,
 		{ doNotWaitToFinish = false }: { doNotWaitToFinish?: boolean } = {},
 	) => {
-		const { parameters } = (code as IWorkflowBase).nodes[1] ?? {};
-		const work = this.run(parameters as IDataObject, items);
+		const work = this.runAll((code as IWorkflowBase).nodes.slice(1), items);
 		if (!doNotWaitToFinish) return { executionId: 'sub', data: [await work] };
 		work.catch(() => {});
 		return { executionId: 'sub', data: [null] };
@@ -55,49 +58,98 @@ export class DataTables {
 		options: { inputData?: INodeExecutionData[]; doNotWaitToFinish?: boolean },
 	) => await this.execute(info, options.inputData, undefined, options);
 
-	/** A context with the parts that the log uses. */
-	contextOf(workflowId: string): IExecuteFunctions & { warned: string[] } {
+	/** Removes all rows. The next one is number 1 again, as with SQLite. */
+	clear(): void {
+		this.rows.length = 0;
+		this.ids = 0;
+	}
+
+	/** Gives the table of the journal another name: it keeps its ID. */
+	rename(name = 'Old Purchases'): void {
+		const table = this.tables.find((one) => one.name === 'Gateway Purchases');
+		if (table !== undefined) table.name = name;
+	}
+
+	/** As the next process finds them: what the old one still writes does not arrive. */
+	afterCrash(): DataTables {
+		const found = new DataTables();
+		found.tables = structuredClone(this.tables);
+		return found;
+	}
+
+	/** A context with the parts that the journal uses. */
+	contextOf(workflowId: string, signal?: AbortSignal): IExecuteFunctions & { warned: string[] } {
 		const warned: string[] = [];
 		return {
 			warned,
 			executeWorkflow: this.execute,
 			getWorkflow: () => ({ id: workflowId }),
 			getExecutionId: () => '7',
-			getExecutionCancelSignal: () => undefined,
+			getExecutionCancelSignal: () => signal,
 			logger: { warn: (text: string) => warned.push(text) },
 		} as never;
 	}
 
-	protected async run(parameters: IDataObject, items: INodeExecutionData[]) {
+	/** The nodes of a sub-workflow, each with the items of the one before. */
+	private async runAll(nodes: INode[], input: INodeExecutionData[]): Promise<INodeExecutionData[]> {
+		this.subExecutions.push(nodes.map(({ parameters }) => String(parameters.operation)));
+		let items = input;
+		for (const { parameters, executeOnce, alwaysOutputData } of nodes) {
+			if (items.length === 0) return [];
+			items = await this.run(parameters as IDataObject, executeOnce ? items.slice(0, 1) : items);
+			if (items.length === 0 && alwaysOutputData) items = [{ json: {} }];
+		}
+		return items;
+	}
+
+	protected async run(parameters: IDataObject, items: INodeExecutionData[]): Promise<INodeExecutionData[]> {
 		const operation = String(parameters.operation);
 		this.operations.push(operation);
-		const fault = this.faults[0]?.[0] === operation ? this.faults.shift()?.[1] : undefined;
+		const [, fault, commits] = this.faults[0]?.[0] === operation ? (this.faults.shift() ?? []) : [];
 		await new Promise((resolve) => setTimeout(resolve, 1));
+		if (fault !== undefined && commits === undefined) throw new Error(fault);
+		const found = this.perform(operation, parameters, items);
 		if (fault !== undefined) throw new Error(fault);
-		return this.perform(operation, parameters, items).map((json) => ({ json }));
+		return found.map((json) => ({ json }));
+	}
+
+	/** The clock of the database. */
+	protected nowMs(): number {
+		return Date.now();
 	}
 
 	/** The next number of a row. */
 	protected nextId(): number {
-		return ++this.ids;
+		// Rows that a test has put there have numbers, too.
+		this.ids = Math.max(this.ids, this.rows.at(-1)?.id ?? 0) + 1;
+		return this.ids;
 	}
 
 	protected perform(operation: string, parameters: IDataObject, items: INodeExecutionData[]): IDataObject[] {
 		if (operation === 'list')
 			return this.tables.map(({ id, name, columns }) => ({ id, name, columns }) as unknown as IDataObject);
 		if (operation === 'create') return [this.create(parameters)];
-		const { value } = parameters.dataTableId as { value: string };
+		const value = this.idOf((parameters.dataTableId as { value: string }).value);
 		const table = this.tables.find(({ id }) => id === value);
-		if (table === undefined) throw new Error(`Could not find the data table: '${value}'`);
+		if (table === undefined) throw new Error(`Data table with ID '${value}' could not be found in this project`);
 		if (operation === 'insert') {
-			table.rows.push(...items.map(({ json }) => ({ ...json, id: Number(json.id ?? this.nextId()) })));
+			const createdAt = new Date(this.nowMs()).toISOString();
+			table.rows.push(...items.map(({ json }) => ({ createdAt, ...json, id: Number(json.id ?? this.nextId()) })));
 			table.rows.sort((a, b) => a.id - b.id);
+			return [{ success: true, insertedRows: items.length }];
 		}
 		if (operation === 'deleteRows') {
 			const goes = toFilter(parameters);
 			table.rows = table.rows.filter((row) => !goes(row));
 		}
 		return operation === 'get' ? select(table.rows, parameters) : [];
+	}
+
+	/** An expression asks whether the table with this ID has the name. */
+	private idOf(value: string): string {
+		const [, id = value] = /\? "([^"]+)"/.exec(value) ?? [];
+		const isNamed = this.tables.find(({ name }) => name === 'Gateway Purchases')?.id === id;
+		return value.startsWith('=') && !isNamed ? 'not named' : id;
 	}
 
 	private create({ tableName, columns }: IDataObject): IDataObject {
@@ -109,15 +161,18 @@ export class DataTables {
 	}
 }
 
-/** The rows are in the sequence of their IDs, and those before one are found without a look at the others. */
+/** The rows are in the sequence of their IDs, and those before one, or behind it, are found without a look at the others. */
 function select(rows: Row[], parameters: IDataObject): Row[] {
 	const fits = toFilter(parameters);
-	const before = conditionsOf(parameters).find(({ keyName, condition }) => keyName === 'id' && condition === 'lt');
+	const ofIds = conditionsOf(parameters).filter(({ keyName }) => keyName === 'id');
+	const before = ofIds.find(({ condition }) => condition === 'lt');
+	const behind = ofIds.find(({ condition }) => condition === 'gt');
 	const isBackwards = parameters.orderByDirection === 'DESC';
 	const found: Row[] = [];
-	let last = rows.length - 1;
+	let [first, last] = [0, rows.length - 1];
 	while (before && isBackwards && Number(rows[last]?.id) >= Number(before.keyValue)) last--;
-	for (let at = isBackwards ? last : 0; rows[at] !== undefined; at += isBackwards ? -1 : 1) {
+	while (behind && !isBackwards && Number(rows[first]?.id) <= Number(behind.keyValue)) first++;
+	for (let at = isBackwards ? last : first; rows[at] !== undefined; at += isBackwards ? -1 : 1) {
 		if (found.length >= Number(parameters.limit)) break;
 		if (fits(rows[at])) found.push(rows[at]);
 	}
@@ -136,11 +191,21 @@ function toFilter(parameters: IDataObject): (row: Row) => boolean {
 		const values = new Set(conditions.map(({ keyValue }) => String(keyValue)));
 		return ({ [keyName]: value }) => value !== null && value !== undefined && values.has(String(value));
 	}
-	const holds = (row: Row) => (one: Condition) => compare(row[one.keyName], one.condition, one.keyValue);
-	return (row) => (isAny ? conditions.some(holds(row)) : conditions.every(holds(row)));
+	const holding = conditions.map(({ keyName: key, condition, keyValue }) => {
+		if (condition !== 'like') return (row: Row) => compare(row[key], condition, keyValue);
+		const pattern = toPattern(String(keyValue));
+		return (row: Row) => typeof row[key] === 'string' && pattern.test(row[key]);
+	});
+	return (row) => (isAny ? holding.some((holds) => holds(row)) : holding.every((holds) => holds(row)));
 }
 
-function compare(value: unknown, condition: Condition['condition'], than: string | number): boolean {
+/** As n8n reads it: % stands for any text, and all else for itself. */
+function toPattern(text: string): RegExp {
+	const parts = text.split('%').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+	return new RegExp(`^${parts.join('.*')}$`, 's');
+}
+
+function compare(value: unknown, condition: Exclude<Condition['condition'], 'like'>, than: string | number): boolean {
 	if (value === null || value === undefined) return false;
 	const [a, b] = typeof than === 'number' ? [Number(value), than] : [String(value), than];
 	if (condition === 'eq') return a === b;

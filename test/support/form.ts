@@ -4,9 +4,11 @@ import {
 	NodeHelpers,
 	type IDataObject,
 	type INode,
+	type INodeExecutionData,
 	type INodeParameters,
 	type INodeProperties,
 	type INodePropertyCollection,
+	type INodeType,
 } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
@@ -38,19 +40,25 @@ const generate = (parameters: IDataObject) => ({ operation: 'generate', ...param
  */
 export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpression = false): PlannedRequest {
 	const model = modelAsExpression ? `={{ "${String(parameters.model)}" }}` : parameters.model;
-	const { workflow, additionalData, mode } = build({
-		node: NODES[kind],
-		parameters: generate({ ...parameters, model }),
-	});
+	return planItem(itemOf(NODES[kind], generate({ ...parameters, model })), MODELS[kind]);
+}
+
+/** The form of a node with one item, as n8n reads it. */
+export function itemOf(
+	type: Pick<INodeType, 'description'>,
+	parameters: IDataObject,
+	input: INodeExecutionData = { json: {} },
+): Item {
+	const { workflow, additionalData, mode } = build({ node: type as INodeType, parameters });
 	const node = workflow.getNode('Node') as INode;
-	const items = [{ json: {} }];
+	const items = [input];
 	const data = { main: [items] };
 	const context = new ExecuteContext(
 		...([workflow, node, additionalData, mode, createRunExecutionData(), 0, items, data] as const),
 		{ node, data, source: null },
 		[],
 	);
-	return planItem(new Item(new Parameters(context, node), 0, items[0]), MODELS[kind]);
+	return new Item(new Parameters(context, node), 0, input);
 }
 
 /** The refusal of these parameters, or undefined when they may be sent. */

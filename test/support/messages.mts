@@ -51,8 +51,8 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	backgroundNotPossible: { missing: true },
 };
 const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
-	oneTaskRunning: { buys: true },
-	tasksRunning: { buys: true },
+	oneTaskRunning: { buysAgain: true },
+	tasksRunning: { buysAgain: true },
 	runCredits: { shared: true },
 };
 

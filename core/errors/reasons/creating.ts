@@ -50,10 +50,10 @@ export const CREATING = {
 	submittedByOtherRetry: {
 		kind: 'notSubmitted',
 		message: ({ execution }: { execution: string }) =>
-			`This item was not submitted, because another retry is submitting it (execution ${execution})`,
+			`This item was not submitted, because execution ${execution} goes on with this run`,
 		advice: ({ execution }: { execution: string }, situation) =>
 			// What comes after it in a batch says to retry.
-			`Nothing was bought here. Wait until execution ${execution} has ended, and look for the result there.${(situation.others ?? 0) > 0 ? '' : ' If it has none, retry once more.'}`,
+			`Execution ${execution} is a later retry, and submits what is left. Nothing more is bought here. Wait until it has ended, and look for the result there.${(situation.others ?? 0) > 0 ? '' : ' If it has none, retry once more.'}`,
 		created: 'nothing',
 	},
 	submissionStopped: {

@@ -14,7 +14,7 @@ interface Earlier {
 const on = (time?: string, at = 'at') =>
 	time === undefined ? '' : ` on ${time.slice(0, 10)} ${at} ${time.slice(11, 16)} UTC`;
 
-/** One purchase for each Purchase Key. */
+/** One purchase for each Purchase Key, and purchases that are reused while a workflow is built. */
 export const PURCHASES = {
 	purchaseLogUnavailable: {
 		kind: 'unavailable',
@@ -54,6 +54,20 @@ export const PURCHASES = {
 		message: ({ id }: { id: string }) =>
 			`The service no longer keeps the result of task ${id}, which this Purchase Key has bought`,
 		advice: 'To buy it again, use another Purchase Key.',
+		permanent: true,
+	},
+	reuseUnavailable: {
+		kind: 'unavailable',
+		message: 'Reuse While Building is on, but the purchase log cannot be read',
+		advice: ({ why }: { why: string }) =>
+			`Nothing was bought: only the log tells what this node has bought before. The reason: ${why}. Try again. To buy without a look, turn off Reuse While Building in the options.`,
+		created: 'nothing',
+	},
+	reusedTaskExpired: {
+		kind: 'noResult',
+		message: ({ id }: { id: string }) =>
+			`The service no longer keeps the result of task ${id}, which Reuse While Building has found`,
+		advice: 'Nothing was bought now. To buy it again, turn off Reuse While Building in the options.',
 		permanent: true,
 	},
 } satisfies Record<string, CatalogueEntry>;

@@ -31,7 +31,7 @@ const descriptionField: FieldSpec = {
 };
 
 /** The contract does not show it (4.7, step 1). */
-const groupBody = toBodySpec([nameField, descriptionField]);
+export const groupBody = toBodySpec([nameField, descriptionField]);
 
 /** Create: a private avatar group (contract 4.7, step 1). The group of a real person comes from a verification. */
 export const createGroup: Operation = {
@@ -48,13 +48,13 @@ export const createGroup: Operation = {
 	],
 	describes: 'group',
 	prepare: (item) => {
-		const body = readBody(item, groupBody);
+		const { body, chosen } = readBody(item, groupBody);
 		const about: AboutGroup = { simplify: item.options.simplifies, body };
 		return makeOrder({
 			item: item.index,
 			thing: 'group',
 			kind: 'private',
-			request: { body, hash: hashOf('group', body), ...readSubmitAgain(item.options) },
+			request: { body, hash: hashOf('group', chosen), ...readSubmitAgain(item.options) },
 			then: 'nothing',
 			about,
 		});

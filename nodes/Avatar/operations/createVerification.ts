@@ -33,7 +33,7 @@ const callbackUrlField: FieldSpec = {
 	reasons: { format: 'callbackNotAUrl' },
 };
 
-const verificationBody = toBodySpec([callbackUrlField]);
+export const verificationBody = toBodySpec([callbackUrlField]);
 
 const referenceField: INodeProperties = {
 	displayName: 'Reference',
@@ -66,7 +66,7 @@ export const createVerification: Operation = {
 		const reference = item.text(referenceField);
 		// A text that is no URL is shown as it was entered.
 		const made = isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {};
-		const body = readBody(item, verificationBody, made);
+		const { body, chosen } = readBody(item, verificationBody, made);
 		const about: AboutVerification = {
 			simplify: item.options.simplifies,
 			callbackUrl: asText(body[callbackUrlField.bodyPath]),
@@ -76,7 +76,7 @@ export const createVerification: Operation = {
 			item: item.index,
 			thing: 'verification',
 			kind: 'real',
-			request: { body, hash: hashOf('verification', body), ...readSubmitAgain(item.options) },
+			request: { body, hash: hashOf('verification', chosen), ...readSubmitAgain(item.options) },
 			then: 'read',
 			about,
 		});

@@ -37,9 +37,9 @@ export const uploadAsset: Operation = {
 	describes: 'asset',
 	prepare: async (item, run) => {
 		const kind = item.givenChoice(avatarKindField);
-		const { body: planned, image } = form.readUploadBody(item, kind);
+		const { body: planned, chosen, image } = form.readUpload(item, kind);
 		const waits = readWaitForActive(item);
-		const hash = () => hashOf('asset', { ...withReferences(planned).body, kind });
+		const hash = () => hashOf('asset', { ...chosen, kind });
 		await identifyFiles(image === undefined ? [] : [image], { item, run, isKeyed: false, hash });
 		const { body, files } = withReferences(planned);
 		const groupId = groupIn(body, item.value(form.groupIdField));

@@ -20,12 +20,12 @@ export const create: Operation = {
 	properties,
 	describes: 'token',
 	prepare: (item) => {
-		const body = readBody(item, tokenBody, {
+		const { body, chosen } = readBody(item, tokenBody, {
 			[expiresAtField.name]: readExpiry(item),
 			[allowedModelsField.name]: readAllowedModels(item),
 		});
 		const about: AboutToken = { body, simplify: item.options.simplifies };
-		const request = { body, hash: hashOf('token', body), ...readSubmitAgain(item.options) };
+		const request = { body, hash: hashOf('token', chosen), ...readSubmitAgain(item.options) };
 		return makeOrder({ item: item.index, thing: 'token', kind: '', request, then: 'nothing', about });
 	},
 	product: tokenProduct,

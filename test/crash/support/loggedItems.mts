@@ -17,9 +17,9 @@ const idsOf = (target: Target, prompt: string) => tasksOf(target, { prompts: [pr
 
 /** Asserts that the log has no ID but those of each item's task, and a row of everything that was bought. */
 export async function readLoggedItems(target: Target, { workflowId, prompts }: Batch): Promise<LoggedItem[]> {
-	const rows = (await readPurchases(target)).filter(({ workflow_id: id }) => id === workflowId);
+	const rows = (await readPurchases(target)).filter(({ run }) => run.endsWith(` ${workflowId}`));
 	return prompts.map((prompt, index) => {
-		const ofItem = rows.filter(({ item }) => item === index);
+		const ofItem = rows.filter(({ item, state }) => item === index && state !== 'lease' && state !== 'run');
 		const surelyNot = ofItem.filter(({ state }) => state === 'not_accepted').map(({ attempt }) => attempt);
 		const isOpen = ofItem.some(({ attempt }) => !surelyNot.includes(attempt));
 		const logged = [...new Set(ofItem.flatMap(({ task_id: id }) => id || []))];
@@ -30,7 +30,7 @@ export async function readLoggedItems(target: Target, { workflowId, prompts }: B
 	});
 }
 
-/** A retry waits for the tasks whose IDs are in the log, buys what has no row, and says of the rest that nobody knows. */
+/** A retry waits for the tasks whose IDs are in the table, buys what has no row, and says of the rest that the outcome is unknown. */
 export function assertPromisesKept(target: Target, before: LoggedItem[], retried: Execution): void {
 	const results = resultsIn(retried);
 	assert.equal(results.length, before.length, `it ended with ${retried.status}: ${JSON.stringify(retried.error)}`);

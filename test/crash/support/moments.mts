@@ -18,8 +18,6 @@ export interface Moment {
 	places?: Order['places'];
 	/** n8n's call that is to wake what sleeps gets no answer. */
 	isNotCalled?: boolean;
-	/** In queue mode with the purchase log: n8n throws away with a worker what the execution that submits has saved. */
-	isLoggedInQueue?: boolean;
 	/** Tried with n8n as one process only. */
 	isForOneProcess?: boolean;
 	/**
@@ -122,7 +120,6 @@ const all: Moment[] = [
 		prompts: (name) =>
 			[1, 2, 3, 4, 5, 6].map((item) => `${name} ${item} [[sandbox duration=${item > 3 ? '2s' : 'never'}]]`),
 		places: 3,
-		isLoggedInQueue: true,
 		start: 'last',
 		isReached: async (target, batch) =>
 			tasksOf(target, batch).length === 3 && isKnown(target, batch) && (await areOld(target, batch)),
@@ -135,7 +132,6 @@ const all: Moment[] = [
 				(item) => `${name} ${item[0]} [[sandbox duration=2s${item.slice(1)}]]`,
 			),
 		places: 3,
-		isLoggedInQueue: true,
 		start: 'awake',
 		isReached: async (target, batch) =>
 			creations(target, batch).length === 6 && tasksOf(target, batch).length === 5 && (await areOld(target, batch)),

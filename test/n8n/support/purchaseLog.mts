@@ -5,7 +5,8 @@ import type { Signed } from './workflow.mts';
 /** The columns that tests go by. */
 export interface LogRow {
 	execution: string;
-	workflow_id: string;
+	/** Ends with the ID of the workflow. */
+	run: string;
 	state: string;
 	item: number;
 	attempt: string;

@@ -1,5 +1,8 @@
 import type { Waiting } from '../../../nodes/form/fields';
 import type { Moment } from './moments.mts';
+import { ANYWHERE, Draw, drawCrash, WITH_ROWS } from './draw.mts';
+import type { TableFate } from './tableFate.mts';
+import { drawTroubles } from './troubles.mts';
 
 /**
  * A case: a workflow and its settings, the faults that each request meets, and the moments at which n8n dies. Plain
@@ -47,8 +50,10 @@ export interface Case {
 	accountSlots?: number;
 	/** The computer's clock is set back. */
 	clockSetBack?: { atMs: number; byMs: number };
-	/** The credential asks for a purchase log. `failing`: the uses of its table that fail. */
-	purchaseLog?: { isFull?: boolean; failing?: number[] };
+	/** The purchase log of the credential. */
+	log: 'on' | 'off';
+	/** Absent: all is well with the table of the log. */
+	table?: TableFate;
 	/** Each name of an item is a Purchase Key, too, and all executions have items of the same names. Needs the log. */
 	purchaseKey?: boolean;
 	/** n8n's table of processed data has as many names as it may have. */
@@ -57,13 +62,23 @@ export interface Case {
 	engine: 'one process' | 'workers' | 'workers of n8n 1';
 	savesProgress: boolean;
 	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. `during`: not before such a moment. */
-	crashes: Array<{ afterSteps: number; during?: Moment; downMs: number }>;
+	crashes: Crash[];
 	/** The uses of n8n's table of processed data that fail. */
 	failingRecords: number[];
 	/** Executions of the same workflow that begin in the same millisecond. */
 	executions: number;
 	/** Seed of everything that the product, the service and n8n leave to chance. */
 	randomness: number;
+}
+
+export interface Crash {
+	afterSteps: number;
+	during?: Moment;
+	downMs: number;
+	/** It does not die: its machine stands still for so long. */
+	silentMs?: number;
+	/** n8n does not notice that. */
+	isUnnoticed?: true;
 }
 
 export interface Click {
@@ -237,27 +252,6 @@ const DURATIONS = ['0s', '0s', '2s', '5s', '9s', '9s', '20s', '45s'];
 /** The workflows that Across Restarts is for. */
 const LONG_DURATIONS = ['0s', '5s', '20s', '100s', '300s', '1000s'];
 
-/** Draws from numbers in [0, 1). */
-class Draw {
-	constructor(private readonly random: () => number) {}
-
-	upTo(most: number): number {
-		return Math.floor(this.random() * (most + 1));
-	}
-
-	oneIn(times: number): boolean {
-		return this.random() * times < 1;
-	}
-
-	from<T>(...values: T[]): T {
-		return values[Math.floor(this.random() * values.length)];
-	}
-
-	list<T>(length: number, draw: () => T): T[] {
-		return Array.from({ length }, draw);
-	}
-}
-
 export function drawCase(random: () => number): Case {
 	const draw = new Draw(random);
 	return withNamedRun(draw, withStrangeAnswers(draw, drawUsual(draw)));
@@ -273,8 +267,10 @@ function drawUsual(draw: Draw): Case {
 	const isLong = isInWaves && draw.oneIn(4);
 	const copies = () => (isLong ? 3 + draw.upTo(2) : plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
-	const log = drawLog(draw, isInWaves);
-	const anywhere = log.purchaseLog === undefined ? ANYWHERE : [...ANYWHERE, ...WITH_LOG];
+	const log = draw.oneIn(6) ? 'off' : 'on';
+	// Those that n8n saves write no rows.
+	const hasRows = log === 'on' && !survives;
+	const anywhere = hasRows ? [...ANYWHERE, ...WITH_ROWS] : ANYWHERE;
 	const moments = isInWaves ? IN_WAVES : survives ? [...anywhere, 'while parking' as const] : anywhere;
 	const engine = draw.from(...(isInWaves ? ENGINES_OF_WAVES : ENGINES));
 	// A wait that is planned looks every second whether the plan has changed: a long one takes the simulation long.
@@ -287,7 +283,7 @@ function drawUsual(draw: Draw): Case {
 		onError: draw.from('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
 		maxTries: isInWaves ? draw.from(1, 2, 3) : draw.from(1, 1, 1, 1, 2, 2, 3, 5),
 		// Another prompt is another task for a Retry execution, unless the log tells that n8n has crashed meanwhile.
-		retryExecutions: volatilePrompt && (survives || log.purchaseLog === undefined) ? 0 : draw.from(0, 0, 1, 1, 1, 2),
+		retryExecutions: volatilePrompt && !hasRows ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
 		submitAgainFor: draw.from(...RUNS),
 		concurrentTasks: isInWaves ? draw.from(1, 2, 2) : draw.from(50, 50, 3, 2, 1),
@@ -305,17 +301,19 @@ function drawUsual(draw: Draw): Case {
 		savesProgress: draw.oneIn(2),
 		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => drawCrash(draw, moments)) : [],
 		failingRecords: draw.oneIn(12) ? draw.list(draw.from(1, 2, 3), () => draw.upTo(3)) : [],
-		...log,
+		log,
+		...(hasRows && draw.oneIn(8) ? { purchaseKey: true } : {}),
 		...(draw.oneIn(16)
 			? { executions: 2, ...(draw.oneIn(2) ? { accountSlots: draw.from(1, 2) } : {}) }
 			: { executions: 1 }),
 		randomness: draw.upTo(2 ** 31),
 	};
 	if (survives && draw.oneIn(3)) drawn.clicks = drawClicks(draw);
-	if (drawn.purchaseLog !== undefined && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(2))
+	if (hasRows) Object.assign(drawn, drawTroubles(draw, drawn));
+	if (hasRows && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(5))
 		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
 	if (isInWaves && draw.oneIn(8)) return { ...drawn, ...drawGivenUp(draw) };
-	if (mayMove(drawn) && draw.oneIn(2)) return { ...drawn, ...drawMoved(draw, drawn) };
+	if (mayMove(drawn) && draw.oneIn(12)) return { ...drawn, ...drawMoved(draw, drawn) };
 	return hasTrouble(drawn)
 		? drawn
 		: {
@@ -361,7 +359,7 @@ function withNamedRun(draw: Draw, drawn: Case): Case {
 		...{ onError: 'stopWorkflow', wait: 'untilReady', stopAtMs: undefined, stopDuring: undefined },
 		...{ retryExecutions: draw.from(2, 3, 4), retryOf: draw.from('latest', 'first') },
 		...(draw.oneIn(3) ? { retriesAtOnce: undefined } : {}),
-		...(draw.oneIn(2) ? { purchaseLog: {}, failingRecords: [] } : {}),
+		...(draw.oneIn(2) ? { log: 'on' as const, failingRecords: [] } : {}),
 		...(draw.oneIn(3) ? { crashes: [] } : {}),
 	};
 }
@@ -391,17 +389,6 @@ const ENGINES: Array<Case['engine']> = [
 /** Losses with a worker are rare there. */
 const ENGINES_OF_WAVES: Array<Case['engine']> = ['one process', 'workers', 'workers'];
 
-function drawLog(draw: Draw, isInWaves: boolean): Pick<Case, 'purchaseLog' | 'purchaseKey'> {
-	if (!draw.oneIn(isInWaves ? 2 : 6)) return {};
-	const purchaseLog = {
-		...(draw.oneIn(8) ? { isFull: true } : {}),
-		...(draw.oneIn(6) ? { failing: draw.list(draw.from(1, 2, 3), () => draw.upTo(12)) } : {}),
-	};
-	return { purchaseLog, ...(draw.oneIn(2) ? { purchaseKey: true } : {}) };
-}
-
-const ANYWHERE: Moment[] = ['while n8n saves', 'between POST and answer'];
-const WITH_LOG: Moment[] = ['between row and POST', 'between row and POST'];
 const IN_WAVES: Moment[] = ['inside a wave', 'between waves', 'while parking'];
 
 function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 'stopAtMs' | 'stopDuring'> {
@@ -438,13 +425,13 @@ function drawMoved(draw: Draw, { items: [first, ...others], crashes }: Case): Pa
 		itemsMove: true,
 		savesProgress: false,
 		retryExecutions: 2,
-		crashes: crashes.length > 0 ? crashes : [drawCrash(draw, [...ANYWHERE, ...WITH_LOG])],
+		crashes: crashes.length > 0 ? crashes : [drawCrash(draw, [...ANYWHERE, ...WITH_ROWS])],
 	};
 }
 
 /** Not with a prompt that differs each time: nothing would tell which item was bought. */
-const mayMove = ({ purchaseLog, purchaseKey, wait, volatilePrompt }: Case) =>
-	purchaseLog !== undefined && !purchaseKey && wait !== 'acrossRestarts' && !volatilePrompt;
+const mayMove = ({ log, purchaseKey, wait, volatilePrompt, table }: Case) =>
+	log === 'on' && table === undefined && !purchaseKey && wait !== 'acrossRestarts' && !volatilePrompt;
 
 /** Mostly a stop; then the same execution is retried once or twice. */
 function drawClicks(draw: Draw): Click[] {
@@ -459,14 +446,6 @@ function drawClicks(draw: Draw): Click[] {
 	}));
 	if (draw.oneIn(8)) return retries;
 	return [{ atMs, on, does: 'stop' as const, ...(isParking ? { isParking } : {}) }, ...retries];
-}
-
-function drawCrash(draw: Draw, moments: Moment[]): Case['crashes'][number] {
-	return {
-		afterSteps: Math.floor(2 ** (1 + (8 * draw.upTo(1000)) / 1000)),
-		...(draw.oneIn(3) ? { during: draw.from(...moments) } : {}),
-		downMs: draw.from(1000, 20_000, 100_000),
-	};
 }
 
 /** Mostly few items: what goes wrong, goes wrong between two or three. */

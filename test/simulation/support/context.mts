@@ -12,15 +12,15 @@ import { NEEDED_TO_START } from '../../../nodes/durable/subWorkflow';
 import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/journal/dataTableNode';
 import type { Case } from './cases.mts';
 import { copyOf } from './copyOf.mts';
-import { namesIn, type Execution, type Origin } from './executions.mts';
+import { namesIn, type Execution, type Origin, type State } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { RunLog } from './runLog.mts';
 import { API_KEY } from './service.mts';
 import type { SubExecution } from './subExecutions.mts';
 
 /** Our node in the workflow of the user. */
-export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecuteFunctions {
-	const { origin, live, mode, id } = execution;
+export function contextOf(n8n: N8n, execution: Execution, live: State, log: RunLog): IExecuteFunctions {
+	const { origin, mode, id } = execution;
 	const { drawn } = origin;
 	const ofRound = namesIn(execution, live.round);
 	const ownRun = drawn.submitAgainFor === 'its own run' ? `${id}.${live.runs}` : undefined;
@@ -136,7 +136,7 @@ function shared(n8n: N8n, { drawn }: Origin, log: RunLog, signal: AbortSignal, o
 			apiKey: API_KEY,
 			advanced: true,
 			requestsPerSecond: drawn.requestsPerSecond,
-			purchaseLog: drawn.purchaseLog !== undefined,
+			purchaseLog: drawn.log === 'on',
 		}),
 		getWorkflow: () => ({ id: 'workflow', name: 'Simulated' }),
 		getKnownNodeTypes: () => ({ ...NEEDED_TO_START, ...NEEDED_BY_LOG }),

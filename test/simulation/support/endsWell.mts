@@ -28,6 +28,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		names,
 		stop,
 		crashes,
+		silences,
 		handOverCrashes,
 		subStops,
 		executions: [first],
@@ -37,6 +38,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 	const isCareful = notesOf(origin).some((note) => story.careful.has(note));
 	const mayEndBadly =
 		crashes > 0 ||
+		silences > 0 ||
 		isCareful ||
 		handOverCrashes > 0 ||
 		subStops > 0 ||
@@ -46,10 +48,12 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		drawn.clockSetBack !== undefined ||
 		// A wave is not sent where its name cannot be written: each is tried twice.
 		(drawn.wait === 'acrossRestarts' && drawn.failingRecords.length > 1) ||
-		// Nothing is submitted where neither the purchase log nor n8n's table can be written.
-		(drawn.purchaseLog !== undefined && drawn.failingRecords.length > 2) ||
+		// Nothing is submitted where n8n's other table cannot be written: each name is tried twice.
+		(hasRows(drawn) && drawn.failingRecords.length > 1) ||
+		isTroubled(drawn) ||
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
-		(drawn.purchaseKey && (drawn.executions > 1 || drawn.volatilePrompt || isTroubled(drawn))) ||
+		(drawn.purchaseKey &&
+			(drawn.executions > 1 || drawn.volatilePrompt || drawn.table !== undefined || !hasRows(drawn))) ||
 		drawn.timeoutMinutes < (drawn.wait === 'acrossRestarts' ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
 	const isTriedAgain = drawn.onError === 'stopWorkflow' && drawn.wait !== 'acrossRestarts';
@@ -65,17 +69,25 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 	});
 }
 
-/** The purchase log cannot be used at times. */
-const isTroubled = ({ purchaseLog }: Pick<Case, 'purchaseLog'>) => Object.keys(purchaseLog ?? {}).length > 0;
+/** Its requests have rows in the table of the purchase log. */
+export const hasRows = ({ log, wait, table }: Pick<Case, 'log' | 'wait' | 'table'>) =>
+	log === 'on' && wait !== 'acrossRestarts' && !table?.hasOtherColumns && table?.fullAfter !== 0;
+
+/** The table cannot be used at times, or a person changes it. One that is renamed stays the table of its runs. */
+const isTroubled = ({ table, ...drawn }: Pick<Case, 'log' | 'wait' | 'table'>) => {
+	if (table === undefined || !hasRows({ table, ...drawn })) return false;
+	const { events = [], isSqlite: _, ...others } = table;
+	return Object.keys(others).length > 0 || events.some(({ does }) => does !== 'rename');
+};
 
 /** An accepted task is saved within this time. */
 const SAVED_WITHIN_MS = 1000;
 /** Rows are in the table so soon after the service has answered. */
 export const LOGGED_WITHIN_MS = 3000;
 
-/** The purchase log has no trouble. */
-export const isLogged = ({ purchaseLog, failingRecords }: Case) =>
-	purchaseLog !== undefined && !isTroubled({ purchaseLog }) && failingRecords.length === 0;
+/** It has rows, and nothing happens to these. */
+export const isLogged = ({ failingRecords, ...drawn }: Pick<Case, 'log' | 'wait' | 'table' | 'failingRecords'>) =>
+	hasRows(drawn) && drawn.table === undefined && failingRecords.length === 0;
 
 /** True where an execution that submits has died between the name of a wave and the saving of what came of it. */
 function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story): boolean {
@@ -88,8 +100,8 @@ function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story):
 
 /** Requests that were under way when an execution that submits has died, or whose answer nothing had kept by then. */
 export function inDoubt(origin: Origin, posts: readonly Post[]): Post[] {
-	const { family, pollerDeathsAtMs } = origin;
-	const keptWithinMs = longestUnkept(origin);
+	const { family, pollerDeathsAtMs, lostSavings, thrownAway } = origin;
+	const keptWithinMs = lostSavings + thrownAway > 0 ? Infinity : SAVED_WITHIN_MS;
 	return posts.filter(
 		(post) =>
 			post.name.split('-')[0] === family &&
@@ -97,13 +109,6 @@ export function inDoubt(origin: Origin, posts: readonly Post[]): Post[] {
 				(atMs) => post.sentAtMs <= atMs && (post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
 			),
 	);
-}
-
-/** The purchase log keeps what n8n has thrown away. With keys, the first wave may have no rows, by which one knows that none is missing. */
-function longestUnkept({ drawn, lostSavings, thrownAway }: Origin): number {
-	if (lostSavings > 0) return Infinity;
-	if (thrownAway === 0) return SAVED_WITHIN_MS;
-	return isLogged(drawn) && !drawn.purchaseKey ? LOGGED_WITHIN_MS : Infinity;
 }
 
 /** The number of tries that can end by what is planned. */
@@ -155,6 +160,7 @@ export function falseAlarms(origin: Origin, tries: readonly Try[], story: Story,
 		mayBeInDoubt(origin, posts, story) ||
 		stop.signal.aborted ||
 		drawn.executions > 1 ||
+		drawn.table !== undefined ||
 		drawn.failingRecords.length > 0 ||
 		unguarded.size > 0;
 	if (mayBeTrue || (drawn.retryOf === 'first' && executions.length > 2)) return [];

@@ -9,6 +9,8 @@ export interface Process extends Owner {
 	/** The name of its part of the memory, so that this does not outlive it. */
 	name: string;
 	diedAtMs?: number;
+	/** n8n has taken it for dead while its machine stood still: it goes on beside what n8n has put in its place. */
+	isTakenForDead?: true;
 }
 
 /** The state of an execution, in the database or in memory. */
@@ -41,8 +43,10 @@ export interface Origin {
 	stopHere: AbortController;
 	/** After the beginning of the simulation. */
 	stoppedAtMs?: number;
-	/** The number of times that it, or a retry of it, has died. */
+	/** The number of times that it, or a retry of it, has died, or was taken for dead. */
 	crashes: number;
+	/** The number of times that its machine has stood still. */
+	silences: number;
 	/** The number of times that the execution behind it, which passes its results on, has died while it was awake. */
 	handOverCrashes: number;
 	/** The times at which an execution that submits and polls for it has died. */
@@ -72,6 +76,8 @@ export interface Execution {
 	process: Process;
 	saved: State;
 	live: State;
+	/** After the beginning of the simulation, with what its time passes. */
+	startedAtMs: number;
 	/** n8n's own log of events says that the node has begun. */
 	hasBegun: boolean;
 	/** The value of Submit Again for Run by then. */

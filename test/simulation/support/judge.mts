@@ -3,9 +3,9 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { parseOrderItems } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { BLANKS, DECLINED, FINAL_POLLS, LOCKED, STRAYS, type TaskPlan } from './cases.mts';
-import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
-import { namesIn, type Execution, type Origin, type Process } from './executions.mts';
-import { keptClaims } from './keptForEver.mts';
+import { doesNotEndWell, falseAlarms, hasRows, inDoubt } from './endsWell.mts';
+import { namesIn, type Execution, type Origin } from './executions.mts';
+import { judgeRows } from './judgeRows.mts';
 import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
 import { lastOutput } from './subWorkflowState.mts';
@@ -22,7 +22,7 @@ interface Evidence {
 }
 
 export function judge(n8n: N8n): string[] {
-	const { story, service, origins, tables } = n8n;
+	const { story, service, origins } = n8n;
 	const tasks = groupBy(service.tasks.list(), (task) => nameOf(task).split('-')[0]);
 	const tries = groupBy(story.tries, ({ origin }) => origin);
 	const logged = new Set(story.log.flatMap((line) => /: task (.+) \(.+\) was accepted/.exec(line)?.[1] ?? []));
@@ -32,15 +32,12 @@ export function judge(n8n: N8n): string[] {
 		const evidence = { origin, family, tasks: tasks.get(origin.family) ?? [], tries: tries.get(origin) ?? [] };
 		return [
 			...neverEnding(evidence),
-			...paidTwice(evidence, service, story),
+			...paidTwice(evidence, n8n),
 			...tooManyAtOnce(evidence, service),
 			...boughtAfterStop(evidence, service),
 			...waitedInVain(evidence),
-			...wrongRows(evidence, tables),
 			...tooManyWaitedFor(evidence, service),
 			...lostIds({ ...evidence, tries: ofFamily }, service, logged),
-			...idsMissingInLog(evidence, service, tables),
-			...forgottenByRetry(evidence, service),
 			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
 			...repeatedOutputs(evidence),
 			...leftInLedger(evidence),
@@ -51,7 +48,7 @@ export function judge(n8n: N8n): string[] {
 	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
 	return [
 		...story.violations,
-		...keptClaims(n8n),
+		...judgeRows(n8n),
 		...unfinishedSuccesses(n8n),
 		...stumbles(story),
 		...problems,
@@ -105,18 +102,18 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
  */
 function paidTwice(
 	{ origin, family, tasks }: Evidence,
-	{ unanswered, doubted }: Service,
-	{ unguarded }: Story,
+	{ service: { unanswered, doubted }, story, tables }: N8n,
 ): string[] {
 	const { names, drawn } = origin;
 	const crashes = family.reduce((sum, each) => sum + each.crashes, 0);
-	const isUnguarded = family.some((each) => notesOf(each).some((note) => unguarded.has(note)));
-	if (!drawn.purchaseKey && crashes > 0 && isUnguarded) return [];
+	if (crashes > 0 && family.some((each) => knowsNothing(each, story, tables))) return [];
+	// Keys are known by the rows only.
+	const hasKeys = drawn.purchaseKey && !tables.happened.some(({ does }) => does !== 'restore');
 	const retries = family.reduce((sum, { executions, drawn: { clicks = [] } }) => {
 		return sum + executions.length - 1 + clicks.filter(({ does }) => does === 'retry').length;
 	}, 0);
 	return [...count(names.flat())].flatMap(([name, ofName]) => {
-		const wanted = drawn.purchaseKey ? 1 : ofName;
+		const wanted = hasKeys ? 1 : drawn.purchaseKey ? ofName * family.length : ofName;
 		// By naming a run, a person has chosen to risk one more for each request of which nothing is known: after a crash,
 		// and in a second retry of the same execution, of all. But once for each run, however long it stays in the form.
 		const deaths = family.reduce((sum, { pollerDeathsAtMs }) => sum + pollerDeathsAtMs.length, crashes);
@@ -136,6 +133,20 @@ function paidTwice(
 	});
 }
 
+/** Nothing has told a retry, or what has come back, what was bought before. */
+function knowsNothing(origin: Origin, { unguarded, silentBeforeRows }: Story, { happened }: LogTables): boolean {
+	const { drawn, executions } = origin;
+	const isUnguarded = notesOf(origin).some((note) => unguarded.has(note));
+	// Names alone do not stop what comes back.
+	if (!hasRows(drawn)) return !drawn.purchaseKey && (isUnguarded || origin.silences > 0);
+	const begins = (atMs: number) =>
+		executions.some(({ startedAtMs, wasHandedOn }) => startedAtMs >= atMs || wasHandedOn);
+	// The database was restored from a backup.
+	if (happened.some(({ does, atMs }) => does === 'restore' && begins(atMs))) return true;
+	const areRowsGone = happened.some(({ does }) => does !== 'restore');
+	return areRowsGone && (isUnguarded || silentBeforeRows.has(origin));
+}
+
 /** The runs of a family that a person has named in one of its retries. */
 function namedRuns(family: Origin[]): Set<string> {
 	const ids = family.flatMap(({ executions, establishedAtMs }) => [establishedAtMs, ...executions.map(({ id }) => id)]);
@@ -149,52 +160,12 @@ function rewritten({ drawn, executions }: Origin): number {
 	return drawn.volatilePrompt ? executions.filter(({ repeats }) => repeats === 'error').length : 0;
 }
 
-/** Every ID that a process has got, and has lived to write, is in the purchase log. */
-function idsMissingInLog({ origin, tasks }: Evidence, { posts }: Service, tables: LogTables): string[] {
-	if (!isLogged(origin.drawn)) return [];
-	const rows = new Set(tables.rows.map(({ task_id: id }) => id));
-	return tasks.flatMap(({ id }) =>
-		isHeardInTime(posts, id) && !rows.has(id) ? [`${id} is not in the purchase log`] : [],
-	);
-}
-
-function isHeardInTime(posts: readonly Post[], id: string): boolean {
-	const post = posts.find(({ task }) => task?.id === id);
-	if (post?.isHeard !== true || post.heardAtMs === undefined) return false;
-	const { diedAtMs = Infinity } = post.owner as Process;
-	return diedAtMs - post.heardAtMs > LOGGED_WITHIN_MS;
-}
-
-/** After a crash, a retry goes on with every task that is in the purchase log. */
-function forgottenByRetry({ origin, tasks, tries }: Evidence, { posts, delivered }: Service): string[] {
-	const { drawn, executions, stop } = origin;
-	const [first, retry] = executions;
-	const isPlain =
-		drawn.executions === 1 &&
-		drawn.wait !== 'acrossRestarts' &&
-		!drawn.volatilePrompt &&
-		drawn.rounds === 1 &&
-		!drawn.purchaseKey;
-	if (!isPlain || !isLogged(drawn) || stop.signal.aborted || drawn.submitAgainFor !== 'nothing') return [];
-	if (origin.crashes !== 1 || first?.status !== 'crashed' || executions.length !== 2) return [];
-	if (retry?.status !== 'success' && retry?.status !== 'error') return [];
-	const text = tries
-		.filter(({ execution }) => execution === 1)
-		.map(textOf)
-		.join('\n');
-	return tasks.flatMap((task) =>
-		delivered.has(task.id) && !hasFailed(task) && isHeardInTime(posts, task.id) && !text.includes(task.id)
-			? [`${task.id} is in the purchase log, and the retry does not go on with it`]
-			: [],
-	);
-}
-
 /**
  * As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up:
  * its place is free, and a try more may go on with it.
  */
 function tooManyAtOnce(
-	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, family, tasks, tries }: Evidence,
+	{ origin: { drawn, crashes, silences, pollerDeathsAtMs, name }, family, tasks, tries }: Evidence,
 	{ delivered }: Service,
 ): string[] {
 	const polls = drawn.items.flatMap(({ plan }) =>
@@ -208,6 +179,7 @@ function tooManyAtOnce(
 		!endsEarly &&
 		family.length === 1 &&
 		crashes === 0 &&
+		silences === 0 &&
 		pollerDeathsAtMs.length === 0 &&
 		tries.length === drawn.rounds;
 	// After a stop there are none.
@@ -231,9 +203,10 @@ function tooManyAtOnce(
  * it has taken up again what it had given up.
  */
 function tooManyWaitedFor({ origin, family, tasks }: Evidence, { posts, polls }: Service): string[] {
-	const { drawn } = origin;
+	const { drawn, silences } = origin;
 	const lasts = tasks.some(({ acceptedAt, endsAt }) => endsAt - acceptedAt >= drawn.timeoutMinutes * 60_000);
-	if (drawn.clockSetBack !== undefined || family.length > 1 || drawn.wait === 'dontWait' || lasts) return [];
+	if (drawn.clockSetBack !== undefined || family.length > 1 || drawn.wait === 'dontWait' || lasts || silences > 0)
+		return [];
 	const isWaitedFor = (id: string, { log, sentAtMs }: Post) => {
 		const ofTask = polls.get(id)?.filter((poll) => poll.log === log) ?? [];
 		const last = ofTask.filter(({ heardAtMs }) => heardAtMs <= sentAtMs).at(-1);
@@ -272,9 +245,9 @@ function boughtAfterStop({ origin, family }: Evidence, { posts }: Service): stri
 const LONGEST_IN_VAIN_SECONDS = 1800;
 
 /** A task that is never shown is waited for some minutes, and not until the timeout. */
-function waitedInVain({ origin: { drawn }, tasks, tries }: Evidence): string[] {
+function waitedInVain({ origin: { drawn, silences }, tasks, tries }: Evidence): string[] {
 	const isLong = drawn.timeoutMinutes >= 60 || (drawn.timeoutMinutes >= 10 && (drawn.pollIntervalSeconds ?? 0) === 10);
-	if (!isLong || drawn.clockSetBack !== undefined) return [];
+	if (!isLong || drawn.clockSetBack !== undefined || silences > 0) return [];
 	const items = tries.flatMap(({ items = [] }) => items).map(({ json }) => flattened(json));
 	return items.flatMap(({ task_id: id, code, waited_seconds: seconds }) => {
 		const { further, polls = [] } = (tasks.find((task) => task.id === id)?.body ?? {}) as Partial<TaskPlan>;
@@ -283,16 +256,6 @@ function waitedInVain({ origin: { drawn }, tasks, tries }: Evidence): string[] {
 		const isCalm = polls.every((poll) => poll === 'ok') && polls.length <= 1;
 		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS)
 			? [`${String(id)} was waited for ${String(seconds)} s, although each answer was ${further}`]
-			: [];
-	});
-}
-
-/** The rows of a task say that another one may be bought in its place only where that is so. */
-function wrongRows({ origin, tasks }: Evidence, tables: LogTables): string[] {
-	return tables.rows.flatMap(({ task_id: id, state }) => {
-		const task = state === 'failed' ? tasks.find((each) => each.id === id) : undefined;
-		return task !== undefined && !isReplaceable(task, Infinity) && origin.name === origin.family
-			? [`a row of ${task.id} says that it may be bought again`]
 			: [];
 	});
 }
@@ -401,7 +364,7 @@ function flattened({ error, details, ...rest }: IDataObject): IDataObject {
 function repeatedOutputs({ origin, tries }: Evidence): string[] {
 	// Items with the same key get the same task.
 	if (origin.drawn.purchaseKey) return [];
-	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
+	const lastOfRound = new Map(tries.filter(isHeardOf).map((each) => [each.round, each]));
 	const ids = [...lastOfRound.values()]
 		.flatMap(({ items }) => items ?? [])
 		.flatMap(({ json }) => (json.task_id === undefined ? [] : [String(json.task_id)]));
@@ -415,13 +378,16 @@ function leftInLedger({ origin, tries }: Evidence): string[] {
 	const isGood = ({ items }: Try) =>
 		items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
 	// Of two retries at once, the first one may end last.
-	const inSequence = [...tries].sort((one, other) => one.execution - other.execution);
+	const inSequence = tries.filter(isHeardOf).sort((one, other) => one.execution - other.execution);
 	const lastOfRound = new Map(inSequence.map((each) => [each.round, each]));
 	const isClean = [...lastOfRound.values()].every(isGood);
 	return isClean && Object.keys(last.live.store).length > 0
 		? [`the ledger of ${origin.name} keeps ${JSON.stringify(last.live.store)}`]
 		: [];
 }
+
+/** n8n keeps what has come of it. */
+const isHeardOf = ({ isLate }: Try) => isLate !== true;
 
 function count(keys: string[]): Map<string, number> {
 	const counts = new Map<string, number>();

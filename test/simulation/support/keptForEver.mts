@@ -1,14 +1,20 @@
 /** Places, turns and claims that nobody gives back any more: when everything has ended, there must be none. */
 import type { AccountSlots } from '../../../core/account/accountSlots';
+import type { RowBudget } from '../../../core/account/rowBudget';
 import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
 import type { Process } from './executions.mts';
-import { isLogged } from './endsWell.mts';
 import type { N8n } from './n8n.mts';
 
-/** One more than may get ready ahead of the slots: the last one needs that all others have given up theirs. */
-const READY = 11;
-/** One more: where the account is known to have fewer than `READY` slots, one of these is a try whether it has more. */
-const SLOTS = READY + 1;
+/** Where the account is known to have fewer slots, one of these is a try whether it has more. */
+const SLOTS = 12;
+/** So many rows at this pace are written within half a second: the last one needs that all others were given back. */
+const ROWS = 5;
+const PACE = { turnInMs: 0, spacingMs: 100 };
+
+interface Account {
+	slots: AccountSlots;
+	rows: RowBudget;
+}
 
 /** Looks into the memory of the living processes, in a step of its own at the very end. What is found is a violation. */
 export function lookForKept({ time, story, living }: N8n): void {
@@ -20,10 +26,10 @@ export function lookForKept({ time, story, living }: N8n): void {
 		// Those that sleep are forgotten with the next run of the account.
 		for (const run of [...spendingRuns.values()].flatMap((runs) => [...runs.values()]))
 			if (run.untilMs > time.clockMs) story.violations.push('a run that has ended is said to spend credits for ever');
-		for (const account of accounts.values()) void lookAt(process, account as { slots: AccountSlots });
+		for (const account of accounts.values()) void lookAt(process, account as Account);
 	}
 
-	async function lookAt(process: Process, { slots }: { slots: AccountSlots }): Promise<void> {
+	async function lookAt(process: Process, { slots, rows }: Account): Promise<void> {
 		const run = slots.ofRun();
 		if (run.isBusy()) story.violations.push('a task that has ended keeps its slot for ever');
 		slots.most = SLOTS;
@@ -32,23 +38,19 @@ export function lookForKept({ time, story, living }: N8n): void {
 			const asked = await Promise.allSettled(Array.from({ length }, async () => await ask()));
 			return asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 		};
-		const ready = await numberOf(READY, async () => await run.ready(request()));
-		for (const leave of ready) leave();
 		const taken = await numberOf(SLOTS, async () => await run.take(request()));
 		for (const slot of taken) slot.free();
 		// How many the account has may have been learned from the service. It is one at least.
 		if (taken.length === 0) story.violations.push(`${process.name} keeps every slot for ever`);
-		if (taken.length === SLOTS && ready.length < READY)
-			story.violations.push('an order that is gone is still getting ready');
+		// The account may be taken for full: a permit that is given at once says that it is not.
+		const stopped = new AbortController();
+		stopped.abort();
+		const permit = await rows.take(PACE, stopped.signal);
+		permit.served();
+		permit.end();
+		let written = 0;
+		for (let row = 0; row < ROWS; row++) void rows.take(PACE).then(() => written++);
+		await new Promise<void>((resolve) => time.after(0, resolve));
+		if (written < ROWS) story.violations.push('a row that is gone is still counted as on its way');
 	}
-}
-
-/** Attempts with a Purchase Key that say for ever that they are about to buy, although no process has died. */
-export function keptClaims({ tables, story, origins }: N8n): string[] {
-	if (story.crashes > 0 || !origins.every(({ drawn }) => isLogged(drawn))) return [];
-	const rows = [...tables.rows].sort((one, other) => one.id - other.id);
-	const last = new Map(rows.map((row) => [row.attempt, row]));
-	return [...last.values()].flatMap(({ key_hash: key, state, attempt }) =>
-		key !== '' && state === 'submitting' ? [`attempt ${String(attempt)} claims its key for ever`] : [],
-	);
 }

@@ -1,5 +1,5 @@
 /** Moments at which a kill or a stop is worst. A case may ask for one, and each that is hit is counted. */
-import { namesIn, type Origin } from './executions.mts';
+import type { Origin } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { Post } from './service.mts';
 import type { Owner } from './time.mts';
@@ -10,17 +10,8 @@ type IsNow = (n8n: N8n, origin: Origin, process: Owner) => boolean;
 export const MOMENTS = {
 	'while n8n saves': ({ isSaving }) => isSaving,
 	'between POST and answer': (n8n, origin, process) => isSending(n8n, origin, process),
-	'between row and POST': ({ tables, service }, { executions }) =>
-		executions.some(
-			({ id, status, live, ...own }) =>
-				status === 'running' &&
-				tables.rows.some(
-					({ execution, state, item }) =>
-						execution === id &&
-						state === 'submitting' &&
-						!service.posts.some(({ name }) => name === namesIn(own, live.round)[Number(item)]),
-				),
-		),
+	'between row and look': ({ story }, _, process) => story.phases.get(process) === 'rows',
+	'between look and mark': ({ story }, _, process) => story.phases.get(process) === 'looked',
 	'while parking': ({ subs }, { executions }) =>
 		executions.some((each) => each.status === 'running' && subs.isIn(each)),
 	'inside a wave': (n8n, origin, process) => n8n.subs.isSubmitting(origin, process) && isSending(n8n, origin, process),

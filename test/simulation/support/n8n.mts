@@ -65,13 +65,13 @@ export class N8n {
 			workers,
 			failingRecords = [],
 			tableIsFull,
-			purchaseLog,
-		}: { workers: number } & Partial<Pick<Case, 'failingRecords' | 'tableIsFull' | 'purchaseLog'>>,
+			table,
+		}: { workers: number } & Partial<Pick<Case, 'failingRecords' | 'tableIsFull' | 'table'>>,
 	) {
 		this.processes = Array.from({ length: workers }, () => newProcess());
 		this.processed = new ProcessedData(time, failingRecords, story, tableIsFull);
 		this.subs = new SubExecutions(this);
-		this.tables = new LogTables(time, story, purchaseLog);
+		this.tables = new LogTables(time, story, table);
 	}
 
 	nextId(): string {
@@ -91,6 +91,7 @@ export class N8n {
 			stop: newController(),
 			stopHere: newController(),
 			crashes: 0,
+			silences: 0,
 			handOverCrashes: 0,
 			pollerDeathsAtMs: [],
 			lostSavings: 0,
@@ -125,6 +126,7 @@ export class N8n {
 			process,
 			saved,
 			live: copyOf(saved),
+			startedAtMs: this.time.nowMs,
 			hasBegun: false,
 			...(repeats !== undefined && { submitAgainFor: this.enterRun(origin) }),
 			wasHandedOn: false,
@@ -144,8 +146,9 @@ export class N8n {
 		return this.submitAgainFor;
 	}
 
+	/** Those that n8n has, and that do something. */
 	get living(): Process[] {
-		return this.processes.filter(({ alive }) => alive);
+		return this.processes.filter(isAwake);
 	}
 
 	livingProcess(): Process | undefined {
@@ -176,12 +179,36 @@ export class N8n {
 		const index = this.processes.findIndex((each) => each === process);
 		if (process === undefined || index < 0) return;
 		for (const moment of momentsOf(this, process)) this.story.visit(`a kill ${moment}`);
-		for (const origin of this.origins) if (this.runsIn(origin, process)) origin.stopHere = newController();
 		process.alive = false;
 		(process as Process).diedAtMs = this.time.nowMs;
+		this.isGone(process, index, downMs);
+	}
+
+	/**
+	 * The machine of a process stands still, and goes on as if nothing had been.
+	 *
+	 * @param noticedInMs n8n takes it for dead then, and goes on in its place. Absent: it does not notice
+	 */
+	silence(process: Owner, { forMs, noticedInMs }: { forMs: number; noticedInMs?: number }): void {
+		const index = this.processes.findIndex((each) => each === process);
+		if (index < 0) return;
+		for (const moment of momentsOf(this, process)) this.story.visit(`a silence ${moment}`);
+		for (const origin of this.origins) if (this.runsIn(origin, process)) origin.silences++;
+		this.time.silence(process, forMs);
+		if (noticedInMs === undefined) return;
+		(process as Process).isTakenForDead = true;
+		for (const { origin, id, status, process: own } of this.executions.values())
+			if (status === 'running' && own === process && !this.tables.written.some(({ row }) => row.execution === id))
+				this.story.silentBeforeRows.add(origin);
+		this.isGone(process, index, noticedInMs);
+	}
+
+	private isGone(process: Owner, index: number, noticedInMs: number): void {
+		for (const origin of this.origins) if (this.runsIn(origin, process)) origin.stopHere = newController();
 		this.isSaving = false;
 		this.story.crashes++;
-		this.time.after(downMs, () => this.recover(this.processes[index], index), WORLD);
+		this.tables.hasDied();
+		this.time.after(noticedInMs, () => this.recover(this.processes[index], index), WORLD);
 	}
 
 	private recover(dead: Process, index: number): void {
@@ -207,6 +234,8 @@ export class N8n {
 		}
 		execution.wasHandedOn = true;
 		const handOn = () => {
+			// Its worker was silent only, and has ended it.
+			if (execution.status !== 'running') return;
 			const process = this.livingProcess();
 			if (process === undefined) return void this.time.after(1000, handOn, WORLD);
 			Object.assign(execution, { process, live: copyOf(saved) });
@@ -218,7 +247,7 @@ export class N8n {
 	private stop(origin: Origin): void {
 		const execution = origin.executions.at(-1);
 		const isStoppable = (each: Execution) =>
-			each.status === 'waiting' || (each.status === 'running' && each.process.alive);
+			each.status === 'waiting' || (each.status === 'running' && isAwake(each.process));
 		if (execution === undefined || !isStoppable(execution)) return;
 		// The model has one signal for all executions of an origin: it cannot stop one of two that run in different processes.
 		const isBeside = (each: Execution) => each.status === 'running' && each.process !== execution.process;
@@ -286,37 +315,43 @@ export class N8n {
 
 	/** From its beginning, or from where it wakes up, until it ends or sleeps. */
 	private async work(execution: Execution, wokenWith?: NodeEnd): Promise<void> {
-		const { origin, live } = execution;
+		const { origin, live, process } = execution;
 		const { drawn, stop } = origin;
 		let woken = wokenWith ?? (live.resumeError === undefined ? undefined : { error: live.resumeError });
 		if (woken === undefined) await this.time.pass(SOON_MS);
+		// What a process does that n8n has taken for dead changes nothing of the execution.
+		const ends = (status: Execution['status'], saved = execution.saved) => {
+			const isOver = execution.process === process && execution.status === 'running';
+			if (isOver) Object.assign(execution, { status, saved });
+			return isOver;
+		};
 		while (live.round < drawn.rounds) {
 			execution.hasBegun = true;
-			const ended = woken ?? (await this.runWithRetries(execution));
-			if (stop.signal.aborted) return void (execution.status = 'canceled');
+			const ended = woken ?? (await this.runWithRetries(execution, live));
+			if (stop.signal.aborted) return void ends('canceled');
 			if (execution.sleepsFor !== undefined && woken === undefined) {
 				await this.reachDatabase();
-				Object.assign(execution, { status: 'waiting', saved: copyOf(live) });
+				ends('waiting', copyOf(live));
 				this.story.visit('a sleep in the database');
 				return this.subs.fellAsleep(execution.sleepsFor);
 			}
-			if (woken !== undefined || 'error' in ended) this.note(execution, ended);
+			if (woken !== undefined || 'error' in ended) this.note(execution, ended, live);
 			woken = undefined;
 			if ('error' in ended) {
 				await this.reachDatabase();
-				Object.assign(execution, { status: 'error', saved: copyOf(live) });
-				return this.mayRetry(origin);
+				if (ends('error', copyOf(live))) this.mayRetry(origin);
+				return;
 			}
 			live.round++;
 			live.runs++;
 			if (drawn.savesProgress) {
 				await this.reachDatabase();
-				execution.saved = copyOf(live);
+				if (execution.process === process && execution.status === 'running') execution.saved = copyOf(live);
 			}
 		}
 		// A later node, and the end.
 		await this.reachDatabase();
-		execution.status = 'success';
+		ends('success');
 	}
 
 	private async reachDatabase(): Promise<void> {
@@ -326,29 +361,30 @@ export class N8n {
 	}
 
 	/** Retry On Fail: the node runs again when it throws, and when its first item carries an error. */
-	private async runWithRetries(execution: Execution): Promise<NodeEnd> {
+	private async runWithRetries(execution: Execution, live: State): Promise<NodeEnd> {
 		const { maxTries } = execution.origin.drawn;
 		for (let attempt = 1; ; attempt++) {
 			execution.sleepsFor = undefined;
-			const ended = await this.runOnce(execution);
+			const ended = await this.runOnce(execution, live);
 			const isBad = 'error' in ended || Boolean(ended.items[0]?.json.error);
-			if (execution.sleepsFor === undefined && 'items' in ended) this.note(execution, ended);
+			if (execution.sleepsFor === undefined && 'items' in ended) this.note(execution, ended, live);
 			if (!isBad || attempt >= maxTries) return ended;
-			if ('error' in ended) this.note(execution, ended);
+			if ('error' in ended) this.note(execution, ended, live);
 			await this.time.pass(WAIT_BETWEEN_TRIES_MS);
 		}
 	}
 
-	private async runOnce(execution: Execution): Promise<NodeEnd> {
+	private async runOnce(execution: Execution, live: State): Promise<NodeEnd> {
 		const { origin } = execution;
 		const {
 			drawn,
 			stopHere: { signal },
 		} = origin;
 		const log = new RunLog(this.time, paceOf(drawn), signal, this.story.violations);
+		log.execution = execution.id;
 		const startedAtMs = this.time.elapsedMs;
 		try {
-			const [items] = await node.execute.call(contextOf(this, execution, log));
+			const [items] = await node.execute.call(contextOf(this, execution, live, log));
 			return { items: items.map((item) => ({ ...item })) };
 		} catch (thrown) {
 			const {
@@ -360,15 +396,19 @@ export class N8n {
 		} finally {
 			log.hasEnded = true;
 			const ranOnMs = this.time.elapsedMs - Math.max(startedAtMs, origin.stoppedAtMs ?? 0);
-			if (signal.aborted && ranOnMs > STOP_WITHIN_MS)
+			if (signal.aborted && ranOnMs > STOP_WITHIN_MS && origin.silences === 0)
 				this.story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);
 		}
 	}
 
-	private note({ origin, number, live: { round } }: Execution, ended: NodeEnd): void {
-		this.story.note(origin, number, round, ended, this.time.nowMs);
+	private note({ origin, number }: Execution, ended: NodeEnd, { round }: State): void {
+		const isLate = (this.time.owner as Process).isTakenForDead;
+		this.story.note(origin, number, { round, ...ended, atMs: this.time.nowMs, ...(isLate && { isLate }) });
 	}
 }
+
+/** It is there, and its machine does not stand still. */
+const isAwake = ({ alive, held }: Owner) => alive && held === undefined;
 
 /** n8n throws it: a node has failed. */
 export class NodeError extends Error {}

@@ -6,6 +6,7 @@ import { isMoment } from './moments.mts';
 import { N8n } from './n8n.mts';
 import { Service } from './service.mts';
 import { planOf, Story } from './story.mts';
+import type { Process } from './executions.mts';
 import { Time, WORLD, type Owner } from './time.mts';
 
 export interface Played {
@@ -28,7 +29,7 @@ export async function play(drawn: Case): Promise<Played> {
 		workers: drawn.engine === 'one process' ? 1 : 2,
 		failingRecords: drawn.failingRecords,
 		tableIsFull: drawn.tableIsFull,
-		purchaseLog: drawn.purchaseLog,
+		table: drawn.table,
 	});
 	if (drawn.clockSetBack !== undefined) n8n.setClockBack(drawn.clockSetBack);
 	const crashes = [...drawn.crashes];
@@ -37,11 +38,15 @@ export async function play(drawn: Case): Promise<Played> {
 		const [next] = crashes;
 		// What the stop has set off is not killed in the same moment: it would go on in a dead process.
 		if (drawn.stopDuring !== undefined && n8n.stopIn(drawn.stopDuring, owner)) return;
+		// n8n has something else in its place.
+		if ((owner as Process).isTakenForDead) return;
 		if (next === undefined || ++steps < next.afterSteps) return;
 		if (next.during !== undefined && !isMoment(next.during, n8n, owner)) return;
 		steps = 0;
 		crashes.shift();
-		n8n.kill(owner, next.downMs);
+		const { downMs, silentMs: forMs, isUnnoticed } = next;
+		if (forMs === undefined) n8n.kill(owner, downMs);
+		else n8n.silence(owner, { forMs, noticedInMs: isUnnoticed ? undefined : downMs });
 	};
 	time.beforeStep = dieInTime;
 	for (let execution = 0; execution < drawn.executions; execution++) n8n.begin(drawn, `x${execution}`);

@@ -17,6 +17,7 @@ const PLAIN: Case = {
 	requestsPerSecond: 60,
 	pollIntervalSeconds: 10,
 	timeoutMinutes: 10,
+	log: 'on',
 	wait: 'untilReady',
 	downloadResult: false,
 	engine: 'one process',
@@ -80,7 +81,6 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			wait: 'acrossRestarts',
 			engine: 'workers',
 			crashes: [{ afterSteps: 295, downMs: 1000 }],
-			purchaseLog: {},
 			randomness: 399800190,
 		},
 	},
@@ -162,7 +162,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [task('duration=9s', [], 'failed_other')],
-			...{ purchaseLog: {}, purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
+			...{ purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
 			onError: 'continueRegularOutput',
 		},
 	},
@@ -224,7 +224,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [task('duration=5s fail=sensitive_words_detected'), task('duration=5s fail=moderation_blocked')],
-			...{ purchaseLog: {}, purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
+			...{ purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
 			onError: 'continueRegularOutput',
 		},
 	},

@@ -9,15 +9,18 @@ const ON_ITS_WAY_MS = 1;
 
 /**
  * The limit by which a run is judged. Where a name has to be written again, the turn of its request has gone by: then it leaves
- * closer to the next one.
+ * closer to the next one. A machine that has stood still does at once what it had planned meanwhile.
  */
-export const paceOf = ({ requestsPerSecond, failingRecords }: Pick<Case, 'requestsPerSecond' | 'failingRecords'>) =>
-	failingRecords.length > 0 ? Infinity : requestsPerSecond;
+export const paceOf = ({ requestsPerSecond, failingRecords, crashes }: Case) =>
+	failingRecords.length > 0 || crashes.some(({ silentMs }) => silentMs !== undefined) ? Infinity : requestsPerSecond;
 
 /** One run of a node, as what it sends is judged: what n8n calls a try. */
 export class RunLog {
 	/** Nothing may leave any more. */
 	hasEnded = false;
+
+	/** The execution whose node it is. Empty for one that a node has started. */
+	execution = '';
 
 	/** It belongs to a retry of an execution that a node has started. */
 	buysNothing = false;

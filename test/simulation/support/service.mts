@@ -16,6 +16,7 @@ import { IdMaker } from '../../../sandbox/state/ids.mts';
 import { createdRecord, statusRecord } from '../../../sandbox/state/taskRecord.mts';
 import { TaskLedger, type SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { BLANKS, LOCKED, PAGES, STRAYS, type ItemPlan, type PostPlan, type TaskPlan } from './cases.mts';
+import type { Process } from './executions.mts';
 import type { RunLog } from './runLog.mts';
 import type { Story } from './story.mts';
 import { WORLD, type Owner, type Time } from './time.mts';
@@ -48,6 +49,10 @@ export interface Post {
 	isHeard: boolean;
 	/** Neither its answer nor the end of its connection has reached the node. */
 	isUnderWay: boolean;
+	/** The service has refused it, and will not do so for ever. */
+	isRefused?: boolean;
+	/** The same, because the account runs as many tasks as it can. */
+	isTurnedAway?: boolean;
 	/** The process that has sent it. */
 	owner: Owner;
 	sentAtMs: number;
@@ -140,6 +145,7 @@ export class Service {
 			log,
 		};
 		this.posts.push(post);
+		this.account.story.phases.delete(this.time.owner);
 		const accept = () => {
 			const directives = readDirectives(plan.directives);
 			post.task = this.tasks.accept(
@@ -154,12 +160,14 @@ export class Service {
 		try {
 			let served = answer;
 			const response = await this.exchange(options.timeout, signal, (reply) => {
-				if (this.isFull(name)) served = '429';
+				post.isTurnedAway = this.isFull(name);
+				if (post.isTurnedAway) served = '429';
 				this.serve(served, accept, reply);
 			});
 			const id = post.task?.id;
 			if (id !== undefined && response.text.includes(JSON.stringify(id))) this.delivered.add(id);
 			post.heardAtMs = this.time.nowMs;
+			post.isRefused = response.status === 429;
 			const isPage = PAGES.includes(served);
 			if (isPage) this.account.story.visit('a submission that gets a page');
 			if (this.refusesAll(response.status, isPage)) log.isRefused();
@@ -203,6 +211,18 @@ export class Service {
 		const failed = new Map<string, number>();
 		for (const task of this.tasks.list()) if (task.directives.fail !== undefined) failed.set(nameOf(task), task.endsAt);
 		return this.posts.filter(({ name, sentAtMs }) => sentAtMs > (failed.get(name) ?? Infinity)).length;
+	}
+
+	/** The number of tasks that had failed, as the node has heard, when the process that had made them died. */
+	get failedBeforeDeath(): number {
+		return this.posts.filter(({ task, owner }) => {
+			const { diedAtMs = 0 } = owner as Process;
+			const polls = this.polls.get(task?.id ?? '') ?? [];
+			return (
+				task?.directives.fail !== undefined &&
+				polls.some(({ heardAtMs }) => heardAtMs >= task.endsAt && heardAtMs < diedAtMs)
+			);
+		}).length;
 	}
 
 	private async check(

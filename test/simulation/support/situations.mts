@@ -1,8 +1,9 @@
 /** The rare situations that a simulation must have visited, and how often it has. */
-import type { Execution, Origin } from './executions.mts';
+import { hasRows } from './endsWell.mts';
+import type { Execution, Origin, Process } from './executions.mts';
 import { MOMENTS } from './moments.mts';
 import type { N8n } from './n8n.mts';
-import type { Post } from './service.mts';
+import type { Owner } from './time.mts';
 
 type CountIn = (n8n: N8n) => number;
 
@@ -22,6 +23,10 @@ const OTHERS: Record<string, CountIn> = {
 			submitAgainFor !== undefined &&
 			executions.some((each) => each.number < number && each.submitAgainFor === submitAgainFor),
 	),
+	'a process that comes back while a retry works': comesBack,
+	'a group of orders that is refused at once': refusedAtOnce,
+	'a task that had failed before a death': ({ service }) => service.failedBeforeDeath,
+	'an execution that dies before its first row, beside one of the same millisecond': diesBeforeRow,
 	'a second crash of the same workflow': inOrigins(({ crashes }) => crashes > 1),
 	'a run of the node that n8n makes up after a crash': inExecutions(({ saved }) => saved.isFirstRunMadeUp),
 	'an execution of a dead worker that the other one takes over': inExecutions(({ wasHandedOn }) => wasHandedOn),
@@ -30,7 +35,6 @@ const OTHERS: Record<string, CountIn> = {
 	'a death of what passes the results on': inOrigins(({ handOverCrashes }) => handOverCrashes > 0),
 	'a save of an execution that fails': inOrigins(({ lostSavings }) => lostSavings > 0),
 	'data that n8n throws away with a worker': visited('data that n8n throws away with a worker'),
-	'a task of a lost execution that the purchase log has kept': keptByLog,
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
 	'a sleep in the database': visited('a sleep in the database'),
 	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
@@ -40,8 +44,20 @@ const OTHERS: Record<string, CountIn> = {
 		story.tries.filter(({ items }) => items?.some(({ json }) => json.reused === true)).length,
 	'a retry with the log continues': continuedByLog,
 	'a retry with items at other places': visited('a retry with items at other places'),
-	'a full purchase log': visited('a full purchase log'),
-	'a purchase log that does not answer': visited('a purchase log that does not answer'),
+	...Object.fromEntries(
+		[
+			'a table that is full from the start',
+			'a table that gets full',
+			'a table that does not answer',
+			'a table that takes long',
+			'an insert behind what was written after it',
+			...['clear', 'clear half', 'rename', 'restore'].flatMap((does) => [
+				`a table: ${does}`,
+				`a table: ${does} after a death`,
+			]),
+		].map((name) => [name, visited(name)]),
+	),
+	'a run beside a table with other columns': inOrigins(({ drawn }) => drawn.table?.hasOtherColumns === true),
 	'a name that cannot be written': visited('a name that cannot be written'),
 	'a run without its name': ({ story }) => story.unguarded.size,
 	'a full table of names': visited('a full table of names'),
@@ -71,10 +87,17 @@ const OTHERS: Record<string, CountIn> = {
 	'a stop while it sleeps': visited('a stop while it sleeps'),
 };
 
+/** Only these are drawn: a run that n8n saves is never silent. */
+const WITH_SILENCE = [
+	...['while n8n saves', 'between POST and answer', 'between row and look', 'between look and mark'],
+];
+
 export const SITUATIONS: Record<string, CountIn> = {
 	...Object.fromEntries(
 		Object.keys(MOMENTS).flatMap((moment) =>
-			[`a kill ${moment}`, `a stop ${moment}`].map((name) => [name, visited(name)]),
+			[`a kill ${moment}`, `a stop ${moment}`, ...(WITH_SILENCE.includes(moment) ? [`a silence ${moment}`] : [])].map(
+				(name) => [name, visited(name)],
+			),
 		),
 	),
 	...OTHERS,
@@ -98,28 +121,31 @@ function continuedByLog({ story, service }: N8n): number {
 	const ofDead = new Set(service.posts.flatMap(({ task, owner }) => (task && !owner.alive ? [task.id] : [])));
 	return story.tries.filter(
 		({ execution, origin, items }) =>
-			execution > 0 &&
-			origin.drawn.purchaseLog !== undefined &&
-			items?.some(({ json }) => ofDead.has(String(json.task_id))),
+			execution > 0 && hasRows(origin.drawn) && items?.some(({ json }) => ofDead.has(String(json.task_id))),
 	).length;
 }
 
-/** The number of tasks of later waves in the output of executions of which n8n has thrown away what these waves had bought. */
-function keptByLog({ origins, story, service }: N8n): number {
-	return origins.reduce((sum, origin) => {
-		const { thrownAway, drawn, executions, pollerDeathsAtMs } = origin;
-		if (thrownAway === 0 || drawn.purchaseLog === undefined) return sum;
-		const firstWave = story.waves.find(({ execution }) => executions.some(({ id }) => id === execution));
-		const ids = new Set(
-			story.tries.flatMap((each) => (each.origin === origin ? (each.items ?? []) : [])).map(({ json }) => json.task_id),
-		);
-		const isKept = ({ task, sentAtMs, owner }: Post) =>
-			ids.has(task?.id ?? '') &&
-			!owner.alive &&
-			sentAtMs >= (firstWave?.atMs ?? Infinity) &&
-			sentAtMs < Math.max(...pollerDeathsAtMs);
-		return sum + service.posts.filter(isKept).length;
-	}, 0);
+/** Requests and rows of processes that n8n had taken for dead, while another execution of the same workflow had begun. */
+function comesBack({ service, origins, tables }: N8n): number {
+	const begunAtMs = Math.min(...origins.flatMap(({ executions: [, retry] }) => retry?.startedAtMs ?? []));
+	const isLate = (owner: Owner, atMs: number) => (owner as Process).isTakenForDead === true && atMs > begunAtMs;
+	return (
+		service.posts.filter(({ owner, sentAtMs }) => isLate(owner, sentAtMs)).length +
+		tables.written.filter(({ owner, issuedAtMs }) => isLate(owner, issuedAtMs)).length
+	);
+}
+
+/** At least three requests that had rows, and were refused within a second. */
+function refusedAtOnce({ service, tables }: N8n): number {
+	const times = service.posts.flatMap(({ isRefused, heardAtMs }) => (isRefused && heardAtMs ? [heardAtMs] : []));
+	const isGroup = times.some((atMs) => times.filter((other) => other >= atMs && other < atMs + 1000).length >= 3);
+	return Number(isGroup && tables.written.length > 0);
+}
+
+function diesBeforeRow({ origins, tables }: N8n): number {
+	if (origins.length < 2) return 0;
+	const hasRow = new Set(tables.written.map(({ row }) => String(row.execution)));
+	return origins.filter(({ crashes, executions: [first] }) => crashes > 0 && first && !hasRow.has(first.id)).length;
 }
 
 function inOrigins(isIt: (origin: Origin) => boolean): CountIn {

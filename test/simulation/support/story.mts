@@ -2,6 +2,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Case, ItemPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
+import type { Owner } from './time.mts';
 
 /** One run of the node, as its user sees it. */
 export interface Try {
@@ -13,6 +14,8 @@ export interface Try {
 	/** Message and description, as n8n shows them. */
 	error?: string;
 	atMs: number;
+	/** n8n has taken its process for dead before: what comes of it reaches nobody. */
+	isLate?: true;
 }
 
 export class Story {
@@ -32,8 +35,14 @@ export class Story {
 	/** Executions whose note is back, although it was taken back. */
 	readonly careful = new Set<string>();
 
+	/** Executions whose machine stood still, before they had any row, until another one had begun in their place. */
+	readonly silentBeforeRows = new Set<Origin>();
+
 	/** The number of times that a process has died. */
 	crashes = 0;
+
+	/** The last that a process has done on its way to a request that has a row. */
+	readonly phases = new WeakMap<Owner, 'rows' | 'looked'>();
 
 	/** Rare situations of which nothing is to be seen afterwards, and how often they occurred. */
 	readonly visited = new Map<string, number>();
@@ -42,8 +51,8 @@ export class Story {
 		this.visited.set(situation, (this.visited.get(situation) ?? 0) + 1);
 	}
 
-	note(origin: Origin, execution: number, round: number, ended: Pick<Try, 'items' | 'error'>, atMs: number): void {
-		this.tries.push({ origin, execution, round, ...ended, atMs });
+	note(origin: Origin, execution: number, ended: Omit<Try, 'origin' | 'execution'>): void {
+		this.tries.push({ origin, execution, ...ended });
 	}
 }
 

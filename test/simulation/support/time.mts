@@ -12,6 +12,8 @@ import { FakeAbortController, FakeSignal } from './signals.mts';
  */
 export interface Owner {
 	alive: boolean;
+	/** Its machine stands still: the steps that it takes when it goes on. */
+	held?: Step[];
 }
 
 /** The service, the user, the database: they never die. */
@@ -75,6 +77,17 @@ export class Time {
 		return () => (step.run = undefined);
 	}
 
+	/** The machine of a process stands still for so long. Its clock goes on. */
+	silence(owner: Owner, forMs: number): void {
+		owner.held = [];
+		const goOn = () => {
+			const { held = [] } = owner;
+			delete owner.held;
+			for (const step of held) push(this.heap, Object.assign(step, { atMs: this.nowMs, order: this.steps++ }));
+		};
+		this.after(forMs, goOn, WORLD);
+	}
+
 	/** An await of this process. */
 	async pass(delayMs: number): Promise<void> {
 		await new Promise<void>((resolve) => this.after(delayMs, resolve));
@@ -95,11 +108,11 @@ export class Time {
 						for (;;) {
 							const step = pop(this.heap);
 							if (step === undefined || step.atMs > untilMs) return ended();
-							if (step.run === undefined || !step.owner.alive) continue;
+							if (step.run === undefined || !step.owner.alive || isHeld(step)) continue;
 							this.nowMs = Math.max(this.nowMs, step.atMs);
 							this.owner = step.owner;
 							if (step.owner !== WORLD) this.beforeStep(step.owner);
-							if (!step.owner.alive) continue;
+							if (!step.owner.alive || isHeld(step)) continue;
 							if (++taken > mostSteps)
 								throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
 							this.readings = 0;
@@ -159,6 +172,13 @@ export class Time {
 			Math.random = realRandom;
 		};
 	}
+}
+
+/** True for a step that its process takes later. */
+function isHeld(step: Step): boolean {
+	const { held } = step.owner;
+	if (held !== undefined) held.push(step);
+	return held !== undefined;
 }
 
 function isBefore(one: Step, other: Step): boolean {

@@ -1,120 +1,35 @@
-/** Everything that is bought has its rows in the purchase log, and nothing in them that is secret. */
+/** One purchase for each Purchase Key, in n8n's engine with the journal in its data tables. */
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { useBinaryMode } from '../support/engine.mts';
-import { DataTables } from '../support/dataTables.mts';
+import { JournalRuns, outcomeOf } from '../support/journalRuns.mts';
 import {
+	hurry,
 	pause,
 	pngField,
 	prompts,
 	quick,
 	quickSandbox,
 	runToEnter,
-	startGateway,
-	type Kind,
 	type RunOptions,
 	type Sandbox,
 } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
-let tables: DataTables;
+const runs = new JournalRuns(() => sandbox);
 beforeAll(async () => {
-	sandbox = await quickSandbox({ assetMs: 300 });
+	sandbox = await quickSandbox();
 });
 afterAll(async () => await sandbox.close());
 beforeEach(() => {
 	sandbox.reset();
-	tables = new DataTables();
+	runs.reset();
 });
 
-const withLog = { advanced: true, purchaseLog: true };
-
-/** n8n keeps the ID of the table by workflow, and each test has tables of its own. */
-beforeEach(() => {
-	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
-	tables.tables.push({ id: 'log', name: TABLE_NAME, columns, rows: [] });
-});
-
-function begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
-	const started = startGateway(kind, sandbox, parameters, { credential: withLog, ...options });
-	started.additionalData.executeWorkflow = tables.executeWorkflow as never;
-	return started;
-}
-
-async function run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
-	return await outcomeOf(begin(kind, parameters, options));
-}
-
-async function outcomeOf({ promise }: ReturnType<typeof begin>) {
-	const { data } = await promise;
-	const task = data.resultData.runData.Node?.at(-1);
-	const json = task?.data?.main?.flatMap((items) => items?.map((item) => item.json) ?? []) ?? [];
-	const hints = (task?.hints ?? []).map(({ message }) => message).join();
-	return { json, hints, error: task?.error as (Error & { description?: string }) | undefined };
-}
-
-/** Ends are written when the run is over. */
-async function rows() {
-	for (let before = -1; before !== tables.operations.length; await pause(50)) before = tables.operations.length;
-	return tables.rows;
-}
-
+const establishedAt = Date.now();
 const inItems = { settings: { onError: 'continueRegularOutput' as const } };
-const statesOf = async () => (await rows()).map(({ thing, state }) => `${thing} ${state}`);
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
-
-describe('everything that is bought has rows', () => {
-	test('an avatar group, a verification and an asset have rows', async () => {
-		const { json } = await run('avatar', { resource: 'group', operation: 'create', groupName: 'Anna' });
-		const groupId = String(json[0]?.group_id);
-		await run('avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com/done' });
-		const sourceUrl = 'https://example.com/face.png';
-		const asset = { avatarKind: 'private', assetType: 'image', sourceUrl, groupId, options: quick };
-		await run('avatar', { resource: 'asset', operation: 'upload', ...asset });
-		expect(await statesOf()).toEqual(
-			['group', 'verification', 'asset'].flatMap((thing) => [
-				`${thing} submitting`,
-				`${thing} accepted`,
-				`${thing} completed`,
-			]),
-		);
-		expect(tables.rows.find(({ state }) => state === 'accepted')?.task_id).toBe(groupId);
-		expect(JSON.stringify(tables.rows)).not.toMatch(/Anna|example\.com/);
-	});
-
-	test('the rows of a task have no prompt, no key of the credential and no result', async () => {
-		const { json } = await run('image', fromItem, { items: prompts('a secret lighthouse') });
-		expect(await statesOf()).toEqual(['task submitting', 'task accepted', 'task completed']);
-		const text = JSON.stringify(tables.rows);
-		expect(text).toContain(String(json[0]?.task_id));
-		for (const secret of ['secret', sandbox.apiKey, '/files/']) expect(text).not.toContain(secret);
-	});
-
-	test('the row of a refusal says why, and an unknown outcome is one', async () => {
-		const items = prompts('a [[sandbox create=400]]', 'b [[sandbox create=504]]');
-		await run('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } });
-		const ends = (await rows()).filter(({ state }) => state !== 'submitting');
-		expect(ends.map(({ item, state, code }) => [item, state, code]).sort()).toEqual([
-			[0, 'not_accepted', 'request_rejected'],
-			[1, 'unknown', 'outcome_unknown'],
-		]);
-	});
-
-	test('the column of the run has what the error names: the run that has sent the request, in a retry its own', async () => {
-		const items = prompts('a [[sandbox create=504]]');
-		const kept = { executionId: '7', establishedAt: Date.now() };
-		expect(runToEnter((await run('image', fromItem, { items, kept })).error)).toBe('7.0');
-		const options = { ...quick, submitAgainForRun: '7.0' };
-		await run('image', { ...fromItem, options }, { items, mode: 'retry', kept: { ...kept, executionId: '8' } });
-		const named = (await rows()).filter(({ state }) => state === 'submitting');
-		expect(named.map(({ run, origin, execution }) => [run, origin, execution])).toEqual([
-			['7.0', `established ${kept.establishedAt}, run 0`, '7'],
-			['8.0', `established ${kept.establishedAt}, run 0`, '8'],
-		]);
-	});
-});
 
 /** A picture in n8n's storage, as an execution has it. */
 async function stored(executionId: string, content: Buffer = Buffer.from(pngField().data, 'base64')) {
@@ -135,14 +50,14 @@ describe('a Purchase Key', () => {
 		};
 		const deliver = async (id: string, content: Buffer) => {
 			const binary = { data: await stored(id, content) };
-			return await run('image', parameters, { items: [{ json: {}, binary }], ...inItems });
+			return await runs.run('image', parameters, { items: [{ json: {}, binary }], ...inItems });
 		};
 		const picture = Buffer.from(pngField().data, 'base64');
 		const [bought] = (await deliver('1', picture)).json;
-		await rows();
+		await runs.rows();
 		const [reused] = (await deliver('2', picture)).json;
 		expect([bought?.status, reused?.task_id, reused?.reused]).toEqual(['completed', bought?.task_id, true]);
-		await rows();
+		await runs.rows();
 		const [conflict] = (await deliver('3', Buffer.concat([picture, Buffer.from('x')]))).json;
 		expect(conflict?.code).toBe('purchase_key_conflict');
 		expect(sandbox.tasks).toHaveLength(1);
@@ -152,26 +67,26 @@ describe('a Purchase Key', () => {
 		const run = async (submitAgainForRun: string, more: RunOptions = {}) => {
 			const options = { ...quick, purchaseKey: 'order 1', submitAgainForRun };
 			const items = prompts('a [[sandbox fail=content_policy_violation*1]]');
-			const { promise } = begin('image', { ...fromItem, options }, { items, ...more });
+			const { promise } = runs.begin('image', { ...fromItem, options }, { items, ...more });
 			const { data } = await promise;
-			await rows();
+			await runs.rows();
 			return { data, error: data.resultData.runData.Node?.at(-1)?.error, tasks: sandbox.tasks.length };
 		};
-		const first = await run('', { kept: { executionId: '1', establishedAt: 1 } });
+		const first = await run('', { kept: { executionId: '1', establishedAt } });
 		expect([first.error?.message, runToEnter(first.error)]).toEqual([
 			`The service declined the content of task ${sandbox.tasks[0].id}`,
 			'1.0',
 		]);
 		// Another execution gets this failure, also with the name: it has not bought the task.
-		expect((await run('1.0', { kept: { executionId: '2', establishedAt: 2 } })).tasks).toBe(1);
+		expect((await run('1.0', { kept: { executionId: '2', establishedAt: establishedAt + 1 } })).tasks).toBe(1);
 		const contextData = structuredClone(first.data.executionData?.contextData) as Record<string, IDataObject>;
 		const retry = (executionId: string): RunOptions => ({
-			...{ mode: 'retry', kept: { executionId, establishedAt: 1, contextData: structuredClone(contextData) } },
+			...{ mode: 'retry', kept: { executionId, establishedAt, contextData: structuredClone(contextData) } },
 		});
 		expect((await run('', retry('3'))).tasks).toBe(1);
 		expect((await run('1.0', retry('4'))).tasks).toBe(2);
 		// The newest task of the key counts from here on, in a second retry of the same execution, too.
-		for (const options of [retry('5'), { kept: { executionId: '6', establishedAt: 6 } }]) {
+		for (const options of [retry('5'), { kept: { executionId: '6', establishedAt: establishedAt + 2 } }]) {
 			const later = await run('1.0', options);
 			expect(later.tasks).toBe(2);
 			expect(JSON.stringify(later.error ?? {}) + JSON.stringify(later.data.resultData)).toContain(sandbox.tasks[1].id);
@@ -182,8 +97,8 @@ describe('a Purchase Key', () => {
 		const deliver = async (prompt: string, more: RunOptions = inItems) => {
 			const options = { ...quick, purchaseKey: prompt };
 			const form = { ...fromItem, wait: 'dontWait', options };
-			const { json } = await run('image', form, { items: prompts(prompt), ...more });
-			await rows();
+			const { json } = await runs.run('image', form, { items: prompts(prompt), ...more });
+			await runs.rows();
 			return json[0];
 		};
 		const seconds = 0.4;
@@ -207,7 +122,7 @@ describe('a Purchase Key', () => {
 
 	const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.key }}', concurrentTasks: 1 } };
 	const withExpression = async (purchaseKey: string) =>
-		await run(
+		await runs.run(
 			'image',
 			{ ...fromItem, options: { ...quick, purchaseKey } },
 			{ items: [{ json: { prompt: 'a', order_id: '7' } }] },
@@ -231,12 +146,12 @@ describe('a Purchase Key', () => {
 		const items = ['a', 'b', 'a', 'c', 'd'].map((prompt, item) => ({
 			json: { prompt, key: ['k', 'k', 'k', 'own', 'own 2'][item] },
 		}));
-		const { error } = await run('image', keyed, { items });
+		const { error } = await runs.run('image', keyed, { items });
 		expect(error?.message).toBe('Items 0 to 2 have the same Purchase Key, but not the same request');
 		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(error?.description).not.toMatch(/also ha/);
-		expect([sandbox.requests.length, tables.rows.length]).toEqual([0, 0]);
-		const { json } = await run('image', keyed, { items, ...inItems });
+		expect([sandbox.requests.length, runs.tables.rows.length]).toEqual([0, 0]);
+		const { json } = await runs.run('image', keyed, { items, ...inItems });
 		expect(json.map(({ code, status }) => code ?? status)).toEqual([
 			...['purchase_key_shared', 'purchase_key_shared', 'purchase_key_shared'],
 			...['completed', 'completed'],
@@ -251,10 +166,12 @@ describe('a Purchase Key', () => {
 	] as const)(
 		'a %s of a Purchase Key that cannot be found is not called expired in the hours after the purchase, so that nobody pays again for it',
 		async (on, code) => {
+			hurry(10);
 			const items = [{ json: { prompt: 'a', key: on } }];
-			const deliver = async () => (await run('image', { ...keyed, result: 'file' }, { items, ...inItems })).json[0];
+			const deliver = async () =>
+				(await runs.run('image', { ...keyed, result: 'file' }, { items, ...inItems })).json[0];
 			expect((await deliver())?.status).toBe('completed');
-			await rows();
+			await runs.rows();
 			sandbox.faults.add({ on, times: -1, do: '404' });
 			expect((await deliver())?.code).toBe(code);
 			const sinceMs = Date.now();
@@ -262,6 +179,21 @@ describe('a Purchase Key', () => {
 			expect((await deliver())?.code).toBe('purchase_key_expired');
 			jest.restoreAllMocks();
 			expect(sandbox.tasks).toHaveLength(1);
+		},
+	);
+
+	test.each(['acrossRestarts', 'inAnotherWorkflow'])(
+		'with Wait = %s, an item with a Purchase Key is not bought, because such a run has no rows',
+		async (wait) => {
+			const options = { ...quick, purchaseKey: 'k' };
+			const workflowId = { __rl: true, mode: 'id', value: 'other' };
+			const started = runs.begin('image', { ...fromItem, wait, workflowId, options }, { items: prompts('a') });
+			// n8n is asked if it can start the other workflow.
+			if (wait === 'inAnotherWorkflow')
+				started.additionalData.executeWorkflow = async () => await Promise.resolve({ executionId: '5', data: [null] });
+			const { error } = await outcomeOf(started);
+			expect(error?.message).toBe('A Purchase Key cannot be used together with this choice of Wait');
+			expect([sandbox.requests.length, runs.tables.operations.length]).toEqual([0, 0]);
 		},
 	);
 });

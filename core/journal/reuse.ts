@@ -1,0 +1,87 @@
+import type { OrderLedger } from '../orders/ledger';
+import type { Order } from '../orders/order';
+import { accept } from '../orders/states';
+import { lastOfAttempts } from './replay';
+import { isAttempt, isRunOfNode, parseRow, roundOf, type AttemptRow, type RunIdentity } from './row';
+
+/** A purchase is reused for so long. */
+const REUSED_FOR_MS = 24 * 60 * 60 * 1000;
+
+/** Rows that are read without a break. */
+const ROWS_AT_ONCE = 100;
+
+/** The run whose orders get tasks of earlier executions. */
+export interface ReusingRun {
+	node: Pick<RunIdentity, 'workflowId' | 'nodeId'>;
+	/** The ID of the credential: another account does not know the tasks. */
+	account: string;
+	executionId: string;
+	runIndex: number;
+	/** Tasks that other rounds of this execution have reused: each is the result of one item. */
+	taken: ReadonlySet<string>;
+	nowMs: number;
+}
+
+/** The purchases of a node that may be reused, by the hash of their requests, the newest first. */
+export type Purchases = Map<string, AttemptRow[]>;
+
+/**
+ * Finds the purchases of the node in these rows that have given an ID and are not known to have failed. Those of the execution
+ * itself do not count: a loop that asks for the same thing twice wants two.
+ *
+ * @param values all rows of the requests
+ */
+export async function purchasesIn(
+	values: readonly unknown[],
+	{ node, account, executionId, taken, nowMs }: ReusingRun,
+	breakIfDue: () => Promise<void>,
+): Promise<Purchases> {
+	const rows: AttemptRow[] = [];
+	for (const [index, value] of values.entries()) {
+		if (index % ROWS_AT_ONCE === 0) await breakIfDue();
+		const row = parseRow(value);
+		if (row !== undefined && isAttempt(row) && isRunOfNode(row.run, node) && row.account === account) rows.push(row);
+	}
+	const purchases: Purchases = new Map();
+	for (const row of [...lastOfAttempts(rows).values()].sort((one, other) => other.id - one.id)) {
+		const { state, task_id: id, createdAt, execution, request_hash: hash } = row;
+		const isThere = state === 'accepted' && id !== '' && nowMs - createdAt < REUSED_FOR_MS;
+		if (isThere && execution !== executionId && !taken.has(id))
+			purchases.set(hash, [...(purchases.get(hash) ?? []), row]);
+	}
+	return purchases;
+}
+
+/**
+ * Gives each order a purchase of its request, as long as there are some: the one that the same item has made in the same round of a
+ * loop, or else the newest.
+ */
+export function assignPurchases(
+	orders: readonly Order[],
+	purchases: Purchases,
+	{ runIndex }: Pick<ReusingRun, 'runIndex'>,
+): Map<Order, AttemptRow> {
+	const assigned = new Map<Order, AttemptRow>();
+	const assign = (fits: (row: AttemptRow, order: Order) => boolean) => {
+		for (const order of orders) {
+			if (assigned.has(order)) continue;
+			const left = purchases.get(order.request?.hash ?? '') ?? [];
+			const index = left.findIndex((row) => fits(row, order));
+			const [row] = index < 0 ? [] : left.splice(index, 1);
+			if (row !== undefined) assigned.set(order, row);
+		}
+	};
+	assign((row, { item }) => row.item === item && roundOf(row.run) === runIndex);
+	assign(() => true);
+	return assigned;
+}
+
+/** Lets an order go on with the task of a purchase. The ledger knows it: a retry would buy it otherwise. */
+export function reusePurchase(order: Order, row: AttemptRow, ledger: OrderLedger): void {
+	const { task_id: taskId, request_hash: hash, key_hash: keyHash, attempt, createdAt: acceptedAtMs, run, first } = row;
+	const boughtIn = { run, first };
+	ledger.accepted(order.item, { taskId, hash, attempt, acceptedAtMs, boughtIn });
+	order.purchase = { attempt, hash, boughtIn, ...(keyHash === '' ? {} : { keyHash }) };
+	order.reused = true;
+	accept(order, { taskId, status: 'in_progress', elapsedMs: 0 }, acceptedAtMs);
+}

@@ -1,0 +1,106 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { takingBreaks } from '../../core/clock';
+import { gatewayError, type GatewayError } from '../../core/errors';
+import { assignPurchases, purchasesIn, reusePurchase, type ReusingRun } from '../../core/journal/reuse';
+import { NoTableError } from '../../core/journal/table';
+import type { Order } from '../../core/orders/order';
+import { toldOfReuse } from '../../core/processMemory';
+import { wordsOf } from '../../core/text';
+import { CREDENTIAL, realClock } from '../connection/transport';
+import type { OptionsReader } from '../form/fieldReader';
+import { reuseOption } from '../form/options';
+import { N8nJournalTable } from '../journal/journalTable';
+import { whatIsMissing } from '../journal/purchasesTable';
+import { isToolRun } from './agentTools';
+import { HINTS } from './hints';
+import { LOG_IS_OFF } from './openJournal';
+import type { Run } from './run';
+
+/** The most nodes that are remembered as told of the option. */
+const MOST_TOLD = 1000;
+
+const KEY = 'generationGatewayReused';
+
+const NOT_IN_LOG = 'with this choice of Wait, the purchase log has no rows yet';
+
+/** The option Reuse While Building; undefined where it never has an effect: only a person who builds a workflow wants it. */
+export function readReuse(context: IExecuteFunctions, options: OptionsReader): boolean | undefined {
+	return context.getMode() === 'manual' && !isToolRun(context) ? options.flag(reuseOption) : undefined;
+}
+
+/**
+ * Gives orders the tasks that the node has bought for their requests before, where the option says so. Nothing is sent. Returns
+ * the error of all orders that are still to be submitted, where it cannot be known what was bought: a person who has asked not to
+ * pay must not pay because a database is busy.
+ */
+export async function reuseTasks(run: Run, orders: readonly Order[]): Promise<GatewayError | undefined> {
+	if (run.reuses !== true) return undefined;
+	const open = orders.filter(({ item, state, request }) => {
+		return state === 'planned' && request !== undefined && run.ledger.find(item, request.hash) === undefined;
+	});
+	if (open.length === 0) return undefined;
+	const obstacle = run.batch === undefined ? await whyNoRows(run) : NOT_IN_LOG;
+	if (obstacle !== undefined) return tellNoEffect(run, obstacle);
+	try {
+		await reuseFrom(run, open, await readRows(run, open));
+		return undefined;
+	} catch (thrown) {
+		if (thrown instanceof NoTableError) return tellNoEffect(run, thrown.message);
+		return gatewayError('reuseUnavailable', { why: wordsOf(thrown) });
+	}
+}
+
+function tellNoEffect({ hints }: Run, why: string): undefined {
+	hints.add(HINTS.nothingReused({ why }));
+	return undefined;
+}
+
+/** The reason why the table need not be asked for. */
+async function whyNoRows({ context, writeAhead, openJournal }: Run): Promise<string | undefined> {
+	const why = await openJournal();
+	return why === LOG_IS_OFF ? why : whatIsMissing(context, writeAhead.scope);
+}
+
+/** Asks the table also where it could not be found a moment ago: that may have been a database that was busy. */
+async function readRows({ context, journal }: Run, orders: readonly Order[]): Promise<unknown[]> {
+	const table = journal?.ports.table ?? new N8nJournalTable(context, () => {}, 0);
+	return await table.rowsOfRequests([...new Set(orders.flatMap(({ request }) => request?.hash ?? []))]);
+}
+
+async function reuseFrom(run: Run, orders: readonly Order[], rows: unknown[]): Promise<void> {
+	const { context, ledger, log, hints } = run;
+	const { id: nodeId, credentials } = context.getNode();
+	const { executionId, runIndex, store } = ledger.scope;
+	const memory = store as { [KEY]?: Record<string, string[]> };
+	const ofOtherRounds = Object.entries(memory[KEY] ?? {}).filter(([round]) => round !== String(runIndex));
+	const reusing: ReusingRun = {
+		node: { workflowId: String(context.getWorkflow().id), nodeId },
+		account: credentials?.[CREDENTIAL]?.id ?? '',
+		...{ executionId, runIndex },
+		taken: new Set(ofOtherRounds.flatMap(([, ids]) => ids)),
+		nowMs: Date.now(),
+	};
+	const purchases = await purchasesIn(rows, reusing, takingBreaks(realClock));
+	const assigned = assignPurchases(orders, purchases, reusing);
+	if (assigned.size === 0) return;
+	for (const [order, row] of assigned) {
+		reusePurchase(order, row, ledger);
+		log.continued(order);
+	}
+	const reused = [...assigned.values()];
+	const ofThisRound = [...(memory[KEY]?.[runIndex] ?? []), ...reused.map(({ task_id: id }) => id)];
+	memory[KEY] = { ...memory[KEY], [runIndex]: [...new Set(ofThisRound)] };
+	const oldestAtMs = reused.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Infinity);
+	hints.add(HINTS.reused({ count: reused.length, time: new Date(oldestAtMs).toISOString() }));
+}
+
+/** Tells of the option, once for each node, when a person who builds a workflow has bought something without it. */
+export function tellOfReuse({ context, reuses, journal, hints }: Run, orders: readonly Order[]): void {
+	if (reuses !== false || journal?.isWithoutRows !== false) return;
+	if (!orders.some(({ acceptedAtMs, reused }) => acceptedAtMs !== undefined && !reused)) return;
+	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
+	if (toldOfReuse.has(node)) return;
+	if (toldOfReuse.size >= MOST_TOLD) toldOfReuse.clear();
+	toldOfReuse.add(node);
+	hints.add(HINTS.reuseWhileBuilding());
+}

@@ -1,0 +1,318 @@
+/** The journal of a run in n8n's engine: its rows, what they cost, and what a run without them does. */
+import type { IDataObject } from 'n8n-workflow';
+import { COLUMNS, journalRow, TABLE_NAME } from '../../core/journal/row';
+import { JournalRuns, outcomeOf } from '../support/journalRuns.mts';
+import { pause, prompts, quick, quickSandbox, runToEnter, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+const runs = new JournalRuns(() => sandbox);
+beforeAll(async () => {
+	sandbox = await quickSandbox({ assetMs: 300 });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.reset();
+	runs.reset();
+});
+afterEach(() => jest.restoreAllMocks());
+
+const establishedAt = Date.now();
+const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
+const retry: RunOptions = { mode: 'retry', kept: { executionId: '2', establishedAt } };
+const inItems = { settings: { onError: 'continueRegularOutput' as const } };
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
+const statesOf = async () => (await runs.rows()).map(({ model, state }) => `${model} ${state}`);
+
+describe('the rows of a run', () => {
+	test('a task has two rows behind the lease of its execution, with what tells who has bought it', async () => {
+		const { json, hints } = await runs.run('image', fromItem, { ...first, items: prompts('a') });
+		const [lease, submitting, accepted, ...others] = await runs.rows();
+		const run = `${establishedAt}.0 1 wf`;
+		const ofRun = { run, first: '1', execution: '1', workflow: 'wf', node: 'Node', account: 'generationGatewayApi' };
+		expect(lease).toMatchObject({ ...ofRun, state: 'lease', key_hash: run, number: null, request_hash: '' });
+		expect(submitting).toMatchObject({ ...ofRun, state: 'submitting', number: 0, item: 0, task_id: '', key_hash: '' });
+		expect(accepted).toMatchObject({ ...ofRun, state: 'accepted', number: null, task_id: json[0]?.task_id });
+		expect(accepted?.attempt).toBe(submitting?.attempt);
+		expect(accepted?.model).toBe('gamma-image-2');
+		expect(others).toEqual([]);
+		expect(Object.keys(lease ?? {}).sort()).toEqual([...Object.keys(COLUMNS), 'createdAt', 'id'].sort());
+		expect(hints.join()).not.toContain(TABLE_NAME);
+	});
+
+	test('groups, verifications, assets and API keys have rows, and nothing of what they are called', async () => {
+		const { json } = await runs.run('avatar', { resource: 'group', operation: 'create', groupName: 'Anna' });
+		const groupId = String(json[0]?.group_id);
+		const verification = { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com/done' };
+		await runs.run('avatar', verification);
+		const sourceUrl = 'https://example.com/face.png';
+		const asset = { avatarKind: 'private', assetType: 'image', sourceUrl, groupId, options: quick };
+		await runs.run('avatar', { resource: 'asset', operation: 'upload', ...asset });
+		const created = await runs.run('token', { operation: 'create', name: 'Anna', quota: 'unlimited' });
+		expect((await statesOf()).filter((row) => !row.endsWith('lease'))).toEqual(
+			['group', 'verification', 'asset', 'token'].flatMap((thing) => [`${thing} submitting`, `${thing} accepted`]),
+		);
+		const [group] = runs.tables.rows.filter(({ state }) => state === 'accepted');
+		expect(group?.task_id).toBe(groupId);
+		const text = JSON.stringify(runs.tables.rows);
+		for (const secret of ['Anna', 'example.com', String(created.json[0]?.api_key)]) expect(text).not.toContain(secret);
+	});
+
+	test('no row has a prompt, the key of the credential or a result', async () => {
+		const failing = prompts('a secret lighthouse', 'a secret [[sandbox fail]]', 'a secret [[sandbox create=400]]');
+		await runs.run('image', fromItem, { items: failing, ...inItems });
+		const text = JSON.stringify(await runs.rows());
+		for (const secret of ['secret', sandbox.apiKey, '/files/', '://']) expect(text).not.toContain(secret);
+	});
+
+	test.each([
+		['create=400', 'not_accepted', 'request_rejected', ''],
+		['create=504', 'unknown', 'outcome_unknown', ''],
+		['fail', 'accepted failed', 'task_failed', ''],
+		['fail=content_policy_violation', 'accepted failed', 'content_declined', '{"permanent":true}'],
+	])('of a request that ends with %s, the rows say %s, and why', async (directive, states, code, more) => {
+		await runs.run('image', fromItem, { items: prompts(`a [[sandbox ${directive}]]`), ...inItems });
+		const ends = (await runs.rows()).filter(({ state }) => state !== 'lease' && state !== 'submitting');
+		expect(ends.map(({ state }) => state).join(' ')).toBe(states);
+		expect([ends.at(-1)?.code, ends.at(-1)?.more]).toEqual([code, more]);
+	});
+
+	test('a request that is sent again after a 429 has a row for each try, numbered without gaps', async () => {
+		await runs.run('image', fromItem, { items: prompts('a [[sandbox create=429:0]]') });
+		const rows = (await runs.rows()).filter(({ state }) => state !== 'lease');
+		expect(rows.map(({ state, number }) => [state, number])).toEqual([
+			['submitting', 0],
+			['not_accepted', null],
+			['submitting', 1],
+			['accepted', null],
+		]);
+		expect(new Set(rows.map(({ attempt }) => attempt)).size).toBe(2);
+	});
+
+	test('a retry has the run and the first execution of the try before it, and its own in the row', async () => {
+		const items = prompts('a [[sandbox create=504]]');
+		expect(runToEnter((await runs.run('image', fromItem, { ...first, items })).error)).toBe('1.0');
+		const options = { ...quick, submitAgainForRun: '1.0' };
+		await runs.run('image', { ...fromItem, options }, { ...retry, items });
+		const rows = (await runs.rows()).filter(({ state }) => state === 'submitting' || state === 'lease');
+		expect(rows.map(({ state, run, first: of, execution, number }) => [state, run, of, execution, number])).toEqual(
+			['1', '2'].flatMap((execution, number) => [
+				['lease', `${establishedAt}.0 1 wf`, '1', execution, null],
+				['submitting', `${establishedAt}.0 1 wf`, '1', execution, number],
+			]),
+		);
+	});
+
+	test('with Report Credits, a row has what the account has used', async () => {
+		const options = { ...quick, reportCredits: true };
+		await runs.run('image', { ...fromItem, options }, { items: prompts('a', 'b') });
+		const [credits, ...others] = (await runs.rows()).filter(({ state }) => state === 'run');
+		expect(credits).toMatchObject({ model: 'gamma-image-2', credits: 8, task_id: '', number: null });
+		expect(others).toEqual([]);
+	});
+});
+
+describe('what rows cost', () => {
+	const ofRun = async (count: number, options: IDataObject = {}) => {
+		await runs.run('image', fromItem, { items: prompts('before') });
+		await runs.rows();
+		runs.tables.subExecutions.length = 0;
+		const items = prompts(...Array.from({ length: count }, (_, index) => `${index}`));
+		await runs.run('image', { ...fromItem, options: { ...quick, ...options } }, { items });
+		await runs.rows();
+		return runs.tables.subExecutions;
+	};
+
+	test('a run of one item has two sub-executions once the table is known', async () => {
+		expect(await ofRun(1)).toEqual([['insert', 'get'], ['insert']]);
+	});
+
+	test('with a Purchase Key, it has one more, which looks for the key', async () => {
+		expect(await ofRun(1, { purchaseKey: 'k' })).toEqual([['list'], ['get'], ['insert', 'get'], ['insert']]);
+	});
+
+	test('rows of a batch are written together', async () => {
+		const operations = await ofRun(10);
+		expect(operations.length).toBeLessThan(10 + 10);
+		const rows = (await runs.rows()).filter(({ run }) => run === runs.tables.rows.at(-1)?.run);
+		expect(rows).toHaveLength(1 + 2 * 10);
+	});
+});
+
+const OTHER_COLUMNS = Object.keys(COLUMNS).map((name) => ({ name, type: 'string' }));
+const FULL = 'Validation error with data table request: Data table size limit exceeded: 200MB used, limit is 200MB';
+const OFF = 'Attempted to use Data table node but the module is disabled';
+const always = (operation: string, fault: string) => () => {
+	for (let time = 0; time < 50; time++) runs.tables.faults.push([operation, fault]);
+};
+
+describe('a run for which n8n has no table', () => {
+	const reasons: Array<[why: string, more: RunOptions, prepare: () => void, words: string]> = [
+		['the module is off', {}, always('list', OFF), 'n8n’s data tables are turned off'],
+		[
+			'the node is excluded',
+			{ excluded: 'n8n-nodes-base.dataTable' },
+			() => {},
+			'this n8n does not have the node "Data table"',
+		],
+		[
+			'n8n is too old',
+			{},
+			always('list', "Cannot read properties of undefined (reading 'execute')"),
+			'it needs n8n 2.41 or later',
+		],
+		['the engine is 2.0', { kept: { executionId: '0af91a5c-1', establishedAt } }, () => {}, 'n8n’s engine 2.0'],
+		['an evaluation runs it', { mode: 'evaluation' }, () => {}, 'an evaluation runs the workflow'],
+		[
+			'the table has other columns',
+			{},
+			() => void runs.tables.tables.push({ id: 'o', name: TABLE_NAME, columns: OTHER_COLUMNS, rows: [] }),
+			'rename or delete this table',
+		],
+		['the storage is full', {}, always('insert', FULL), 'the storage of n8n’s data tables is full'],
+		['the database does not answer', {}, always('list', 'SQLITE_BUSY: database is locked'), 'database is locked'],
+	];
+
+	test.each(reasons)('because %s: it buys without rows, and one hint says why', async (_, more, prepare, words) => {
+		prepare();
+		const { json, hints } = await runs.run('image', fromItem, { ...first, items: prompts('a', 'b'), ...more });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		expect(await runs.rows()).toEqual([]);
+		const about = hints.filter((hint) => hint.includes(TABLE_NAME));
+		expect(about).toEqual([expect.stringContaining(words)]);
+		expect(about[0]).toMatch(/^Purchases of this run are not recorded in .* a retry after a crash of n8n .* nothing/s);
+	});
+
+	test.each(reasons.filter(([, { mode }]) => mode === undefined))(
+		'because %s: after a crash, a retry submits nothing, also where there is a table by then',
+		async (_, more, prepare) => {
+			prepare();
+			await runs.crashAtTheEnd(fromItem, { ...first, items: prompts('a'), ...more });
+			for (const id of ['2', '3']) {
+				if (id === '2') prepare();
+				else runs.tables.faults.length = 0;
+				const kept = { executionId: id, establishedAt };
+				const { error } = await runs.run('image', fromItem, { ...retry, items: prompts('a', 'b'), kept });
+				expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
+				expect(error?.description).toContain(`enter ${establishedAt}.0 as Submit Again for Run`);
+			}
+			expect(sandbox.tasks).toHaveLength(1);
+		},
+	);
+
+	test('a workflow that is not saved has none either', async () => {
+		const started = runs.begin('image', fromItem, { items: prompts('a') });
+		started.workflow.id = '';
+		const { data } = await started.promise;
+		const hints = (data.resultData.runData.Node?.[0]?.hints ?? []).map(({ message }) => message);
+		expect(hints.filter((hint) => hint.includes('the workflow has not been saved'))).toHaveLength(1);
+		expect(runs.tables.operations).toEqual([]);
+	});
+
+	test('turned off in the credential, nothing is read or written, and no hint says so', async () => {
+		const credential = { advanced: true, purchaseLog: false };
+		const { json, hints } = await runs.run('image', fromItem, { credential, items: prompts('a') });
+		expect(json[0]?.status).toBe('completed');
+		expect(hints.join()).not.toContain(TABLE_NAME);
+		expect(runs.tables.operations).toEqual([]);
+	});
+
+	test('rows of before tell a retry for which there is no table that something was sent', async () => {
+		await runs.crashAtTheEnd(fromItem, { ...first, items: prompts('a') });
+		always('list', OFF)();
+		const { error } = await runs.run('image', fromItem, { ...retry, items: prompts('a') });
+		expect(error?.message).toMatch(/may or may not have accepted/);
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
+	test('an item with a Purchase Key is not bought, and says why', async () => {
+		always('list', OFF)();
+		const options = { ...quick, purchaseKey: 'k' };
+		const { error } = await runs.run('image', { ...fromItem, options }, { items: prompts('a') });
+		expect(error?.message).toBe('This item has a Purchase Key, but the purchase log cannot be used');
+		expect(error?.description).toContain('n8n’s data tables are turned off');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});
+
+describe('a run that goes on in another execution', () => {
+	const waiting: Array<[wait: string, more: IDataObject]> = [
+		['acrossRestarts', {}],
+		['inAnotherWorkflow', { workflowId: { __rl: true, mode: 'id', value: 'other' } }],
+	];
+
+	const runWaiting = async (parameters: IDataObject, options: RunOptions) => {
+		const started = runs.begin('image', { ...fromItem, ...parameters }, options);
+		started.additionalData.executeWorkflow = async () =>
+			await Promise.resolve({ executionId: '5', data: [null], waitTill: new Date(4e12) });
+		return await outcomeOf(started);
+	};
+
+	test.each(waiting)('with Wait = %s has no rows, and no hint about them', async (wait, more) => {
+		const { hints, error } = await runWaiting({ wait, ...more }, { ...first, items: prompts('a') });
+		expect([error, sandbox.tasks.length, runs.tables.operations]).toEqual([undefined, 1, []]);
+		expect(hints.join()).not.toContain(TABLE_NAME);
+	});
+
+	test.each(waiting)(
+		'with Wait = %s, a retry of a crashed run with rows submits nothing, and the other way round neither',
+		async (wait, more) => {
+			const items = prompts('a');
+			await runs.crashAtTheEnd(fromItem, { ...first, items });
+			const waits = await runWaiting({ wait, ...more }, { ...retry, items, ...inItems });
+			expect(JSON.stringify([waits.json, waits.error])).not.toContain(sandbox.tasks[0]?.id);
+			expect(sandbox.tasks).toHaveLength(1);
+			runs.reset();
+			const kept = { executionId: '3', establishedAt: establishedAt + 1 };
+			await runWaiting({ wait, ...more }, { ...first, items, kept });
+			const again = { ...retry, items, kept: { ...kept, executionId: '4' } };
+			const { error } = await runs.run('image', fromItem, again);
+			expect(error?.message).toMatch(/may or may not have accepted/);
+			expect(sandbox.tasks).toHaveLength(2);
+		},
+	);
+});
+
+describe('a run that has a table', () => {
+	const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
+
+	test('sends nothing whose row cannot be written any more', async () => {
+		const items = prompts('a', 'b');
+		const isBought = () => runs.tables.rows.filter(({ state }) => state === 'accepted').length === 2;
+		await runs.crash(fromItem, { ...first, items }, isBought);
+		always('insert', FULL)();
+		const more = prompts('a', 'b', 'c');
+		const { json } = await runs.run('image', fromItem, { ...retry, items: more, ...inItems });
+		expect(json.map(({ code, status }) => code ?? status)).toEqual([
+			...['completed', 'completed', 'submission_not_recorded'],
+		]);
+		expect(json[2]?.details).toContain('the storage of n8n’s data tables is full');
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('writes again what was not confirmed, and sends one request only', async () => {
+		runs.tables.faults.push(['insert', 'SQLITE_BUSY: database is locked', 'commitsAlthough']);
+		const { json } = await runs.run('image', fromItem, { items: prompts('a') });
+		expect(json[0]?.status).toBe('completed');
+		expect(creating()).toHaveLength(1);
+		expect((await runs.rows()).map(({ state }) => state)).toEqual(
+			expect.arrayContaining(['submitting', 'not_accepted', 'submitting', 'accepted']),
+		);
+	});
+
+	test('says in a hint that rows of outcomes are missing, which it could not write', async () => {
+		const { promise } = runs.begin('image', fromItem, { items: prompts('a [[sandbox create=slow:0.5s]]') });
+		while (creating().length === 0) await pause(5);
+		always('insert', FULL)();
+		const { data } = await promise;
+		const hints = (data.resultData.runData.Node?.[0]?.hints ?? []).map(({ message }) => message);
+		expect(hints.filter((hint) => hint.includes(TABLE_NAME))).toEqual([
+			expect.stringMatching(
+				/^n8n could not write or read rows of this run in the data table "Gateway Purchases": the storage/,
+			),
+		]);
+	});
+
+	test('rows of the journal have no column that the table does not have', () => {
+		expect(Object.keys(journalRow.shape).sort()).toEqual(Object.keys(COLUMNS).sort());
+	});
+});

@@ -1,0 +1,287 @@
+/** The promises of the purchase log: what its rows say, when they are written, and what a retry makes of them. */
+import { DECLINED } from './cases.mts';
+import { hasRows, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
+import { namesIn, type Execution, type Origin, type Process } from './executions.mts';
+import type { Written } from './logTables.mts';
+import type { N8n } from './n8n.mts';
+import { nameOf, type Post } from './service.mts';
+import type { Try } from './story.mts';
+
+/** One attempt of a request, as its rows tell it. */
+export interface Attempt {
+	/** Of the item. */
+	name: string;
+	execution: Execution;
+	begun: Written;
+	/** Its other rows. */
+	later: Written[];
+	/** What was sent under it. */
+	post?: Post;
+}
+
+/** Rows are written and not sent for so long at the most: n8n needs so long to write, to look and to mark. */
+const UNSENT_MS = 5000;
+/** The outcome of a request of this age cannot come any more. */
+const OPEN_MS = 130_000;
+const IN_DOUBT = ['outcome_still_unknown', 'created_from_other_request'];
+
+export function judgeRows(n8n: N8n): string[] {
+	const attempts = attemptsOf(n8n);
+	return [
+		...rowsWithoutLog(n8n),
+		...sentWithoutRow(n8n, attempts),
+		...rowsOfOrdersThatWait(n8n, attempts),
+		...tooManyUnsent(n8n, attempts),
+		...tooManyWhileFull(n8n, attempts),
+		...gaps(n8n),
+		...withoutLease(n8n),
+		...keptOpen(n8n, attempts),
+		...n8n.origins.flatMap((origin) => [
+			...idsMissing(origin, n8n),
+			...forgottenByRetry(origin, n8n),
+			...wrongDoubts(origin, n8n, attempts),
+			...wrongEnds(origin, n8n),
+		]),
+	];
+}
+
+const stateOf = ({ row }: Written) => String(row.state);
+
+/** True where no process was killed in which it was written, or has stood still. */
+const isAlive = (owner: object) => (owner as Process).alive && (owner as Process).isTakenForDead !== true;
+
+function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
+	const byAttempt = new Map<string, Written[]>();
+	for (const written of tables.written) {
+		const { attempt, state } = written.row;
+		if (state === 'lease' || state === 'run') continue;
+		byAttempt.set(String(attempt), [...(byAttempt.get(String(attempt)) ?? []), written]);
+	}
+	const attempts = [...byAttempt.values()].flatMap((rows): Attempt[] => {
+		const begun = rows.find((row) => stateOf(row) === 'submitting');
+		const execution = executions.get(String(begun?.row.execution));
+		if (begun === undefined || execution === undefined) return [];
+		const { runIndex = '0' } = /^\d+\.(?<runIndex>\d+) /.exec(String(begun.row.run))?.groups ?? {};
+		const name = namesIn(execution, Number(runIndex))[Number(begun.row.item)] ?? '';
+		return [{ name, execution, begun, later: rows.filter((row) => row !== begun) }];
+	});
+	for (const post of service.posts) {
+		const own = attempts.filter((each) => each.post === undefined && isFor(each, post));
+		const open = own.filter((each) => !isWithdrawn(each, post.sentAtMs));
+		// Identical items have attempts of the same name.
+		const isRefused = post.isHeard && post.task === undefined;
+		const fits = (each: Attempt) =>
+			post.task === undefined
+				? isWithdrawn(each) === isRefused
+				: each.later.some(({ row }) => row.task_id === post.task?.id);
+		const attempt = open.find(fits) ?? open.find((each) => !isWithdrawn(each)) ?? open[0];
+		if (attempt !== undefined) attempt.post = post;
+	}
+	return attempts;
+}
+
+/** True where the request may have left under it. */
+const isFor = ({ name, execution, begun: { owner, committedAtMs = Infinity } }: Attempt, post: Post) =>
+	name === post.name && execution.id === post.log.execution && owner === post.owner && committedAtMs <= post.sentAtMs;
+
+const isWithdrawn = ({ later }: Attempt, atMs = Infinity) =>
+	later.some((row) => stateOf(row) === 'not_accepted' && row.issuedAtMs <= atMs);
+
+function rowsWithoutLog({ origins, tables }: N8n): string[] {
+	const [first] = origins;
+	return tables.written.length > 0 && first !== undefined && !hasRows(first.drawn)
+		? ['rows are written by a run that has none']
+		: [];
+}
+
+/** No row, no purchase: and a row for each request. */
+function sentWithoutRow({ service, executions }: N8n, attempts: Attempt[]): string[] {
+	const known = new Set(attempts.map(({ post }) => post));
+	return service.posts.flatMap((post) => {
+		const origin = executions.get(post.log.execution)?.origin;
+		if (origin === undefined || !hasRows(origin.drawn) || known.has(post)) return [];
+		// Where the table cannot be found at first, the run has no rows.
+		return origin.drawn.table?.failing || origin.drawn.table?.slow ? [] : [`${post.name} was sent without a row`];
+	});
+}
+
+/** An order has a row only when it is about to be sent; where that takes longer, the row is withdrawn. */
+function rowsOfOrdersThatWait({ origins, time }: N8n, attempts: Attempt[]): string[] {
+	if (!areCalm(origins)) return [];
+	return attempts.flatMap(({ name, begun, later, post }) => {
+		const { diedAtMs = time.nowMs } = begun.owner as Process;
+		const withdrawn = later.find((row) => stateOf(row) === 'not_accepted');
+		const untilMs = Math.min(post?.sentAtMs ?? Infinity, withdrawn?.issuedAtMs ?? Infinity, diedAtMs);
+		return untilMs - begun.issuedAtMs > UNSENT_MS
+			? [`${name} has a row ${untilMs - begun.issuedAtMs} ms before its request is sent or withdrawn`]
+			: [];
+	});
+}
+
+/** At most so many rows as may leave in half a second, but one. */
+function tooManyUnsent({ origins }: N8n, attempts: Attempt[]): string[] {
+	if (!areCalm(origins)) return [];
+	const [{ drawn }] = origins as [Origin];
+	const most = Math.max(1, Math.ceil(drawn.requestsPerSecond / 2));
+	const ends = attempts.map(({ begun, later, post }) => {
+		const withdrawn = later.find((row) => stateOf(row) === 'not_accepted');
+		const untilMs = Math.min(post?.sentAtMs ?? Infinity, withdrawn?.issuedAtMs ?? Infinity);
+		return { owner: begun.owner, fromMs: begun.issuedAtMs, untilMs };
+	});
+	const unsentAt = ({ owner, fromMs }: (typeof ends)[number]) =>
+		ends.filter((other) => other.owner === owner && other.fromMs <= fromMs && other.untilMs > fromMs).length;
+	const unsent = Math.max(0, ...ends.map(unsentAt));
+	return unsent > most ? [`${unsent} rows were written and not yet sent, instead of ${most}`] : [];
+}
+
+/** Nothing but n8n's own time lies between a row and its request. */
+const areCalm = (origins: Origin[]) =>
+	origins.every(({ drawn, silences }) => isLogged(drawn) && silences === 0 && drawn.clockSetBack === undefined);
+
+const MINUTE_MS = 60_000;
+/** The pauses between the questions of a full house have grown to their longest by then. */
+const GROWN_MS = 3 * MINUTE_MS;
+
+/** While an account is full, few requests ask whether it still is. */
+function tooManyWhileFull({ origins, service }: N8n, attempts: Attempt[]): string[] {
+	if (!areCalm(origins)) return [];
+	const accepted = service.posts.filter(({ task }) => task !== undefined).map(({ sentAtMs }) => sentAtMs);
+	const isFullFrom = (atMs: number) =>
+		service.posts.some(({ isTurnedAway, sentAtMs }) => isTurnedAway && sentAtMs <= atMs - GROWN_MS) &&
+		!accepted.some((sentAtMs) => sentAtMs > atMs - GROWN_MS && sentAtMs < atMs + MINUTE_MS);
+	const times = attempts.map(({ begun }) => begun.issuedAtMs);
+	const most = Math.max(
+		0,
+		...times
+			.filter(isFullFrom)
+			.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + MINUTE_MS).length),
+	);
+	return most > MOST_A_MINUTE ? [`${most} rows were written within a minute, while the account was full`] : [];
+}
+
+const MOST_A_MINUTE = 3;
+
+/** The numbers of the attempts of a run tell whether rows were removed. */
+function gaps({ tables }: N8n): string[] {
+	if (tables.happened.length > 0) return [];
+	const byRun = new Map<string, Set<number>>();
+	for (const { row, tableId, committedAtMs } of tables.written) {
+		if (row.state !== 'submitting' || committedAtMs === undefined) continue;
+		const run = `${tableId} ${String(row.run)} ${String(row.first)}`;
+		byRun.set(run, (byRun.get(run) ?? new Set<number>()).add(Number(row.number)));
+	}
+	return [...byRun].flatMap(([run, numbers]) => {
+		const missing = Array.from({ length: numbers.size }, (_, number) => number).filter((each) => !numbers.has(each));
+		return missing.length > 0 ? [`no attempt of ${run} has the number ${missing.join()}`] : [];
+	});
+}
+
+/** Each executor has a lease: the first try with its first rows, all others before they read. */
+function withoutLease({ tables, executions }: N8n): string[] {
+	return [...executions.values()].flatMap(({ id, mode }) => {
+		const own = tables.written.filter(({ row }) => row.execution === id);
+		const first = own.find((row) => stateOf(row) === 'submitting');
+		const leases = own.filter((row) => stateOf(row) === 'lease');
+		if (first === undefined) return [];
+		const isInTime = ({ row, issuedAtMs, committedAtMs = Infinity }: Written) =>
+			mode === 'retry' ? committedAtMs <= first.issuedAtMs : issuedAtMs <= first.issuedAtMs && String(row.first) === id;
+		return leases.some(isInTime) ? [] : [`execution ${id} has rows, and no lease before them`];
+	});
+}
+
+/** What has come of a request is told by its rows, where its process lives. */
+function keptOpen({ origins, service, tables }: N8n, attempts: Attempt[]): string[] {
+	if (!origins.every(({ drawn }) => isLogged(drawn)) || tables.happened.length > 0) return [];
+	return attempts.flatMap(({ name, begun, later, post }) =>
+		later.length === 0 && isAlive(begun.owner)
+			? [`the attempt of ${name} (${post ? 'sent' : 'not sent'}) stays open for ever`]
+			: [],
+	);
+}
+
+/** Every ID that a process has got, and has lived to write, is in the purchase log. */
+function idsMissing({ family, drawn }: Origin, { tables, service }: N8n): string[] {
+	if (!isLogged(drawn)) return [];
+	const rows = new Set(tables.written.map(({ row }) => row.task_id));
+	return service.posts.flatMap((post) => {
+		const { name, task } = post;
+		return task && name.startsWith(`${family}-`) && isHeardInTime(post) && !rows.has(task.id)
+			? [`${task.id} is not in the purchase log`]
+			: [];
+	});
+}
+
+function isHeardInTime({ isHeard, heardAtMs, owner }: Post): boolean {
+	if (!isHeard || heardAtMs === undefined) return false;
+	const { diedAtMs = Infinity } = owner as Process;
+	return diedAtMs - heardAtMs > LOGGED_WITHIN_MS;
+}
+
+/** A retry goes on with every ID that the log had when it began. */
+function forgottenByRetry(origin: Origin, { tables, service, story }: N8n): string[] {
+	const { drawn, stop, executions } = origin;
+	const isPlain =
+		!drawn.volatilePrompt && drawn.rounds === 1 && !drawn.purchaseKey && drawn.submitAgainFor === 'nothing';
+	if (!isPlain || !isLogged(drawn) || stop.signal.aborted) return [];
+	return executions.slice(1).flatMap(({ number, status, startedAtMs }) => {
+		if (status !== 'success' && status !== 'error') return [];
+		const text = textOf(story.tries.filter((each) => each.origin === origin && each.execution === number));
+		return tables.written.flatMap(({ row: { task_id: id, state }, committedAtMs = Infinity }) => {
+			const task = service.tasks.find(String(id));
+			const isOwn = task !== undefined && nameOf(task).startsWith(`${origin.family}-`);
+			const isWanted = isOwn && state === 'accepted' && committedAtMs <= startedAtMs;
+			return isWanted && task.directives.fail === undefined && !text.includes(String(id))
+				? [`${String(id)} is in the purchase log, and retry ${number} does not go on with it`]
+				: [];
+		});
+	});
+}
+
+/** The items and messages of tries, in words. */
+function textOf(tries: Try[]): string {
+	return tries.map(({ items, error }) => `${JSON.stringify(items?.map(({ json }) => json))} ${error ?? ''}`).join('\n');
+}
+
+/** A retry says that something is in doubt only where a row says so, whose outcome cannot come any more. */
+function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attempt[]): string[] {
+	if (!isLogged(origin.drawn) || origin.drawn.clockSetBack !== undefined) return [];
+	const tries = story.tries.filter((each) => each.origin === origin && each.isLate !== true);
+	return tries.flatMap(({ execution, round, items = [], atMs }) => {
+		const each = origin.executions[execution];
+		if (each === undefined) return [];
+		const names = namesIn(each, round);
+		return items.flatMap(({ json }, index) => {
+			if (!IN_DOUBT.includes(String(json.code))) return [];
+			const name = names[index] ?? '';
+			const own = attempts.filter((attempt) => attempt.name === name);
+			const open = own.filter((attempt) => isOpen(attempt, atMs));
+			if (open.length === 0) return [`${name} is in doubt in execution ${each.id}, and no row says so`];
+			const isYoung = open.every(
+				({ later, begun }) =>
+					later.length === 0 && begun.row.execution !== each.id && atMs - (begun.committedAtMs ?? 0) < OPEN_MS,
+			);
+			return isYoung && executions.size > 1 ? [`${name} is said to be in doubt too early`] : [];
+		});
+	});
+}
+
+/** Nothing was known then of what came of it, or it was known that nobody knows. */
+const isOpen = ({ later }: Attempt, atMs: number) => {
+	const known = later.filter(({ committedAtMs = Infinity }) => committedAtMs <= atMs);
+	return !known.some((row) => ['not_accepted', 'accepted', 'failed'].includes(stateOf(row)));
+};
+
+/** A row says that a task has failed only where it has; and that another one would be declined, too. */
+function wrongEnds({ family }: Origin, { tables, service }: N8n): string[] {
+	return tables.written.flatMap(({ row: { task_id: id, state, more }, issuedAtMs }) => {
+		const task = state === 'failed' ? service.tasks.find(String(id)) : undefined;
+		if (task === undefined || !nameOf(task).startsWith(`${family}-`)) return [];
+		const { fail = '', failAs } = task.directives;
+		const isDeclined =
+			fail === 'content_policy_violation' ||
+			(failAs === 'error_object' && [...DECLINED, 'invalid_request'].includes(fail));
+		const isSaid = String(more).includes('"permanent":true');
+		const isTrue = fail !== '' && task.endsAt <= issuedAtMs && isSaid === isDeclined;
+		return isTrue ? [] : [`a row of ${task.id} says that it has failed${isSaid ? ' for ever' : ''}`];
+	});
+}

@@ -1,0 +1,59 @@
+/** Cases that are worst for what is known of purchases only by their rows. */
+import type { Case, Crash } from './cases.mts';
+import { ANYWHERE, drawCrash, WITH_ROWS, type Draw } from './draw.mts';
+import { drawTableFate } from './tableFate.mts';
+
+/** The table of the log, machines that stand still, and groups that fare alike. */
+export function drawTroubles(draw: Draw, drawn: Case): Partial<Case> {
+	const { crashes, retryExecutions, engine } = drawn;
+	const kind = draw.upTo(11);
+	const isRetried = { retryExecutions: Math.max(1, retryExecutions) };
+	if (kind === 0) return drawRefused(draw, drawn);
+	if (kind === 1) return drawFailed(draw, drawn);
+	if (kind <= 4 && engine !== 'workers')
+		return {
+			crashes: [drawSilence(draw, engine), ...crashes.slice(1)],
+			...isRetried,
+			...(draw.oneIn(3) ? { table: drawTableFate(draw, true) } : {}),
+		};
+	if (kind > 8) return {};
+	const table = drawTableFate(draw, crashes.length > 0);
+	return crashes.length > 0 ? { table, ...isRetried } : { table };
+}
+
+/** All orders of a run are refused at once, when they have their rows. */
+function drawRefused(draw: Draw, { crashes }: Case): Partial<Case> {
+	const refusal = draw.from('429:60', '429:60', '429:3');
+	const item = () => ({
+		copies: 1,
+		plan: { posts: [{ answer: refusal, task: { directives: 'duration=2s', polls: [] } }], files: [] },
+	});
+	return {
+		items: draw.list(3 + draw.upTo(5), item),
+		...{ concurrentTasks: 50, requestsPerSecond: draw.from(60, 40), timeoutMinutes: 10, rounds: 1 },
+		...{ crashes: draw.oneIn(2) ? crashes : [] },
+	};
+}
+
+/** A task has failed when the process dies. */
+function drawFailed(draw: Draw, { crashes }: Case): Partial<Case> {
+	const item = (directives: string) => ({
+		copies: 1,
+		plan: { posts: [{ answer: 'ok', task: { directives, polls: [] } }], files: [] },
+	});
+	const [crash = { afterSteps: 60 + draw.upTo(300), downMs: 1000 }] = crashes;
+	return {
+		items: [item('duration=2s fail=internal_error'), item('duration=45s'), item('duration=45s')],
+		...{ maxTries: draw.from(1, 2, 3), onError: 'stopWorkflow', timeoutMinutes: 10, pollIntervalSeconds: 3 },
+		...{ crashes: [crash], retryExecutions: 1, rounds: 1, engine: 'one process', wait: 'untilReady' },
+	};
+}
+
+/** Mostly until the retry of what n8n has taken for dead works, or what the other worker has taken over. */
+function drawSilence(draw: Draw, engine: Case['engine']): Crash {
+	const crash = drawCrash(draw, [...ANYWHERE, ...WITH_ROWS, ...WITH_ROWS]);
+	if (draw.oneIn(6)) return { ...crash, silentMs: draw.from(1000, 30_000, 400_000), isUnnoticed: true };
+	const untilOtherMs = crash.downMs + (engine === 'one process' ? 90_000 : 120_000);
+	const silentMs = draw.oneIn(4) ? draw.upTo(untilOtherMs) : untilOtherMs + draw.upTo(draw.from(1000, 3000, 60_000));
+	return { ...crash, silentMs };
+}

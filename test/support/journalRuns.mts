@@ -1,0 +1,97 @@
+/** Runs of nodes in n8n's engine with the journal in data tables, and n8n's death in the middle of them. */
+import type { IDataObject } from 'n8n-workflow';
+import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
+import { runTool } from './agent.mts';
+import { DataTables, type Row } from './dataTables.mts';
+import { pause, startGateway, type Kind, type RunOptions, type Sandbox } from './nodes.mts';
+import { ProcessedData, useProcessedData } from './processedData.mts';
+
+/** A credential as a person makes it: Purchase Log is on by default. */
+const BY_DEFAULT = { advanced: false, purchaseLog: undefined };
+
+export class JournalRuns {
+	tables = new DataTables();
+
+	record = new ProcessedData();
+
+	/** @param sandbox is there once the tests begin */
+	constructor(private readonly sandbox: () => Sandbox) {}
+
+	/** An n8n that has no rows yet. */
+	reset(): void {
+		this.go({ tables: new DataTables(), record: new ProcessedData() });
+	}
+
+	begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+		const started = startGateway(kind, this.sandbox(), parameters, { credential: BY_DEFAULT, ...options });
+		started.additionalData.executeWorkflow = this.tables.executeWorkflow as never;
+		return started;
+	}
+
+	async run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+		return await outcomeOf(this.begin(kind, parameters, options));
+	}
+
+	/** Calls of a tool, which an agent makes one after the other. */
+	async runTool(
+		kind: Kind,
+		parameters: IDataObject,
+		calls: IDataObject[],
+		execution: Pick<RunOptions, 'mode' | 'kept'>,
+	) {
+		const { executeWorkflow } = this.tables;
+		const ofRun = { ...execution, credential: BY_DEFAULT, executeWorkflow };
+		return await runTool(kind, this.sandbox(), parameters, calls, {}, ofRun);
+	}
+
+	/** n8n dies before it has saved what the node has put out. */
+	async dieAtTheEnd(): Promise<void> {
+		await this.rows();
+		this.go({ tables: this.tables.afterCrash(), record: this.record.afterCrash() });
+	}
+
+	/** The rows, once nothing more is written. */
+	async rows(): Promise<Row[]> {
+		for (let before = -1; before !== this.tables.operations.length; await pause(50))
+			before = this.tables.operations.length;
+		return this.tables.rows;
+	}
+
+	/** n8n dies at that moment, with all that it had in memory. */
+	async crash(parameters: IDataObject, options: RunOptions, moment: () => boolean, kind: Kind = 'image') {
+		const { promise } = this.begin(kind, parameters, options);
+		for (const endMs = Date.now() + 60_000; !moment(); await pause(2))
+			if (Date.now() > endMs) throw new Error('It does not come to that');
+		const left = { tables: this.tables.afterCrash(), record: this.record.afterCrash() };
+		promise.cancel();
+		await promise;
+		await this.rows();
+		this.go(left);
+	}
+
+	async crashAtTheEnd(parameters: IDataObject, options: RunOptions, kind: Kind = 'image') {
+		const ended = await this.run(kind, parameters, options);
+		await this.dieAtTheEnd();
+		return ended;
+	}
+
+	/** Lets the rows be so old that none of them can get an outcome any more. */
+	age(minutes = 3): void {
+		for (const row of this.tables.rows)
+			row.createdAt = new Date(Date.parse(String(row.createdAt)) - minutes * 60_000).toISOString();
+	}
+
+	private go({ tables, record }: Pick<JournalRuns, 'tables' | 'record'>): void {
+		Object.assign(this, { tables, record });
+		useProcessedData(record);
+		for (const memory of [journalTables, seenRows, cleanedTables]) memory.clear();
+	}
+}
+
+export async function outcomeOf({ promise }: ReturnType<JournalRuns['begin']>) {
+	const { data } = await promise;
+	const task = data.resultData.runData.Node?.at(-1);
+	const json = task?.data?.main?.flatMap((items) => items?.map((item) => item.json) ?? []) ?? [];
+	const hints = (task?.hints ?? []).map(({ message }) => message);
+	return { data, json, hints, error: task?.error as (Error & { description?: string }) | undefined };
+}
