@@ -2,7 +2,8 @@ import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
-import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
+import type { RowBudget, RowPermit, RowPace } from '../account/rowBudget';
+import { TURN_WITHIN_MS } from '../account/rowBudget';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
@@ -11,17 +12,17 @@ import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
-import { GAPS, gapOf } from './gaps';
+import { gapOf, GAPS, ROWS_GONE } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, purchaseOf, readRun, replay, runOf, toEntry } from './replay';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, purchaseOf, replay, runOf, toEntry } from './replay';
 import type { RunRows } from './replay';
-import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
+import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 
 /** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
-export const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
+const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;
@@ -596,5 +597,3 @@ interface Outcome {
 	/** 0: the request is sent again as soon as the account has a place. */
 	pauseMs?: number;
 }
-
-const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;

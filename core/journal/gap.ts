@@ -14,7 +14,6 @@ export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boole
 	return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;
 }
 
-/** The words of each reason. */
 export const GAPS: Record<Gap, string> = {
 	unreadable: `A row of this run in the data table ${TABLE_NAME} cannot be read: it was changed, or another version of this package has written it.`,
 	otherNode: `The rows in the data table ${TABLE_NAME} are those of another node with this name.`,
@@ -22,3 +21,6 @@ export const GAPS: Record<Gap, string> = {
 	rowsRemoved: `Rows of this run are missing in the data table ${TABLE_NAME}.`,
 	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
 };
+
+/** The same for an execution whose own lease is not there any more. */
+export const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
