@@ -74,7 +74,7 @@ interface Left {
 }
 
 /** The reasons to be careful after an earlier try, for messages. */
-export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
+export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, if it had rows there, in the data table ${TABLE_NAME}.`;
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
 
 /** The error of an order that is not submitted, because what must be recorded first was not. */
