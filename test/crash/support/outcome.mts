@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, type Execution } from '../../../tools/n8n/executions.mjs';
+import { readPurchases } from '../../n8n/support/purchaseLog.mts';
+import { until } from '../../n8n/support/until.mts';
 import { resultsIn, retry, tasksOf, untilSettled, type Batch } from './batch.mts';
 import { assertPromisesKept, readLoggedItems } from './loggedItems.mts';
 import type { Target } from './target.mts';
@@ -124,9 +126,24 @@ async function retryTwice(target: Target, batch: Batch, { id: executionId }: Exe
 		if (result !== 'results' && result !== 'doubtful')
 			assert.equal(tasksOf(target, batch).length, before, `${batch.name}: a retry without results has bought`);
 		retries.push(result);
-		if (again !== undefined) for (const id of arrivedIn(again)) got.add(id);
+		if (again === undefined) continue;
+		const arrived = arrivedIn(again);
+		for (const id of arrived) got.add(id);
+		if (batch.logs) await untilLogged(target, batch, arrived);
 	}
 	return { retries, got };
+}
+
+/** A run whose results are there waits for its last rows a few seconds only: on a busy machine, n8n writes them later. */
+async function untilLogged(target: Target, { name }: Batch, ids: ReadonlySet<string>): Promise<void> {
+	await until(
+		`the IDs that a retry of ${name} has got are in the purchase log`,
+		async () => {
+			const logged = new Set((await readPurchases(target)).map(({ task_id: id }) => id));
+			return [...ids].every((id) => logged.has(id));
+		},
+		{ everyMs: 500 },
+	);
 }
 
 const isEndOfRetry = (
