@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import type { Signal } from '../../n8n/support/instance.mts';
 import { asleepWorkflows } from '../../n8n/support/production.mts';
-import { withPurchaseLog } from '../../n8n/support/purchaseLog.mts';
+import { withoutPurchaseLog } from '../../n8n/support/purchaseLog.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../../n8n/support/workflow.mts';
 import { prepareBatch, startBatch, type Batch } from './batch.mts';
@@ -55,13 +55,13 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 
 	before(async () => {
 		target = await startTarget(victim);
-		const withLog = { ...target, ...(await withPurchaseLog(target)) };
+		const withoutLog = { ...target, ...(await withoutPurchaseLog(target)) };
 		for (const moment of moments) {
 			for (const way of ways) {
 				const { survives, logs } = WAYS[way];
 				const name = `${moment.key}-${way}`;
 				const { options, hangs, places } = moment;
-				const batch = await prepareBatch(logs ? withLog : target, {
+				const batch = await prepareBatch(way === 'without' ? withoutLog : target, {
 					name,
 					survives,
 					logs,
