@@ -116,7 +116,9 @@ async function retryTwice(target: Target, batch: Batch, { id: executionId }: Exe
 		const before = tasksOf(target, batch).length;
 		const logged = batch.logs ? await readLoggedItems(target, batch) : undefined;
 		const again = await retry(target, executionId, loadWorkflow);
-		if (logged !== undefined && again !== undefined) assertPromisesKept(target, logged, again);
+		// n8n throws away with a worker what a retry would go on with.
+		const isLost = again !== undefined && target.victim === 'worker' && isEmpty(again);
+		if (logged !== undefined && again !== undefined && !isLost) assertPromisesKept(target, logged, again);
 		const result =
 			again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again, endedAtMs);
 		assert.ok(
@@ -203,7 +205,12 @@ async function readResult(
 			assert.ok((await target.rest.readBinary(binary?.data.id)).length > 0, name);
 		} else if (json.code === 'outcome_still_unknown') {
 			inDoubt++;
-			assert.ok(task === undefined || isOnItsWay(task, endedAtMs), `${name}: the outcome of ${task?.id} was known`);
+			// With Across Restarts, n8n throws away with a worker what an execution of it has saved of later waves.
+			const mayBeLost = target.victim === 'worker' && batch.survives && prompts.indexOf(String(json.asked)) >= places;
+			assert.ok(
+				task === undefined || isOnItsWay(task, endedAtMs) || (mayBeLost && target.log().includes(`task ${task.id} `)),
+				`${name}: the outcome of ${task?.id} was known`,
+			);
 		} else {
 			isComplete = false;
 			assert.ok(task === undefined || JSON.stringify(json).includes(task.id), `${name}: ${JSON.stringify(json)}`);

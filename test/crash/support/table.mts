@@ -79,7 +79,8 @@ function toTable(victim: Victim, rows: TableRow[]): string {
 /** Of what the service had accepted before n8n was killed. */
 function arrival({ alone, ids, retries }: Outcome): string {
 	if (alone === 'results') return 'All';
-	if (alone === 'doubtful') return 'All but what had not been saved for a second';
+	if (alone === 'doubtful')
+		return ids.includes('log') ? 'All of the first wave' : 'All but what had not been saved for a second';
 	if (ids.length === 0) return 'Nothing was accepted';
 	const hadArrived =
 		retries.includes('results') || ids.some((place) => place === 'execution' || place === 'sub-execution');
@@ -88,7 +89,8 @@ function arrival({ alone, ids, retries }: Outcome): string {
 
 function inWords({ alone, ids, retries, later }: Outcome): string {
 	if (alone === 'results') return 'Nothing';
-	if (alone === 'doubtful') return 'The items in doubt say so';
+	if (alone === 'doubtful')
+		return `The items in doubt say so${ids.includes('log') ? `. IDs of some: ${PLACES.log}` : ''}`;
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
 	const state = {
 		errors: 'An error for each item',
