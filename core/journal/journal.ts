@@ -12,16 +12,17 @@ import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
+import { gapOf, GAPS, ROWS_GONE } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, replay, runOf, toEntry } from './replay';
-import type { Gap, RunRows } from './replay';
-import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, purchaseOf, replay, runOf, toEntry } from './replay';
+import type { RunRows } from './replay';
+import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 
 /** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
-export const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
+const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;
@@ -45,7 +46,7 @@ export interface JournalPorts {
 	/** The run began so long ago that rows of it may have been removed. */
 	isOld: boolean;
 	table: JournalTable;
-	marks: Pick<Marks, 'find' | 'write'>;
+	marks: Pick<Marks, 'find' | 'write' | 'writeAgain'>;
 	/** The log of a run without rows: it says what may be submitted where rows do not tell, or cannot be written. */
 	withoutRows: WriteAheadLog;
 	rows: Pick<RowBudget, 'take'>;
@@ -67,7 +68,7 @@ interface Memory {
 	hasTakenOver?: boolean;
 	first: string;
 	nextNumber: number;
-	/** A retry has found none of the traces that a request leaves before it is sent. */
+	/** A retry has found none of the marks that a request leaves before it is sent, or none of the rows. */
 	missed?: { marks: boolean; rows: boolean };
 	isMarked?: boolean;
 	/** The reason why it submits nothing without an ID, unless a person names it. */
@@ -182,7 +183,7 @@ export class Journal implements WriteAhead {
 		this.memory.nextNumber = rows.nextNumber;
 		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
 		const { gap, marks } = await this.findGap(rows);
-		this.memory.missed = { marks: marks?.withRows === 0, rows: rows.attempts.length === 0 };
+		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
 		const own = rows.leases.find(({ attempt }) => attempt === lease);
 		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
@@ -367,7 +368,11 @@ export class Journal implements WriteAhead {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
 			// other one are not there, or its look has not shown this one.
 			if (missed?.rows) throw stop(GAPS.rowsRemoved);
-			const rows = await outlasting(clock, async () => await table.look(this.lookFor([]))).catch((thrown: unknown) => {
+			const lookAgain = async () => {
+				await marks.writeAgain();
+				return await table.look(this.lookFor([]));
+			};
+			const rows = await outlasting(clock, lookAgain).catch((thrown: unknown) => {
 				throw notRecorded(thrown);
 			});
 			this.stopped ??= this.lookAround(rows);
@@ -592,29 +597,3 @@ interface Outcome {
 	/** 0: the request is sent again as soon as the account has a place. */
 	pauseMs?: number;
 }
-
-/** The part of an order by which its rows are joined and found. */
-export function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
-	const { hash = '', keyHash } = request ?? {};
-	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
-}
-
-const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
-
-/** The reason why rows do not tell all that earlier tries have sent, for messages. */
-function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {
-	if (marks === undefined) return UNREADABLE;
-	if (marks.withoutRows) return INTERRUPTED;
-	if (rows.gap !== undefined) return GAPS[rows.gap];
-	if (marks.withRows > 1) return GAPS.twoFirstTries;
-	if (isOld || (marks.withRows > 0 && rows.attempts.length === 0)) return GAPS.rowsRemoved;
-	return undefined;
-}
-
-const GAPS: Record<Gap, string> = {
-	unreadable: `A row of this run in the data table ${TABLE_NAME} cannot be read: it was changed, or another version of this package has written it.`,
-	otherNode: `The rows in the data table ${TABLE_NAME} are those of another node with this name.`,
-	twoFirstTries: `Two executions began in the same millisecond, and n8n does not say which of them this one repeats.`,
-	rowsRemoved: `Rows of this run are missing in the data table ${TABLE_NAME}.`,
-	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
-};
