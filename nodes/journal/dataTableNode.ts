@@ -13,6 +13,11 @@ export const NEEDED_NODES: Record<string, string> = {
 /** The longest wait for one sub-execution: a database that does not answer must not hold up a run forever. */
 const MOST_MS = 30_000;
 
+/** n8n has not answered: the operation may be done all the same, or later. */
+export class TooSlowError extends Error {
+	override readonly name = 'TooSlowError';
+}
+
 /**
  * Runs operations of n8n's Data Table node, one after the other, in one sub-execution, because n8n opens its tables to its own
  * nodes only. Nothing of it is in the list of executions.
@@ -27,7 +32,7 @@ export async function runDataTableNodes(
 ): Promise<IDataObject[]> {
 	const timeout = new AbortController();
 	const late = realClock.sleep(MOST_MS, timeout.signal).then(() => {
-		throw new Error(`n8n took more than ${MOST_MS / 1000} s`);
+		throw new TooSlowError(`n8n took more than ${MOST_MS / 1000} s`);
 	});
 	late.catch(() => {});
 	try {
