@@ -87,6 +87,11 @@ describe('whether n8n has a table', () => {
 		['turned off', ({ faults }) => faults.push(['list', OFF]), 'n8n’s data tables are turned off'],
 		['a node of n8n 2.0', ({ faults }) => faults.push(['list', NO_TABLES]), 'it needs n8n 2.41 or later'],
 		[
+			'a node of n8n 1.123',
+			({ faults }) => faults.push(['list', 'Could not get parameter']),
+			'it needs n8n 2.41 or later',
+		],
+		[
 			'not created',
 			({ faults }) => faults.push(['create', 'not today']),
 			`n8n did not create the data table "${TABLE_NAME}" (not today)`,
