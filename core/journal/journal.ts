@@ -416,6 +416,7 @@ export class Journal implements WriteAhead {
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
 				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0) {
+					this.memory.withoutRows = thrown.message;
 					this.ports.tell(thrown.message);
 					return await this.goOnWithoutRows(left, thrown.message);
 				}
