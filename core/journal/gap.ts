@@ -21,3 +21,6 @@ export const GAPS: Record<Gap, string> = {
 	rowsRemoved: `Rows of this run are missing in the data table ${TABLE_NAME}.`,
 	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
 };
+
+/** The same for an execution whose own lease is not there any more. */
+export const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;

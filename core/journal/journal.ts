@@ -12,12 +12,12 @@ import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
-import { gapOf, GAPS } from './gap';
+import { gapOf, GAPS, ROWS_GONE } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, replay, runOf, toEntry } from './replay';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, purchaseOf, replay, runOf, toEntry } from './replay';
 import type { RunRows } from './replay';
-import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN, TABLE_NAME } from './row';
+import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 
@@ -598,11 +598,3 @@ interface Outcome {
 	/** 0: the request is sent again as soon as the account has a place. */
 	pauseMs?: number;
 }
-
-/** The part of an order by which its rows are joined and found. */
-function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
-	const { hash = '', keyHash } = request ?? {};
-	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
-}
-
-const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;

@@ -256,6 +256,12 @@ export function toEntry({ task_id: taskId, request_hash: hash, attempt, createdA
 	return { taskId, hash, attempt, acceptedAtMs };
 }
 
+/** The part of an order by which its rows are joined and found. */
+export function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
+	const { hash = '', keyHash } = request ?? {};
+	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
+}
+
 /** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
 export function lastOf(rows: readonly AttemptRow[], order: Order): AttemptRow | undefined {
 	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);

@@ -6,7 +6,7 @@ import { seeded } from '../support/simulation';
 import { readPropertySettings } from '../support/propertySettings.mts';
 import { makeWorld, planned, type Insert, type Start, type WorldOptions } from './journalWorld';
 
-const { seed, runs = 250 } = readPropertySettings('fence');
+const { seed, runs = 200 } = readPropertySettings('fence');
 
 type Choose = <T>(...of: T[]) => T;
 
