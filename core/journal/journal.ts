@@ -416,8 +416,6 @@ export class Journal implements WriteAhead {
 					// A table that is full can be read: a retry may have sent with rows what this execution would send without.
 					const other = this.leasesIn(await table.look(look).catch(() => []))?.other;
 					if (other !== undefined) throw (this.stopped ??= submittedBy(other));
-					this.memory.withoutRows = thrown.message;
-					this.ports.tell(thrown.message);
 					return await this.goOnWithoutRows(left, thrown.message);
 				}
 				if (pauseMs === undefined) throw notRecorded(thrown);
@@ -528,7 +526,9 @@ export class Journal implements WriteAhead {
 
 	/** The run has no rows: its names in n8n's table of processed data are its memory. */
 	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
+		const isNew = this.memory.withoutRows === undefined;
 		this.memory.withoutRows = why;
+		if (isNew) this.ports.tell(why);
 		for (const { order, permit, resolve, reject } of group) {
 			this.permits.delete(order);
 			permit.end();

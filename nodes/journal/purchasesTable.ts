@@ -149,7 +149,8 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const made = await find(context);
 	if (made !== undefined) return made;
 	// A person has renamed it already: the next look makes another one.
-	if (refused === undefined || refused.includes('already exists')) throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
+	if (refused === undefined || refused.includes('already exists'))
+		throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
 	throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
 }
 
