@@ -2,8 +2,7 @@ import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
-import type { RowBudget, RowPermit, RowPace } from '../account/rowBudget';
-import { TURN_WITHIN_MS } from '../account/rowBudget';
+import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
@@ -78,6 +77,8 @@ interface Memory {
 	/** The reason why it has no rows: n8n had no table for them before its first request. */
 	withoutRows?: string;
 }
+
+type Outcome = { taskId: string; error: GatewayError; pauseMs: number };
 
 /** An order that wants to write its row. */
 interface Joining {
@@ -286,8 +287,8 @@ export class Journal implements WriteAhead {
 		return await this.ports.withoutRows.guard(order, async () => await send(hooks));
 	}
 
-	/** Notes the outcome of an attempt. It is not waited for. */
-	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Outcome = {}): void {
+	/** Notes the outcome of an attempt, without waiting. A pause of 0: it is sent again as soon as the account has a place. */
+	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Partial<Outcome> = {}): void {
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
 		const status = error?.details.httpStatus;
@@ -596,11 +597,4 @@ export class Journal implements WriteAhead {
 		const values = await table.rowsOfRun(patternOfRun(identity));
 		return await readRun(values, { identity, node: columns.node }, breakIfDue);
 	}
-}
-
-interface Outcome {
-	taskId?: string;
-	error?: GatewayError;
-	/** 0: the request is sent again as soon as the account has a place. */
-	pauseMs?: number;
 }

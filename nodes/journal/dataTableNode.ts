@@ -1,6 +1,7 @@
+import pLimit from 'p-limit';
 import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, INodeParameters } from 'n8n-workflow';
 import { onAbort, untilAborted } from '../../core/abort';
-import { limitTables } from '../../core/processMemory';
+import { tableTurns } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -14,6 +15,9 @@ export const NEEDED_NODES: Record<string, string> = {
 
 /** The longest wait for one sub-execution that has begun: a database that does not answer must not hold up a run forever. */
 const MOST_MS = 30_000;
+
+/** More sub-executions at once are no faster: n8n has one thread, and few connections to its database. */
+const AT_ONCE = 6;
 
 /** n8n has not answered: the operation may be done all the same, or later. */
 export class TooSlowError extends Error {
@@ -57,7 +61,9 @@ export async function runDataTableNodes(
  */
 async function takeTurn(context: IExecuteFunctions): Promise<() => void> {
 	const signal = context.getExecutionCancelSignal();
-	const turn = new Promise<() => void>((begin) => void limitTables(async () => await new Promise<void>(begin)));
+	const limit = tableTurns.get('all') ?? pLimit(AT_ONCE);
+	tableTurns.set('all', limit);
+	const turn = new Promise<() => void>((begin) => void limit(async () => await new Promise<void>(begin)));
 	const end = await untilAborted(turn, signal);
 	if (end === undefined) {
 		void turn.then((endUnused) => endUnused());
