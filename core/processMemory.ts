@@ -75,6 +75,9 @@ export interface SeenRow {
 	atMs: number;
 }
 
+/** Sub-executions for data tables that are under way: more than 6 at once are no faster, because n8n has one thread. */
+export const limitTables = pLimit(6);
+
 /** The highest numbers that were read in each of these tables, the oldest first, by the table's ID: at most 1,000. */
 export const seenRows = new Map<string, SeenRow[]>();
 

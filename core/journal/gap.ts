@@ -1,7 +1,8 @@
+import { gatewayError } from '../errors';
 import { INTERRUPTED, UNREADABLE } from '../orders/writeAheadLog';
 import type { FoundMarks } from './marks';
 import type { Gap, RunRows } from './replay';
-import { TABLE_NAME } from './row';
+import { TABLE_NAME, type StoredRow } from './row';
 
 /** The reason why rows do not tell all that earlier tries have sent, for messages. */
 export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {
@@ -24,3 +25,6 @@ export const GAPS: Record<Gap, string> = {
 
 /** The same for an execution whose own lease is not there any more. */
 export const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
+
+/** The error of orders that another execution submits. */
+export const submittedBy = ({ execution }: StoredRow) => gatewayError('submittedByOtherRetry', { execution });

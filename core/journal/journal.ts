@@ -12,7 +12,7 @@ import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
-import { gapOf, GAPS, ROWS_GONE } from './gap';
+import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, purchaseOf, replay, runOf, toEntry } from './replay';
@@ -252,7 +252,10 @@ export class Journal implements WriteAhead {
 			outcome = lastOf(same, order);
 			if (outcome === undefined) return;
 		}
+		const isOther = outcome.request_hash !== order.request?.hash;
 		if (meaningOf(outcome) === 'created' && outcome.task_id !== '') {
+			// The task of another request is no result of this one.
+			if (isOther) return ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome) });
 			ledger.accepted(order.item, toEntry(outcome));
 			order.purchase = purchaseOf(order, outcome.attempt);
 		} else if (outcome !== row) {
@@ -272,7 +275,7 @@ export class Journal implements WriteAhead {
 	async guard<T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>): Promise<T> {
 		const hooks: GuardedAttempts = {
 			begin: async (signal) => await this.begin(order, signal),
-			sending: async () => await this.sending(order),
+			sending: async () => await Promise.resolve(this.permits.get(order)?.leaves()),
 			putOff: (pauseMs, answer) => {
 				this.note(order, 'not_accepted', { error: answer, pauseMs });
 				delete order.purchase;
@@ -343,19 +346,13 @@ export class Journal implements WriteAhead {
 		});
 		// A stop does not wait for n8n's database.
 		await untilAborted(joined, signal);
+		if (signal?.aborted || this.isWithoutRows || this.memory.isMarked === true) return;
+		// Before the turn of the request: one that leaves after its turn is too close to the next one.
+		this.marking ??= this.mark(order);
+		await this.marking.finally(() => (this.marking = undefined));
 	}
 
-	/** Called right before the request leaves: a mark says from now on that rows must be there. */
-	private async sending(order: Order): Promise<void> {
-		if (this.isWithoutRows) return;
-		if (this.memory.isMarked !== true) {
-			this.marking ??= this.mark(order);
-			await this.marking.finally(() => (this.marking = undefined));
-		}
-		this.permits.get(order)?.leaves();
-	}
-
-	/** Writes the mark. Throws where another process may have sent something that this one has not seen. */
+	/** Writes the mark: from now on, rows must be there. Throws where another process may have sent something that this one has not seen. */
 	private async mark({ thing }: Order): Promise<void> {
 		const { marks, clock, isRetry, table } = this.ports;
 		const { missed } = this.memory;
@@ -416,8 +413,9 @@ export class Journal implements WriteAhead {
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
 				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0) {
-					this.memory.withoutRows = thrown.message;
-					this.ports.tell(thrown.message);
+					// A table that is full can be read: a retry may have sent with rows what this execution would send without.
+					const other = this.leasesIn(await table.look(look).catch(() => []))?.other;
+					if (other !== undefined) throw (this.stopped ??= submittedBy(other));
 					return await this.goOnWithoutRows(left, thrown.message);
 				}
 				if (pauseMs === undefined) throw notRecorded(thrown);
@@ -499,12 +497,20 @@ export class Journal implements WriteAhead {
 
 	/** The error of all orders where another execution goes on with the run, or where rows of it were removed. */
 	private lookAround(found: readonly unknown[]): GatewayError | undefined {
+		const leases = this.leasesIn(found);
+		if (leases === undefined) return notRecorded('a row of this run cannot be read');
+		if (leases.other !== undefined) return submittedBy(leases.other);
+		return leases.hasOwn ? undefined : notRecorded(ROWS_GONE);
+	}
+
+	/** The lease of another execution that goes on with the run, and whether the own one is there; undefined where one cannot be read. */
+	private leasesIn(found: readonly unknown[]): { other?: StoredRow; hasOwn: boolean } | undefined {
 		const { leases: own, first } = this.memory;
 		// A row of a Purchase Key that cannot be read stops the orders of this key only.
 		const isOfKey = (value: unknown) =>
 			isPlainObject(value) && typeof value.key_hash === 'string' && value.key_hash !== this.run;
 		const rows = found.filter((value) => !isOfKey(value)).map(parseRow);
-		if (!rows.every((row) => row !== undefined)) return notRecorded('a row of this run cannot be read');
+		if (!rows.every((row) => row !== undefined)) return undefined;
 		const isOfRun = (row: StoredRow) =>
 			row.state === LEASE && row.run === this.run && (row.first === '' || first === '' || row.first === first);
 		const leases = rows.filter(isOfRun).sort((one, other) => other.id - one.id);
@@ -515,14 +521,14 @@ export class Journal implements WriteAhead {
 			? leases.filter((row) => row.execution !== row.first && row.code !== GAP_CODE)
 			: leases;
 		const [newest] = this.ports.isRetry ? counting : counting.filter((row) => !isOwn(row));
-		if (newest !== undefined && !isOwn(newest))
-			return gatewayError('submittedByOtherRetry', { execution: newest.execution });
-		return counting.some(isOwn) ? undefined : notRecorded(ROWS_GONE);
+		return { ...(newest !== undefined && !isOwn(newest) && { other: newest }), hasOwn: counting.some(isOwn) };
 	}
 
 	/** The run has no rows: its names in n8n's table of processed data are its memory. */
 	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
+		const isNew = this.memory.withoutRows === undefined;
 		this.memory.withoutRows = why;
+		if (isNew) this.ports.tell(why);
 		for (const { order, permit, resolve, reject } of group) {
 			this.permits.delete(order);
 			permit.end();

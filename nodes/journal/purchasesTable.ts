@@ -4,7 +4,7 @@ import { NoTableError } from '../../core/journal/table';
 import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
 import { realClock } from '../connection/transport';
-import { nameOfNode, NEEDED_NODES, runDataTableNodes } from './dataTableNode';
+import { nameOfNode, NEEDED_NODES, runDataTableNodes, TooSlowError } from './dataTableNode';
 
 /** The most workflows whose tables are remembered, and the most tables whose numbers are. */
 const MOST_REMEMBERED = 1000;
@@ -140,12 +140,17 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	// Another execution may make it at the same moment: n8n refuses a second table of a name.
 	const refused = await runDataTableNodes(context, [parameters]).then(
 		() => undefined,
-		(thrown: unknown) => wordsOf(thrown),
+		async (thrown: unknown) => {
+			// It may be there in a moment: then a run without rows would not see what others have bought with theirs.
+			if (thrown instanceof TooSlowError) return await Promise.reject(thrown);
+			return wordsOf(thrown);
+		},
 	);
 	const made = await find(context);
 	if (made !== undefined) return made;
 	// A person has renamed it already: the next look makes another one.
-	if (refused === undefined) throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
+	if (refused === undefined || refused.includes('already exists'))
+		throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
 	throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
 }
 

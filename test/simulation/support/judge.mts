@@ -143,8 +143,11 @@ function knowsNothing(origin: Origin, { unguarded, silentBeforeRows }: Story, { 
 		executions.some(({ startedAtMs, wasHandedOn }) => startedAtMs >= atMs || wasHandedOn);
 	// The database was restored from a backup.
 	if (happened.some(({ does, atMs }) => does === 'restore' && begins(atMs))) return true;
-	const areRowsGone = happened.some(({ does }) => does !== 'restore');
-	return areRowsGone && (isUnguarded || silentBeforeRows.has(origin));
+	// A retry finds the rows of another execution of the same millisecond, and takes them for those of the one that has none yet.
+	const areRowsGone = happened.some(({ does }) => does !== 'restore') || drawn.executions > 1;
+	// Nor are there any where the table could not be made.
+	const mayHaveNone = areRowsGone || drawn.table?.failing !== undefined;
+	return mayHaveNone && (isUnguarded || silentBeforeRows.has(origin));
 }
 
 /** The runs of a family that a person has named in one of its retries. */

@@ -69,11 +69,10 @@ function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
 		const own = attempts.filter((each) => each.post === undefined && isFor(each, post));
 		const open = own.filter((each) => !isWithdrawn(each, post.sentAtMs));
 		// Identical items have attempts of the same name.
-		const isRefused = post.isHeard && post.task === undefined;
-		const fits = (each: Attempt) =>
+		const fits = ({ later }: Attempt) =>
 			post.task === undefined
-				? isWithdrawn(each) === isRefused
-				: each.later.some(({ row }) => row.task_id === post.task?.id);
+				? !later.some(({ row }) => row.state === 'accepted')
+				: later.some(({ row }) => row.task_id === post.task?.id);
 		const attempt = open.find(fits) ?? open.find((each) => !isWithdrawn(each)) ?? open[0];
 		if (attempt !== undefined) attempt.post = post;
 	}
@@ -100,8 +99,9 @@ function sentWithoutRow({ service, executions }: N8n, attempts: Attempt[]): stri
 	return service.posts.flatMap((post) => {
 		const origin = executions.get(post.log.execution)?.origin;
 		if (origin === undefined || !hasRows(origin.drawn) || known.has(post)) return [];
-		// Where the table cannot be found at first, the run has no rows.
-		return origin.drawn.table?.failing || origin.drawn.table?.slow ? [] : [`${post.name} was sent without a row`];
+		const { failing, slow, fullAfter } = origin.drawn.table ?? {};
+		// Where the table cannot be found, or is full, when a run begins, it has no rows.
+		return failing || slow || fullAfter !== undefined ? [] : [`${post.name} was sent without a row`];
 	});
 }
 
@@ -120,7 +120,8 @@ function rowsOfOrdersThatWait({ origins, time }: N8n, attempts: Attempt[]): stri
 
 /** At most so many rows as may leave in half a second, but one. */
 function tooManyUnsent({ origins }: N8n, attempts: Attempt[]): string[] {
-	if (!areCalm(origins)) return [];
+	// After a stop, n8n does not say when what is withdrawn is written.
+	if (!areCalm(origins) || origins.some(({ stop }) => stop.signal.aborted)) return [];
 	const [{ drawn }] = origins as [Origin];
 	const most = Math.max(1, Math.ceil(drawn.requestsPerSecond / 2));
 	const ends = attempts.map(({ begun, later, post }) => {
@@ -167,7 +168,7 @@ function gaps({ tables }: N8n): string[] {
 	const byRun = new Map<string, Set<number>>();
 	for (const { row, tableId, committedAtMs } of tables.written) {
 		if (row.state !== 'submitting' || committedAtMs === undefined) continue;
-		const run = `${tableId} ${String(row.run)} ${String(row.first)}`;
+		const run = `${tableId} ${String(row.run)}`;
 		byRun.set(run, (byRun.get(run) ?? new Set<number>()).add(Number(row.number)));
 	}
 	return [...byRun].flatMap(([run, numbers]) => {
@@ -254,6 +255,8 @@ function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attem
 			if (!IN_DOUBT.includes(String(json.code))) return [];
 			const name = names[index] ?? '';
 			const own = attempts.filter((attempt) => attempt.name === name);
+			// That one has its task.
+			if (json.code === 'created_from_other_request' && own.length > 0) return [];
 			const open = own.filter((attempt) => isOpen(attempt, atMs));
 			if (open.length === 0) return [`${name} is in doubt in execution ${each.id}, and no row says so`];
 			const isYoung = open.every(

@@ -401,9 +401,9 @@ export class N8n {
 		}
 	}
 
-	private note({ origin, number }: Execution, ended: NodeEnd, { round }: State): void {
-		const isLate = (this.time.owner as Process).isTakenForDead;
-		this.story.note(origin, number, { round, ...ended, atMs: this.time.nowMs, ...(isLate && { isLate }) });
+	private note({ origin, number, process, status }: Execution, ended: NodeEnd, { round }: State): void {
+		const isLate = process !== this.time.owner || status !== 'running';
+		this.story.note(origin, number, { round, ...ended, atMs: this.time.nowMs, ...(isLate && { isLate: true }) });
 	}
 }
 
