@@ -1,3 +1,4 @@
+import { journal } from './journalBreakages.mjs';
 import { unplayed } from './unplayed.mjs';
 
 /**
@@ -256,59 +257,6 @@ const played = [
 		noticedBy: 'test/nodes/reuse.test.ts',
 		title: 'a retry of an execution that has reused tasks',
 	},
-	// The purchase log, and one purchase for each key.
-	{
-		promise: 'what another execution has bought under a key is not bought again',
-		file: 'core/purchases/keyWatch.ts',
-		find: "meaningOf(row) !== 'free' && young.has(row.attempt)",
-		becomes: "meaningOf(row) === 'unknown' && young.has(row.attempt)",
-	},
-	{
-		promise: 'of two executions that claim a key at the same moment only one buys',
-		file: 'core/purchases/purchaseKey.ts',
-		find: 'if (await isAlone(buyer, watch)) return undefined;',
-		becomes: 'return undefined;',
-	},
-	{
-		promise: 'IDs reach the purchase log',
-		file: 'core/purchases/logPurchases.ts',
-		find: "log.note(order, 'accepted', { taskId: answer.id });",
-		becomes: '',
-	},
-	{
-		promise: 'a retry after a crash does not buy again what the log has under another request',
-		file: 'core/purchases/earlierTries.ts',
-		find: 'else this.ledger.lost(item, { ...toEntry(last), run: last.run });',
-		becomes: '',
-	},
-	{
-		promise: 'of two retries at once only one buys an item',
-		file: 'core/purchases/otherRetries.ts',
-		find: "if (other !== undefined) throw gatewayError('submittedByOtherRetry'",
-		becomes: "if (false as boolean && other) throw gatewayError('submittedByOtherRetry'",
-	},
-	{
-		promise: 'a retry after a crash goes on with what the log has',
-		file: 'core/purchases/earlierTries.ts',
-		find: 'this.ledger.accepted(order.item, toEntry(row));',
-		becomes: 'this.ledger.lost(order.item, { ...toEntry(row), run: row.run, taskId: undefined });',
-	},
-	{
-		promise: 'a retry after a crash finds what has moved to another item',
-		file: 'core/purchases/earlierTries.ts',
-		find: 'if (order.request?.keyHash !== undefined) return false;',
-		becomes: 'if (order.item >= 0) return false;',
-	},
-	{
-		promise: 'a later try of a retry looks from where the first one has looked',
-		file: 'core/purchases/purchaseLog.ts',
-		find: 'this.lastSeenRow = ledger.firstSeenRow(this.lastSeenRow);',
-		becomes: '',
-		unfound:
-			'It takes a later try that cannot read the log, and that one looks for all rows of other retries (beginOrLeaveGap).',
-		noticedBy: 'test/core/purchaseLog.test.ts',
-		title: 'a later try of a retry looks from where the first one has looked',
-	},
 	{
 		promise: 'rows of IDs and ends are written again when the database did not take them',
 		file: 'nodes/journal/laterRows.ts',
@@ -350,8 +298,8 @@ const played = [
 	{
 		promise: 'orders of an interrupted wave are not sent again',
 		file: 'core/orders/waveLog.ts',
-		find: 'if (wasSent === false && atMs === undefined)',
-		becomes: 'if (atMs === undefined)',
+		find: 'if (wasSent === false) putOff(order);',
+		becomes: 'if (wasSent !== undefined) putOff(order);',
 	},
 	{
 		promise: 'waves that n8n could not save leave as many orders in doubt',
@@ -370,28 +318,6 @@ const played = [
 		file: 'core/orders/waveNames.ts',
 		find: 'for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;',
 		becomes: '',
-	},
-	{
-		promise: 'what n8n has thrown away with a worker goes on with the IDs in the purchase log',
-		file: 'nodes/durable/liveOrders.ts',
-		find: 'await writeAhead.resolveInterrupted(orders, purchases);',
-		becomes: 'await writeAhead.resolveInterrupted(orders);',
-	},
-	{
-		promise: 'requests of a lost worker that have rows without IDs are not sent again',
-		file: 'core/purchases/sentRequests.ts',
-		find: "if (meaningOf(row) === 'unknown' ||",
-		becomes: "if (meaningOf(row) === 'unknown') return undefined;\n		if (",
-	},
-	{
-		promise: 'requests of a lost worker whose rows could not be written are not sent again',
-		file: 'core/purchases/purchaseLog.ts',
-		find: 'areAll: areAll && !mayLackRows',
-		becomes: 'areAll',
-		unfound:
-			'It takes a row that could not be written in the last wave of a worker that is lost, and rows of the waves before.',
-		noticedBy: 'test/core/waves.test.ts',
-		title: 'whichever rows n8n cannot write: nothing is bought twice',
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
@@ -474,24 +400,6 @@ const played = [
 		file: 'core/account/accountSlots.ts',
 		find: 'if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;',
 		becomes: '',
-	},
-	{
-		promise: 'an order that is ready and gives up makes room for the next one',
-		file: 'core/orders/createInSlot.ts',
-		find: '	} finally {\n		notReady();\n	}\n}',
-		becomes: '	} finally {\n	}\n}',
-	},
-	{
-		promise: 'a Purchase Key is free for the next order when its request has ended',
-		file: 'core/purchases/purchaseKey.ts',
-		find: '		keysUnderWay.delete(key);\n		settle(settled);',
-		becomes: '		settle(settled);',
-	},
-	{
-		promise: 'an attempt that gives way to another one takes back its claim of the key',
-		file: 'core/purchases/purchaseKey.ts',
-		find: "	log.note(order, 'not_accepted');\n	delete order.purchase;\n	return false;",
-		becomes: '	delete order.purchase;\n	return false;',
 	},
 	// Nothing unfinished passes for finished, every wait ends.
 	{
@@ -618,33 +526,6 @@ const played = [
 		becomes: '',
 	},
 	{
-		promise: 'a second retry goes on with what the first one has bought in the place of what was in doubt',
-		file: 'core/purchases/earlierTries.ts',
-		find: 'if (row !== undefined) this.take(order, row);\n		return false;',
-		becomes: 'return false;',
-	},
-	{
-		promise: 'of several requests in doubt, the last one is that of which a person is told',
-		file: 'core/purchases/earlierTries.ts',
-		find: 'rows.filter((row) => isUnknown(row, order)).at(-1);',
-		becomes: 'rows.find((row) => isUnknown(row, order));',
-		unfound: 'It takes two crashes of one item, both within a request.',
-		noticedBy: 'test/core/earlierTries.test.ts',
-		title: 'the last one counts',
-	},
-	{
-		promise: 'of a Purchase Key, only what the named run has left is bought again',
-		file: 'core/purchases/purchaseKey.ts',
-		find: 'isToSubmitAgain(request, unclearOnes.at(-1)?.row.run, log.ports.columns.run)',
-		becomes: 'request.submitAgainFor !== undefined',
-	},
-	{
-		promise: 'declined content keeps its Purchase Key',
-		file: 'core/purchases/attempts.ts',
-		find: "return end.error.details.permanent ? 'failed_permanently' : 'failed';",
-		becomes: "return 'failed';",
-	},
-	{
 		promise: 'a record with the ID of the service behind is about the task',
 		file: 'core/orders/generationTasks.ts',
 		find: 'wait.otherIds = otherIdsOf(judged, task);',
@@ -695,4 +576,4 @@ const played = [
 ];
 
 /** @type {Breakage[]} */
-export const breakages = [...played, ...unplayed];
+export const breakages = [...played, ...journal, ...unplayed];

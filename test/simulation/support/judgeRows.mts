@@ -1,5 +1,5 @@
 /** The promises of the purchase log: what its rows say, when they are written, and what a retry makes of them. */
-import { DECLINED } from './cases.mts';
+import { DECLINED, type Case } from './cases.mts';
 import { hasRows, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
 import { namesIn, type Execution, type Origin, type Process } from './executions.mts';
 import type { Written } from './logTables.mts';
@@ -30,6 +30,8 @@ export function judgeRows(n8n: N8n): string[] {
 	return [
 		...rowsWithoutLog(n8n),
 		...sentWithoutRow(n8n, attempts),
+		...sentAfterAll(n8n, attempts),
+		...wrongSuccessors(n8n),
 		...rowsOfOrdersThatWait(n8n, attempts),
 		...tooManyUnsent(n8n, attempts),
 		...tooManyWhileFull(n8n, attempts),
@@ -85,6 +87,32 @@ const isFor = ({ name, execution, begun: { owner, committedAtMs = Infinity } }: 
 
 const isWithdrawn = ({ later }: Attempt, atMs = Infinity) =>
 	later.some((row) => stateOf(row) === 'not_accepted' && row.issuedAtMs <= atMs);
+
+/** An attempt that was withdrawn is not sent any more: it may be in the table all the same. */
+function sentAfterAll({ service, executions }: N8n, attempts: Attempt[]): string[] {
+	const known = new Set(attempts.map(({ post }) => post));
+	return service.posts.flatMap((post) => {
+		const { table, log } = executions.get(post.log.execution)?.origin.drawn ?? {};
+		if (known.has(post) || log !== 'on' || table?.fullAfter !== undefined || table?.hasOtherColumns) return [];
+		const own = attempts.filter((each) => each.post === undefined && isFor(each, post));
+		return own.some((each) => isWithdrawn(each, post.sentAtMs)) ? [`a withdrawn attempt of ${post.name} was sent`] : [];
+	});
+}
+
+/** An execution gives way to one that has taken the run over after it, and to no other. */
+function wrongSuccessors({ story, executions }: N8n): string[] {
+	return story.tries.flatMap(({ origin, execution, error = '', items = [] }) => {
+		const own = origin.executions[execution];
+		const texts = [error, ...items.map(({ json }) => String(json.error))];
+		return texts.flatMap((text) => {
+			const [, id] = /another retry is submitting it \(execution (\d+)\)/.exec(text) ?? [];
+			const other = executions.get(id ?? '');
+			return other !== undefined && (other === own || other.mode !== 'retry')
+				? [`execution ${own?.id} gives way to execution ${id}, which has taken nothing over`]
+				: [];
+		});
+	});
+}
 
 function rowsWithoutLog({ origins, tables }: N8n): string[] {
 	const [first] = origins;
@@ -190,11 +218,23 @@ function withoutLease({ tables, executions }: N8n): string[] {
 	});
 }
 
+/** Rows that are not written at once are written soon after: each is tried three times. */
+const MOST_FAILURES = 2;
+
+/** Nothing is lost of the rows: but for uses that fail, or take long, all goes well with the table. */
+function isKept({ table, ...drawn }: Case): boolean {
+	const { failing = [], slow: _, isSqlite: __, ...others } = table ?? {};
+	const isWhole = failing.length <= MOST_FAILURES && Object.keys(others).length === 0;
+	return isWhole && isLogged({ ...drawn, table: undefined });
+}
+
 /** What has come of a request is told by its rows, where its process lives. */
-function keptOpen({ origins, service, tables }: N8n, attempts: Attempt[]): string[] {
-	if (!origins.every(({ drawn }) => isLogged(drawn)) || tables.happened.length > 0) return [];
+function keptOpen({ origins }: N8n, attempts: Attempt[]): string[] {
+	// What is withdrawn at a stop is written once.
+	const isTold = ({ drawn, stop }: Origin) => (stop.signal.aborted ? isLogged(drawn) : isKept(drawn));
+	if (!origins.every(isTold)) return [];
 	return attempts.flatMap(({ name, begun, later, post }) =>
-		later.length === 0 && isAlive(begun.owner)
+		later.length === 0 && isAlive(begun.owner) && begun.committedAtMs !== undefined
 			? [`the attempt of ${name} (${post ? 'sent' : 'not sent'}) stays open for ever`]
 			: [],
 	);
@@ -245,25 +285,27 @@ function textOf(tries: Try[]): string {
 
 /** A retry says that something is in doubt only where a row says so, whose outcome cannot come any more. */
 function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attempt[]): string[] {
-	if (!isLogged(origin.drawn) || origin.drawn.clockSetBack !== undefined) return [];
+	if (!isKept(origin.drawn) || origin.drawn.clockSetBack !== undefined) return [];
+	const isWhole = isLogged(origin.drawn);
 	const tries = story.tries.filter((each) => each.origin === origin && each.isLate !== true);
 	return tries.flatMap(({ execution, round, items = [], atMs }) => {
 		const each = origin.executions[execution];
 		if (each === undefined) return [];
 		const names = namesIn(each, round);
 		return items.flatMap(({ json }, index) => {
-			if (!IN_DOUBT.includes(String(json.code))) return [];
+			if (!IN_DOUBT.includes(String(json.code)) || JSON.stringify(json).includes('could not read')) return [];
 			const name = names[index] ?? '';
 			const own = attempts.filter((attempt) => attempt.name === name);
 			// That one has its task.
 			if (json.code === 'created_from_other_request' && own.length > 0) return [];
-			const open = own.filter((attempt) => isOpen(attempt, atMs));
+			// It reads its rows when it begins, and again those of which an outcome may come.
+			const open = own.filter((attempt) => isOpen(attempt, isWhole ? atMs : each.startedAtMs));
 			if (open.length === 0) return [`${name} is in doubt in execution ${each.id}, and no row says so`];
 			const isYoung = open.every(
 				({ later, begun }) =>
 					later.length === 0 && begun.row.execution !== each.id && atMs - (begun.committedAtMs ?? 0) < OPEN_MS,
 			);
-			return isYoung && executions.size > 1 ? [`${name} is said to be in doubt too early`] : [];
+			return isYoung && isWhole && executions.size > 1 ? [`${name} is said to be in doubt too early`] : [];
 		});
 	});
 }
