@@ -7,7 +7,7 @@ export default {
 	mutate: [
 		'core/http/{creationAnswer,requests,retry}.ts',
 		'core/orders/{createInSlot,ledger,states,submissionGate,submit,writeAheadLog}.ts',
-		'core/purchases/{earlierTries,purchaseKey}.ts',
+		'core/journal/{replay,purchaseKey}.ts',
 		'core/records/{refusals,taskRecord}.ts',
 	],
 	coverageAnalysis: 'perTest',

@@ -2,7 +2,7 @@
 import { startSandbox } from '../sandbox/index.mts';
 import { credentialType } from '../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../tools/n8n/executions.mjs';
-import { sandboxKey, WITHOUT_LOG, type Instance } from '../test/n8n/support/instance.mts';
+import { sandboxKey, type Instance } from '../test/n8n/support/instance.mts';
 import { pause } from '../test/n8n/support/until.mts';
 import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
 
@@ -47,7 +47,7 @@ export async function playAccount(
 	const { places, taskMs, requestsPerSecond = 60 } = wanted;
 	const service = await startSandbox({ tasksAtOnce: places, imageTaskMs: taskMs, requestsPerSecond });
 	try {
-		const data = { baseUrl: service.baseUrl, apiKey: sandboxKey, ...WITHOUT_LOG, ...wanted.credential };
+		const data = { baseUrl: service.baseUrl, apiKey: sandboxKey, ...wanted.credential };
 		const created = await rest.request('POST', '/rest/credentials', { name: 'Account', type: credentialType, data });
 		const credential = { id: String(created.id), name: String(created.name), data };
 		const ended = await Promise.all(

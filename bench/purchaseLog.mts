@@ -1,8 +1,8 @@
 /** The price of the purchase log in a real n8n: the time until the first request leaves, the time after the last task, and that of a long batch. */
 import { itemsOf, startExecution, untilFinished } from '../tools/n8n/executions.mjs';
-import { credentialType } from '../tools/n8n/examples.mjs';
 import { say } from '../tools/report/step.mjs';
 import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
+import { withoutPurchaseLog } from '../test/n8n/support/purchaseLog.mts';
 import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
 
 const TIMES = 10;
@@ -29,13 +29,11 @@ interface Measured {
 export async function purchaseLogRows(): Promise<Row[]> {
 	const instance = await startInstance({ sandbox: { imageTaskMs: 3000 } });
 	try {
-		const data = { ...instance.credential.data, advanced: true, purchaseLog: true };
-		const asked = { name: 'With Log', type: credentialType, data };
-		const { id } = await instance.rest.request('POST', '/rest/credentials', asked);
-		const withLog = { ...instance.credential, id: String(id), name: 'With Log' };
+		const { credential: withLog } = instance;
+		const { credential: withoutLog } = await withoutPurchaseLog(instance);
 		const rows: Row[] = [];
 		for (const items of [1, 50]) {
-			const without = await medianOf(instance, { credential: instance.credential, items });
+			const without = await medianOf(instance, { credential: withoutLog, items });
 			const log = await medianOf(instance, { credential: withLog, items });
 			const key = await medianOf(instance, { credential: withLog, items, hasKey: true });
 			rows.push(
@@ -44,7 +42,7 @@ export async function purchaseLogRows(): Promise<Row[]> {
 			);
 		}
 		const long = { items: LONG.items, concurrentTasks: LONG.concurrentTasks };
-		const without = await medianOf(instance, { credential: instance.credential, ...long }, LONG.times);
+		const without = await medianOf(instance, { credential: withoutLog, ...long }, LONG.times);
 		const log = await medianOf(instance, { credential: withLog, ...long }, LONG.times);
 		const seconds = (without.tookMs / 1000).toFixed(1);
 		rows.push({

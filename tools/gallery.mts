@@ -13,7 +13,7 @@ import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
 import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
 import { newEditorPage, openWorkflow } from './browser/editor.mjs';
 import { launchBrowser } from './browser/launch.mjs';
-import { credentialType, readExamples, withCredential, type Example } from './n8n/examples.mjs';
+import { readExamples, withCredential, type Example } from './n8n/examples.mjs';
 import { startExecution, untilFinished } from './n8n/executions.mjs';
 import { projectDir } from './paths.mjs';
 import { atEnd } from './processes/end.mjs';
@@ -83,14 +83,11 @@ async function takeResult(page: Page): Promise<Buffer> {
 
 /** The table of the purchase log, after a run of which the service has refused one item. */
 async function takeTable(page: Page, { rest, credential, n8n }: Instance): Promise<Buffer> {
-	const data = { ...credential.data, advanced: true, purchaseLog: true };
-	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
 	const prompts = ['a lighthouse', 'a bridge', 'a harbour [[sandbox create=400]]'].map((prompt) => ({ prompt }));
 	const parameters = { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1 } };
 	const type = packageType('imageGeneration');
 	const node = { name: 'Generate Image', type, onError: 'continueRegularOutput', parameters };
-	const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
-	const workflowId = await createWorkflow(signed, prompts, [node]);
+	const workflowId = await createWorkflow({ rest, credential }, prompts, [node]);
 	await untilFinished(rest, await startExecution(rest, workflowId, 'Start'));
 	const project = String((await rest.request('GET', '/rest/projects/personal')).id);
 	const { data: tables } = await rest.request('GET', `/rest/projects/${project}/data-tables`);

@@ -2,8 +2,7 @@ import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
-import type { RowBudget, RowPermit, RowPace } from '../account/rowBudget';
-import { TURN_WITHIN_MS } from '../account/rowBudget';
+import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
@@ -12,17 +11,17 @@ import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
+import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import type { FoundMarks, Marks } from './marks';
-import { GAPS, gapOf, ROWS_GONE, submittedBy } from './gaps';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, purchaseOf, readRun, replay, runOf, toEntry } from './replay';
+import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, purchaseOf, replay, runOf, toEntry } from './replay';
 import type { RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 
 /** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
-export const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
+const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;
@@ -46,7 +45,7 @@ export interface JournalPorts {
 	/** The run began so long ago that rows of it may have been removed. */
 	isOld: boolean;
 	table: JournalTable;
-	marks: Pick<Marks, 'find' | 'write'>;
+	marks: Pick<Marks, 'find' | 'write' | 'writeAgain'>;
 	/** The log of a run without rows: it says what may be submitted where rows do not tell, or cannot be written. */
 	withoutRows: WriteAheadLog;
 	rows: Pick<RowBudget, 'take'>;
@@ -68,7 +67,7 @@ interface Memory {
 	hasTakenOver?: boolean;
 	first: string;
 	nextNumber: number;
-	/** A retry has found none of the traces that a request leaves before it is sent. */
+	/** A retry has found none of the marks that a request leaves before it is sent, or none of the rows. */
 	missed?: { marks: boolean; rows: boolean };
 	isMarked?: boolean;
 	/** The reason why it submits nothing without an ID, unless a person names it. */
@@ -78,6 +77,8 @@ interface Memory {
 	/** The reason why it has no rows: n8n had no table for them before its first request. */
 	withoutRows?: string;
 }
+
+type Outcome = { taskId: string; error: GatewayError; pauseMs: number };
 
 /** An order that wants to write its row. */
 interface Joining {
@@ -183,7 +184,7 @@ export class Journal implements WriteAhead {
 		this.memory.nextNumber = rows.nextNumber;
 		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
 		const { gap, marks } = await this.findGap(rows);
-		this.memory.missed = { marks: marks?.withRows === 0, rows: rows.attempts.length === 0 };
+		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
 		const own = rows.leases.find(({ attempt }) => attempt === lease);
 		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
 		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
@@ -285,8 +286,8 @@ export class Journal implements WriteAhead {
 		return await this.ports.withoutRows.guard(order, async () => await send(hooks));
 	}
 
-	/** Notes the outcome of an attempt. It is not waited for. */
-	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Outcome = {}): void {
+	/** Notes the outcome of an attempt, without waiting. A pause of 0: it is sent again as soon as the account has a place. */
+	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Partial<Outcome> = {}): void {
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
 		const status = error?.details.httpStatus;
@@ -364,7 +365,11 @@ export class Journal implements WriteAhead {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
 			// other one are not there, or its look has not shown this one.
 			if (missed?.rows) throw stop(GAPS.rowsRemoved);
-			const rows = await outlasting(clock, async () => await table.look(this.lookFor([]))).catch((thrown: unknown) => {
+			const lookAgain = async () => {
+				await marks.writeAgain();
+				return await table.look(this.lookFor([]));
+			};
+			const rows = await outlasting(clock, lookAgain).catch((thrown: unknown) => {
 				throw notRecorded(thrown);
 			});
 			this.stopped ??= this.lookAround(rows);
@@ -411,7 +416,6 @@ export class Journal implements WriteAhead {
 					// A table that is full can be read: a retry may have sent with rows what this execution would send without.
 					const other = this.leasesIn(await table.look(look).catch(() => []))?.other;
 					if (other !== undefined) throw (this.stopped ??= submittedBy(other));
-					this.ports.tell(thrown.message);
 					return await this.goOnWithoutRows(left, thrown.message);
 				}
 				if (pauseMs === undefined) throw notRecorded(thrown);
@@ -522,7 +526,9 @@ export class Journal implements WriteAhead {
 
 	/** The run has no rows: its names in n8n's table of processed data are its memory. */
 	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
+		const isNew = this.memory.withoutRows === undefined;
 		this.memory.withoutRows = why;
+		if (isNew) this.ports.tell(why);
 		for (const { order, permit, resolve, reject } of group) {
 			this.permits.delete(order);
 			permit.end();
@@ -590,11 +596,4 @@ export class Journal implements WriteAhead {
 		const values = await table.rowsOfRun(patternOfRun(identity));
 		return await readRun(values, { identity, node: columns.node }, breakIfDue);
 	}
-}
-
-interface Outcome {
-	taskId?: string;
-	error?: GatewayError;
-	/** 0: the request is sent again as soon as the account has a place. */
-	pauseMs?: number;
 }

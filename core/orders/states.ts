@@ -24,7 +24,7 @@ import {
  *
  * The service has accepted nothing of a planned order. `submitting` lasts from just before a creating request until its
  * outcome is known: an order that is found in it later has an unknown outcome. An order for something that exists already
- * begins as accepted, or becomes so at once. Only `reopenForRetry` and `reopen` lead back.
+ * begins as accepted, or becomes so at once. Only `reopenForRetry` leads back.
  */
 const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 	planned: ['submitting', 'accepted', 'ended'],
@@ -187,18 +187,6 @@ function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | 
 	const retry = retryOf(end);
 	if (retry === 'continues' && task !== undefined) return retry;
 	return retry === 'submits' && request !== undefined ? retry : undefined;
-}
-
-/**
- * Opens an order again of which an execution that was lost has sent another request, as Retry On Fail does. Returns false where
- * that cannot be: it has no request any more.
- */
-export function reopen(order: Order): boolean {
-	if (order.request === undefined) return false;
-	planAgain(order);
-	delete order.end;
-	delete order.wait?.startedAtMs;
-	return true;
 }
 
 /** Leaves behind the task that has failed, if there is one. */

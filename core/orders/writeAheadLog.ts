@@ -60,9 +60,10 @@ const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 /** First tries with rows in the journal that a retry tells apart: one, or more. */
 const ROW_SLOTS = [0, 1];
 
-/** The marks of the tries of a run that write rows: see `core/journal/marks.ts`. */
+/** The marks of the tries of a run that write rows: that of all of them, and those of first tries. See `core/journal/marks.ts`. */
 export function marksWithRows({ execution, runIndex }: Pick<WriteAheadScope, 'execution' | 'runIndex'>): string[] {
-	return ROW_SLOTS.map((slot) => `generation-gateway ${execution}, run ${runIndex}, with rows, slot ${slot}`);
+	const name = `generation-gateway ${execution}, run ${runIndex}, with rows`;
+	return [name, ...ROW_SLOTS.map((slot) => `${name}, slot ${slot}`)];
 }
 
 /** The doubt that an earlier try has left: one that has died, or another retry of the same execution. */

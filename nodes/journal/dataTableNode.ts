@@ -1,4 +1,7 @@
+import pLimit from 'p-limit';
 import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, INodeParameters } from 'n8n-workflow';
+import { onAbort, untilAborted } from '../../core/abort';
+import { tableTurns } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -10,8 +13,11 @@ export const NEEDED_NODES: Record<string, string> = {
 	[DATA_TABLE]: 'Data table',
 };
 
-/** The longest wait for one sub-execution: a database that does not answer must not hold up a run forever. */
+/** The longest wait for one sub-execution that has begun: a database that does not answer must not hold up a run forever. */
 const MOST_MS = 30_000;
+
+/** More sub-executions at once are no faster: n8n has one thread, and few connections to its database. */
+const AT_ONCE = 6;
 
 /** n8n has not answered: the operation may be done all the same, or later. */
 export class TooSlowError extends Error {
@@ -30,6 +36,7 @@ export async function runDataTableNodes(
 	operations: INodeParameters[],
 	rows: IDataObject[] = [{}],
 ): Promise<IDataObject[]> {
+	const endTurn = await takeTurn(context);
 	const timeout = new AbortController();
 	const late = realClock.sleep(MOST_MS, timeout.signal).then(() => {
 		throw new TooSlowError(`n8n took more than ${MOST_MS / 1000} s`);
@@ -44,7 +51,30 @@ export async function runDataTableNodes(
 		});
 	} finally {
 		timeout.abort();
+		endTurn();
 	}
+}
+
+/**
+ * Resolves when the next sub-execution may begin, with what lets another one begin after it. A hundred that begin at once slow each
+ * other down until none of them ends in time, and each is tried again.
+ */
+async function takeTurn(context: IExecuteFunctions): Promise<() => void> {
+	const signal = context.getExecutionCancelSignal();
+	const limit = tableTurns.get('all') ?? pLimit(AT_ONCE);
+	tableTurns.set('all', limit);
+	const turn = new Promise<() => void>((begin) => void limit(async () => await new Promise<void>(begin)));
+	const end = await untilAborted(turn, signal);
+	if (end === undefined) {
+		void turn.then((endUnused) => endUnused());
+		throw new Error('the execution was stopped');
+	}
+	// n8n may never tell how a sub-execution of a stopped execution has ended.
+	const forget = onAbort(signal, end);
+	return () => {
+		forget();
+		end();
+	};
 }
 
 /**

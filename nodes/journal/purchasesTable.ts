@@ -149,7 +149,8 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const made = await find(context);
 	if (made !== undefined) return made;
 	// A person has renamed it already: the next look makes another one.
-	if (refused === undefined || refused.includes('already exists')) throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
+	if (refused === undefined || refused.includes('already exists'))
+		throw new Error(`the data table "${TABLE_NAME}" was there, and is gone`);
 	throw new NoTableError(`n8n did not create the data table "${TABLE_NAME}" (${refused})`);
 }
 
@@ -175,10 +176,14 @@ export async function readIfNamed(
 	return await runDataTableNodes(context, [LIST, onRows(table, 'get', parameters)]);
 }
 
+/** The words of a Data Table node of n8n 1.123, which has no operations for tables, at the first of them. */
+const NO_SUCH_OPERATION = /could not get parameter/i;
+
 /** n8n looks for parts of a name, so the comparison is made here. */
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
 	const tables = await runDataTableNodes(context, [LIST]).catch(async (thrown: unknown) => {
-		return await Promise.reject(asNoTable(thrown));
+		const error = NO_SUCH_OPERATION.test(wordsOf(thrown)) ? new NoTableError(TOO_OLD) : asNoTable(thrown);
+		return await Promise.reject(error);
 	});
 	const table = tables.find(({ name }) => name === TABLE_NAME);
 	if (table === undefined) return undefined;

@@ -4,7 +4,6 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { until } from '../n8n/support/until.mts';
 import { listExecutions } from '../n8n/support/production.mts';
-import { withPurchaseLog } from '../n8n/support/purchaseLog.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
 import { executeStep, linesOfAdvice, messageOf, retryLastExecution } from './support/run.mts';
@@ -120,11 +119,10 @@ describe('what is paid for', () => {
 	test('one Purchase Key for different requests buys once, and the panel says which execution used it', async () => {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
-		const signed = await withPurchaseLog(instance);
 		const options = { ...quick, purchaseKey: '={{ $json.order }}' };
 		const node = { name: 'Generate', type, parameters: { prompt: '={{ $json.prompt }}', options } };
 		const show = async (...items: Array<{ order: string; prompt: string }>) => {
-			await showWorkflow(page, await createWorkflow(signed, items, [node]));
+			await showWorkflow(page, await createWorkflow(instance, items, [node]));
 			await run('Generate');
 		};
 		const panel = async (name: string) => {

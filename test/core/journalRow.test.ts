@@ -4,7 +4,7 @@ import { COLUMNS, isAttempt, journalRow, nameOfRun, parseRow, patternOfRun, TABL
 const stored = {
 	...{ id: 5, createdAt: '2026-11-23T12:00:00.000Z', state: 'accepted', task_id: 't', number: null, code: 'c' },
 	...{ execution: '7', first: '7', run: '1.0 n w', node: 'Generate', item: 0, attempt: '7-a-0' },
-	...{ request_hash: 'hash', key_hash: '', more: '' },
+	...{ request_hash: 'hash', key_hash: '', more: '', account: 'a' },
 };
 
 const read = { ...stored, createdAt: Date.parse(stored.createdAt), number: undefined, more: {} };

@@ -59,11 +59,18 @@ export interface WorldOptions {
 	/** The clock of the database is ahead of that of the executions. */
 	databaseAheadMs?: number;
 	/** The answer of the service to a request. */
+	/** Numbers are given as rows are committed, and begin again when the table is cleared. */
+	isSqlite?: boolean;
 	answers?: (order: Order) => 'accepted' | 'full' | 'refused' | 'lost';
 }
 
 /** They share a table, which shows a row some time after it has given it a number. */
-export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = () => 'accepted' }: WorldOptions = {}) {
+export function makeWorld({
+	delays = () => 10,
+	databaseAheadMs = 0,
+	isSqlite = false,
+	answers = () => 'accepted',
+}: WorldOptions = {}) {
 	const clock = sharedClock();
 	const names = new Set<string>();
 	const visible: Stored[] = [];
@@ -79,7 +86,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 		await takes();
 		const createdAt = new Date(clock.now() + databaseAheadMs).toISOString();
 		const stored = rows.map((row) => ({ ...row, id: ++ids, createdAt }));
-		await takes();
+		if (!isSqlite) await takes();
 		visible.push(...stored);
 		visible.sort((one, other) => one.id - other.id);
 	};
@@ -103,7 +110,9 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 		const assertReadable = () => {
 			if (troubles.broken !== undefined) throw new Error(troubles.broken);
 		};
+		const assertAlive = async () => (isDead ? await new Promise<never>(() => {}) : undefined);
 		const insert = async (rows: JournalRow[]) => {
+			await assertAlive();
 			const how = troubles.inserts?.shift() ?? troubles.always ?? 'good';
 			steps.push(`${executionId} inserts`);
 			if (how === 'noTable') throw new NoTableError('the data tables are full');
@@ -115,6 +124,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 			await add(rows);
 		};
 		const read = async (isWanted: (row: Stored) => boolean) => {
+			await assertAlive();
 			await takes();
 			assertReadable();
 			const rows = rowsWith(isWanted);
@@ -154,6 +164,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 		};
 		const store = storeOfNames(names);
 		const touch = async <T>(work: () => Promise<T>) => {
+			await assertAlive();
 			await unlessDead(takes());
 			if (troubles.noMarks) throw new Error('no table of processed data');
 			const result = await work();
@@ -163,8 +174,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 		const slow = {
 			record: async (wanted: string[]) =>
 				await touch(async () => {
-					if (wanted.some((name) => name.includes('with rows')) && wanted.length === 2)
-						steps.push(`${executionId} marks`);
+					if (wanted.some((name) => name.endsWith('with rows'))) steps.push(`${executionId} marks`);
 					return await store.record(wanted);
 				}),
 			remove: async (gone: string[]) => await touch(async () => await store.remove(gone)),
@@ -189,6 +199,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 		const journal = new Journal(ports);
 
 		const create = async ({ item }: Order, answer: ReturnType<typeof answers>) => {
+			await assertAlive();
 			steps.push(`${executionId} sends ${item}`);
 			await takes();
 			const id = `task ${answer === 'accepted' || answer === 'lost' ? bought.push(item) : 0}`;
@@ -237,7 +248,7 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 			return order.task?.taskId;
 		};
 		return {
-			...{ journal, ledger, troubles, told, buy, died, rows, ports },
+			...{ journal, withoutRows, ledger, troubles, told, buy, died, rows, ports },
 			memory: ledger.scope.store,
 			kill: () => {
 				isDead = true;
@@ -265,7 +276,13 @@ export function makeWorld({ delays = () => 10, databaseAheadMs = 0, answers = ()
 			.map(({ state, number, item, code }) =>
 				[state, number === null ? `of ${item}` : `#${number} of ${item}`, code].filter(Boolean).join(' '),
 			);
-	return { clock, names, visible, bought, steps, start, rowsOf, run: clock.run };
+	/** A person clears the table. */
+	const clear = () => {
+		visible.length = 0;
+		if (isSqlite) ids = 0;
+		steps.push('cleared');
+	};
+	return { clock, names, clear, visible, bought, steps, start, rowsOf, run: clock.run };
 }
 
 interface Buying {

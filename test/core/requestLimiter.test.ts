@@ -20,6 +20,24 @@ describe('RequestLimiter', () => {
 		expect(clock.at).toBe(1_030_200);
 	});
 
+	test.each<[string, number, number, boolean]>([
+		['comes before it waits', 0, 30_000, false],
+		['comes while it waits', 100, 30_000, false],
+		['is shorter than that', 0, 400, true],
+	])(
+		'a request that may wait half a second gives up its turn where a pause %s',
+		async (_, afterMs, pauseMs, isTurn) => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(1, clock);
+			await limiter.acquire();
+			if (afterMs === 0) limiter.holdBack(pauseMs);
+			else void clock.sleep(afterMs).then(() => limiter.holdBack(pauseMs));
+			const beganMs = clock.at;
+			expect(await clock.run(limiter.acquire(undefined, 500))).toBe(isTurn);
+			if (!isTurn) expect(clock.at - beganMs).toBe(afterMs);
+		},
+	);
+
 	/** The time between two requests after this. */
 	const gapAfter = async (perSecond: number, during: (limiter: RequestLimiter) => void) => {
 		const clock = fakeClock();

@@ -11,7 +11,7 @@ import { credentialType } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { freePort } from '../../tools/processes/freePort.mjs';
 import { secured, startProxy } from '../support/network.mts';
-import { startInstance, WITHOUT_LOG, type Instance } from './support/instance.mts';
+import { startInstance, type Instance } from './support/instance.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
 const apiKeys = Array.from({ length: 50 }, (_, index) => `key-of-case-${index}`);
@@ -54,7 +54,7 @@ interface Way {
 async function prepare(prompts: string[], { credential = {}, settings, parameters, options }: Way = {}) {
 	const { rest, sandbox } = instance;
 	const apiKey = unused.pop() ?? '';
-	const data = { baseUrl: sandbox.baseUrl, apiKey, ...WITHOUT_LOG, ...credential };
+	const data = { baseUrl: sandbox.baseUrl, apiKey, ...credential };
 	const { id, name } = await rest.request('POST', '/rest/credentials', { name: apiKey, type: credentialType, data });
 	const node = {
 		name: 'Generate',

@@ -4,16 +4,14 @@ import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { activate, readExample, saveWorkflow } from './support/production.mts';
-import { readPurchases, withPurchaseLog } from './support/purchaseLog.mts';
+import { readPurchases } from './support/purchaseLog.mts';
 import { until } from './support/until.mts';
-import { createWorkflow, packageType, type Signed } from './support/workflow.mts';
+import { createWorkflow, packageType } from './support/workflow.mts';
 
 let instance: Instance;
-let signed: Signed;
 
 before(async () => {
 	instance = await startInstance({ sandbox: { imageTaskMs: 400 } });
-	signed = await withPurchaseLog(instance);
 });
 after(() => instance?.close());
 beforeEach(() => instance.sandbox.reset());
@@ -31,7 +29,7 @@ type Item = { prompt: string; order?: string };
 const start = async (items: Item[], options?: Record<string, unknown>, settings?: Record<string, unknown>) =>
 	await startExecution(
 		instance.rest,
-		await createWorkflow(signed, items, [generate(options)], { saveExecutionProgress: true, ...settings }),
+		await createWorkflow(instance, items, [generate(options)], { saveExecutionProgress: true, ...settings }),
 		'Start',
 	);
 const finished = async (executionId: string) => await untilFinished(instance.rest, executionId);
@@ -77,7 +75,7 @@ test('of 50 deliveries of one webhook at once one buys, and 49 get its result', 
 		parameters: { path: 'orders', httpMethod: 'POST', responseMode: 'lastNode', options: {} },
 	};
 	const order = generate({ purchaseKey: '={{ $json.body.order }}' }, '={{ $json.body.prompt }}');
-	const workflowId = await saveWorkflow(signed, {
+	const workflowId = await saveWorkflow(instance, {
 		name: 'Orders',
 		nodes: [webhook, order].map((node, index) => ({ id: `${index}`, typeVersion: 1, position: [0, 0], ...node })),
 		connections: { Webhook: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] } },

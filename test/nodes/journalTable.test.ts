@@ -87,6 +87,11 @@ describe('whether n8n has a table', () => {
 		['turned off', ({ faults }) => faults.push(['list', OFF]), 'n8n’s data tables are turned off'],
 		['a node of n8n 2.0', ({ faults }) => faults.push(['list', NO_TABLES]), 'it needs n8n 2.41 or later'],
 		[
+			'a node of n8n 1.123',
+			({ faults }) => faults.push(['list', 'Could not get parameter']),
+			'it needs n8n 2.41 or later',
+		],
+		[
 			'not created',
 			({ faults }) => faults.push(['create', 'not today']),
 			`n8n did not create the data table "${TABLE_NAME}" (not today)`,
@@ -190,6 +195,50 @@ describe('rows that are written before a request', () => {
 		tables.faults.push(['insert', LOCKED, 'commitsAlthough']);
 		await expect(insert(lease('x'))).rejects.toThrow(LOCKED);
 		expect(attemptsIn(tables.rows)).toEqual(['x']);
+	});
+});
+
+describe('sub-executions', () => {
+	/** Those that have begun stay until they are ended. */
+	class Slow extends DataTables {
+		readonly ends: Array<() => void> = [];
+
+		protected override async run(parameters: IDataObject, items: INodeExecutionData[]) {
+			if (parameters.operation === 'insert') await new Promise<void>((end) => this.ends.push(end));
+			return await super.run(parameters, items);
+		}
+	}
+
+	test('at most six are under way: those behind them begin when others have ended, and their time begins then', async () => {
+		const { tables, table } = await open({ tables: new Slow() });
+		const { ends } = tables as Slow;
+		const look = { claims: ['run'], afterId: 0 };
+		const all = Promise.all(many(30).map(async ({ attempt }) => await table.insertAndLook([lease(attempt)], look)));
+		for (let begun = 0; begun < 30; begun += 6) {
+			await pause(20_000);
+			expect(ends).toHaveLength(begun + 6);
+			for (const end of ends.slice(begun)) end();
+		}
+		await untilDone(all);
+		expect(tables.rows).toHaveLength(30);
+	});
+
+	test('those of a stopped execution, of which n8n never tells how they end, let others begin', async () => {
+		const tables = new Slow();
+		const stopped = await open({ tables });
+		const other = await open();
+		const look = { claims: ['run'], afterId: 0 };
+		const inserts = many(8).map(async () => await stopped.table.insertAndLook([lease('x')], look).catch(String));
+		const insert = other.table.insertAndLook([lease('y')], look);
+		await pause(10);
+		expect([tables.ends.length, attemptsIn(other.tables.rows)]).toEqual([6, []]);
+		stopped.stop.abort();
+		await pause(10);
+		expect(attemptsIn(await insert)).toEqual(['y']);
+		expect(await Promise.all(inserts.slice(6))).toEqual(Array(2).fill('Error: the execution was stopped'));
+		expect(tables.ends).toHaveLength(6);
+		for (const end of tables.ends) end();
+		await untilDone(Promise.all(inserts));
 	});
 });
 

@@ -9,7 +9,6 @@ import type { N8n } from '../../tools/n8n/launch.mjs';
 import { sandboxKey } from '../n8n/support/instance.mts';
 import { startDoor, type Door } from '../n8n/support/door.mts';
 import { listExecutions } from '../n8n/support/production.mts';
-import { withPurchaseLog } from '../n8n/support/purchaseLog.mts';
 import { pause, until } from '../n8n/support/until.mts';
 import { createWorkflow, oneStep, packageType } from '../n8n/support/workflow.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
@@ -120,7 +119,6 @@ test('a stop reaches the worker: it ends, sends nothing more, and its log names 
 
 test('50 Purchase Keys at the same moment in executions on two workers: each is bought once', async () => {
 	const { sandbox, workers } = cluster;
-	const signed = await withPurchaseLog(cluster);
 	const keys = Array.from({ length: 50 }, (_, key) => ({ prompt: `key ${key} [[sandbox duration=8s]]` }));
 	const options = { purchaseKey: '={{ $json.prompt }}', concurrentTasks: keys.length };
 	const parameters = { prompt: '={{ $json.prompt }}', result: 'urlOnly', options };
@@ -129,7 +127,7 @@ test('50 Purchase Keys at the same moment in executions on two workers: each is 
 	const executionIds = await Promise.all(
 		Array.from(
 			{ length: executionsPerWorker + 1 },
-			async () => await startExecution(cluster.rest, await createWorkflow(signed, keys, [node]), 'Start'),
+			async () => await startExecution(cluster.rest, await createWorkflow(cluster, keys, [node]), 'Start'),
 		),
 	);
 	const outputs = await Promise.all(

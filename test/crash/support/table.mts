@@ -8,12 +8,13 @@ import { isSwitchedOn } from '../../../tools/suite.mjs';
 import type { Outcome } from './outcome.mts';
 import type { Victim } from './target.mts';
 
+/** With Across Restarts; with Until Ready and the purchase log, the default; without the log. */
+export type Way = 'with' | 'log' | 'without';
+
 export interface TableRow {
 	words: string;
-	withOption: Outcome;
-	without: Outcome;
-	/** Without Across Restarts, where it was tried. */
-	withLog?: Outcome;
+	/** In the sequence of the columns. */
+	outcomes: Array<[way: Way, Outcome]>;
 }
 
 const page = join(projectDir, 'docs', 'durability.md');
@@ -42,32 +43,35 @@ export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayW
 	}
 }
 
+const COLUMNS: Record<Way, string> = {
+	with: 'Arrives by itself, with Across Restarts | What else to do',
+	log: 'With Until Ready, the default',
+	without: 'With Until Ready, without a table',
+};
+
 const WHO: Record<Victim, string> = { n8n: 'n8n', worker: 'the worker', main: 'the main process' };
 
 function toTable(victim: Victim, rows: TableRow[]): string {
-	if (rows.every(({ withOption, without }) => withOption.alone === 'results' && without.alone === 'results')) {
+	if (rows.every(({ outcomes }) => outcomes.every(([, { alone }]) => alone === 'results'))) {
 		return 'At each of these moments, with and without Across Restarts: the results arrive by themselves.';
 	}
 	// Moments that follow one another and end alike share a line.
 	const lines: Array<{ moments: string[]; what: string }> = [];
-	for (const { words, withOption, without, withLog } of rows) {
-		const ways = [withOption, ...(withLog === undefined ? [] : [withLog]), without];
-		const what = [arrival(withOption), ...ways.map(inWords)].join(' | ');
+	for (const { words, outcomes } of rows) {
+		const cells = outcomes.map(([way, outcome]) =>
+			way === 'with' ? `${arrival(outcome)} | ${inWords(outcome)}` : inWords(outcome),
+		);
+		const what = cells.join(' | ');
 		const last = lines.at(-1);
 		if (last?.what === what) last.moments.push(words);
 		else lines.push({ moments: [words], what });
 	}
-	const header = [
-		`When ${WHO[victim]} is killed …`,
-		'Arrives by itself, with Across Restarts',
-		'What else to do',
-		...(rows.every(({ withLog }) => withLog === undefined)
-			? ['Without Across Restarts']
-			: ['Without it, with the purchase log', 'Without both']),
-	];
+	const header = [`When ${WHO[victim]} is killed …`, ...(rows[0]?.outcomes.map(([way]) => COLUMNS[way]) ?? [])].join(
+		' | ',
+	);
 	return [
-		`| ${header.join(' | ')} |`,
-		`|${'---|'.repeat(header.length)}`,
+		`| ${header} |`,
+		`|${'---|'.repeat(header.split('|').length)}`,
 		...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`),
 	].join('\n');
 }
@@ -75,7 +79,8 @@ function toTable(victim: Victim, rows: TableRow[]): string {
 /** Of what the service had accepted before n8n was killed. */
 function arrival({ alone, ids, retries }: Outcome): string {
 	if (alone === 'results') return 'All';
-	if (alone === 'doubtful') return 'All but what had not been saved for a second';
+	if (alone === 'doubtful')
+		return ids.includes('log') ? 'All of the first wave' : 'All but what had not been saved for a second';
 	if (ids.length === 0) return 'Nothing was accepted';
 	const hadArrived =
 		retries.includes('results') || ids.some((place) => place === 'execution' || place === 'sub-execution');
@@ -84,7 +89,8 @@ function arrival({ alone, ids, retries }: Outcome): string {
 
 function inWords({ alone, ids, retries, later }: Outcome): string {
 	if (alone === 'results') return 'Nothing';
-	if (alone === 'doubtful') return 'The items in doubt say so';
+	if (alone === 'doubtful')
+		return `The items in doubt say so${ids.includes('log') ? `. IDs of some: ${PLACES.log}` : ''}`;
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
 	const state = {
 		errors: 'An error for each item',
@@ -92,7 +98,8 @@ function inWords({ alone, ids, retries, later }: Outcome): string {
 		nothing: 'Not started',
 		workerLost: 'Error, without data',
 	}[alone];
-	const retried = ids.includes('dataTable') ? loggedInWords(retries, later) : retryInWords(retries, ids.length > 0);
+	const hasRows = ids.includes('dataTable') && retries[0] !== 'empty';
+	const retried = hasRows ? loggedInWords(retries, later) : retryInWords(retries, ids.length > 0);
 	return `${state}. ${bought}. ${retried}`;
 }
 

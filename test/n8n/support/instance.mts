@@ -36,14 +36,11 @@ export const WITH_CODE_NODE = { N8N_RUNNERS_MODE: 'internal' };
 
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
-/** Most tests are about a run that nothing remembers. See `withPurchaseLog` for a credential with the log. */
-export const WITHOUT_LOG = { advanced: true, purchaseLog: false };
-
-/** Logs in as n8n's owner, and makes a credential for the sandbox. */
+/** Logs in as n8n's owner, and makes a credential for the sandbox, with the purchase log as users have it: on. */
 export async function signIn(n8nUrl: string, { baseUrl }: { baseUrl: string }) {
 	const rest = createRestClient(n8nUrl);
 	await rest.login();
-	const data = { baseUrl, apiKey: sandboxKey, ...WITHOUT_LOG };
+	const data = { baseUrl, apiKey: sandboxKey };
 	const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Sandbox', type: credentialType, data });
 	return { rest, credential: { id: String(id), name: String(name), data } };
 }

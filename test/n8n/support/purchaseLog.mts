@@ -1,4 +1,4 @@
-/** The purchase log as its owner has it: a credential with it, and the rows of its data table. */
+/** The purchase log as its owner has it: a credential without it, and the rows of its data table. */
 import { credentialType } from '../../../tools/n8n/examples.mjs';
 import type { Signed } from './workflow.mts';
 
@@ -13,11 +13,11 @@ export interface LogRow {
 	task_id: string;
 }
 
-/** The same, with another credential in which Purchase Log is on. */
-export async function withPurchaseLog({ rest, credential }: Signed): Promise<Signed> {
-	const data = { ...credential.data, advanced: true, purchaseLog: true };
-	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
-	return { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
+/** The same, with another credential in which Purchase Log is off: its runs are remembered by nothing but n8n's processed data. */
+export async function withoutPurchaseLog({ rest, credential }: Signed): Promise<Signed> {
+	const data = { ...credential.data, advanced: true, purchaseLog: false };
+	const { id } = await rest.request('POST', '/rest/credentials', { name: 'Without Log', type: credentialType, data });
+	return { rest, credential: { ...credential, id: String(id), name: 'Without Log' } };
 }
 
 /** All rows, oldest first. None where there is no table. */

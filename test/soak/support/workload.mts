@@ -1,7 +1,6 @@
 /** Ten workflows of one account, each with 10 items every two minutes, at a service that fails in all its ways. */
 import { buyingNodes, saveChain } from '../../crash/support/batch.mts';
 import { activate } from '../../n8n/support/production.mts';
-import { withPurchaseLog } from '../../n8n/support/purchaseLog.mts';
 import type { Signed, TestNode } from '../../n8n/support/workflow.mts';
 
 export const ITEMS = 10;
@@ -110,8 +109,7 @@ const WORKFLOWS = [
 export const EXECUTIONS_PER_MINUTE = WORKFLOWS.length / EVERY_MINUTES;
 
 /** Makes the workflows active, one after the other through the two minutes, and the one that gets the results of some. */
-export async function schedule(signed: Signed): Promise<{ scheduled: Scheduled[]; receiverId: string }> {
-	const target = await withPurchaseLog(signed);
+export async function schedule(target: Signed): Promise<{ scheduled: Scheduled[]; receiverId: string }> {
 	const receiverId = await saveChain(target, 'Receiver', [
 		{ name: 'Start', type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1, parameters: {} },
 		{ name: 'Got', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },

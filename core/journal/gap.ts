@@ -9,9 +9,10 @@ export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boole
 	if (marks === undefined) return UNREADABLE;
 	if (marks.withoutRows) return INTERRUPTED;
 	if (rows.gap !== undefined) return GAPS[rows.gap];
-	if (marks.withRows > 1) return GAPS.twoFirstTries;
-	if (isOld || (marks.withRows > 0 && rows.attempts.length === 0)) return GAPS.rowsRemoved;
-	return undefined;
+	if (marks.firstTries > 1) return GAPS.twoFirstTries;
+	const isAnyMissing = marks.withRows && rows.nextNumber === 0;
+	const isFirstMissing = marks.firstTries > 0 && !rows.leases.some(({ execution, first }) => execution === first);
+	return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;
 }
 
 export const GAPS: Record<Gap, string> = {
@@ -22,7 +23,8 @@ export const GAPS: Record<Gap, string> = {
 	takenOverWithGap: `Rows of this run were missing in the data table ${TABLE_NAME} when it was retried before.`,
 };
 
+/** The same for an execution whose own lease is not there any more. */
+export const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;
+
 /** The error of orders that another execution submits. */
 export const submittedBy = ({ execution }: StoredRow) => gatewayError('submittedByOtherRetry', { execution });
-
-export const ROWS_GONE = `rows of this run were removed from the data table ${TABLE_NAME}`;

@@ -1,0 +1,129 @@
+/** The rows that an account may have written and not sent: few at any moment, because each is in doubt after a crash. */
+import { RowBudget, type RowPermit } from '../../core/account/rowBudget';
+import { gatewayError } from '../../core/errors';
+import { flushPromises, sharedClock } from './support';
+
+const full = gatewayError('rateLimited', {}, { httpStatus: 429 });
+
+function makeBudget(pace: { turnInMs?: number; spacingMs?: number } = {}) {
+	const clock = sharedClock();
+	const budget = new RowBudget(clock);
+	const given: RowPermit[] = [];
+	const own = { turnInMs: 0, spacingMs: 10, ...pace };
+	const take = async (signal?: AbortSignal) => {
+		const permit = await budget.take(own, signal);
+		given.push(permit);
+		return permit;
+	};
+	return { clock, take, given, pace: own };
+}
+
+describe('rows that are written and not sent', () => {
+	test.each([
+		[10, 50],
+		[100, 5],
+		[1_000, 1],
+	])('with %i ms between two requests there are %i: they leave within half a second', async (spacingMs, most) => {
+		const { take, given } = makeBudget({ spacingMs });
+		for (let count = 0; count < 200; count++) void take();
+		await flushPromises();
+		expect(given).toHaveLength(most);
+	});
+
+	test.each<[string, (permit: RowPermit) => void, number]>([
+		['leaves', (permit) => permit.leaves(), 2],
+		['is withdrawn', (permit) => permit.end(), 2],
+		['has its answer, which is to be written', (permit) => (permit.leaves(), permit.answered()), 1],
+		['has its answer in the table', (permit) => (permit.leaves(), permit.answered(), permit.end()), 2],
+		['ends twice', (permit) => (permit.end(), permit.end()), 2],
+	])('another one may be written when one %s', async (_, happens, count) => {
+		const { take, given, clock } = makeBudget({ spacingMs: 1_000 });
+		void take();
+		void take();
+		await flushPromises();
+		expect(given).toHaveLength(1);
+		happens(given[0] as RowPermit);
+		await clock.runUntil(clock.at + 100);
+		expect(given).toHaveLength(count);
+	});
+
+	test('none is written while its turn is more than half a second away', async () => {
+		const { take, pace, clock } = makeBudget();
+		const beganMs = clock.at;
+		const overMs = beganMs + 20_000;
+		Object.defineProperty(pace, 'turnInMs', { get: () => Math.max(0, overMs - clock.at) });
+		await clock.run(take());
+		expect(clock.at - beganMs).toBe(19_500);
+	});
+
+	test.each(['before it waits', 'while it waits'])('a stop %s lets an order go at once', async (when) => {
+		const { take, clock } = makeBudget({ turnInMs: 60_000 });
+		const stop = new AbortController();
+		if (when === 'before it waits') stop.abort();
+		else void clock.sleep(100).then(() => stop.abort());
+		await clock.run(take(stop.signal));
+		expect(clock.at).toBeLessThan(1_000_200);
+	});
+});
+
+describe('an account that is full', () => {
+	/** All ask and are refused, as often as they may. Returns the times at which rows were written, in seconds. */
+	async function askForever(orders: number, untilS: number, askedMs = 0) {
+		const { take, clock } = makeBudget();
+		const beganMs = clock.at;
+		const atS: number[] = [];
+		const ends: unknown[] = [];
+		const ask = async (): Promise<void> => {
+			const permit = await take();
+			atS.push((clock.at - beganMs) / 1000);
+			permit.leaves();
+			await clock.sleep(100);
+			permit.refused(full, askedMs);
+			permit.answered();
+			permit.end();
+			await ask();
+		};
+		for (let order = 0; order < orders; order++) void ask().catch((error: unknown) => ends.push(error));
+		await clock.runUntil(beganMs + untilS * 1000);
+		return { atS, ends };
+	}
+
+	test('after the first answers, one order asks again, after growing pauses; the others wait', async () => {
+		const { atS } = await askForever(40, 130);
+		expect(atS.filter((s) => s < 0.1)).toHaveLength(40);
+		const later = atS.filter((s) => s >= 0.1);
+		const pauses = later.map((s, index) => Math.round(s - (index === 0 ? 0.1 : (later[index - 1] as number) + 0.1)));
+		expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60].slice(0, pauses.length));
+		expect(pauses.length).toBeGreaterThanOrEqual(6);
+	});
+
+	test('a pause that the service asks for is kept', async () => {
+		const { atS } = await askForever(1, 100, 40_000);
+		expect(atS.map(Math.round)).toEqual([0, 40, 80]);
+	});
+
+	test('an order gets the answer of the service after two minutes', async () => {
+		const { ends } = await askForever(3, 119);
+		expect(ends).toEqual([]);
+		expect((await askForever(3, 300)).ends).toContain(full);
+	});
+
+	test.each<[string, (permit: RowPermit) => void, number]>([
+		['is accepted', (permit) => permit.served(), 4],
+		['gets no answer: the next one asks', (permit) => permit.end(), 2],
+		['is still under way', () => {}, 1],
+	])('the one that asks %s', async (_, happens, count) => {
+		const { take, given, clock } = makeBudget();
+		const first = await clock.run(take());
+		first.refused(full, 0);
+		first.end();
+		for (let order = 0; order < 4; order++) void take();
+		await clock.runUntil(clock.at + 5_000);
+		expect(given).toHaveLength(2);
+		// The end of one that has asked before changes nothing.
+		first.end();
+		happens(given[1] as RowPermit);
+		await clock.runUntil(clock.at + 10);
+		expect(given).toHaveLength(count + 1);
+	});
+});
