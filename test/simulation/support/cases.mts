@@ -254,7 +254,14 @@ const LONG_DURATIONS = ['0s', '5s', '20s', '100s', '300s', '1000s'];
 
 export function drawCase(random: () => number): Case {
 	const draw = new Draw(random);
-	return withNamedRun(draw, withStrangeAnswers(draw, drawUsual(draw)));
+	return asN8nIs(withNamedRun(draw, withStrangeAnswers(draw, drawUsual(draw))));
+}
+
+/** n8n 1 hands executions on, and its Data Table node makes no tables: there are no rows, and nothing that needs them. */
+function asN8nIs(drawn: Case): Case {
+	if (drawn.engine !== 'workers of n8n 1' || drawn.log === 'off') return drawn;
+	const { itemsMove: _, purchaseKey: __, table: ___, ...others } = drawn;
+	return { ...others, log: 'off' };
 }
 
 function drawUsual(draw: Draw): Case {
