@@ -223,7 +223,10 @@ export class Journal implements WriteAhead {
 		const { clock } = this.ports;
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
-			const rows = await untilAborted(this.readRun(takingBreaks(clock)).catch(() => undefined), signal);
+			const rows = await untilAborted(
+				this.readRun(takingBreaks(clock)).catch(() => undefined),
+				signal,
+			);
 			const last = rows && lastOfAttempts(rows.attempts);
 			for (const [order, row] of this.unsettled) {
 				const now = last?.get(row.attempt) ?? row;
