@@ -27,7 +27,7 @@ export async function advanceAll<T = never>(
 	if (ports?.firstWave !== undefined) {
 		const uploads = await runJobs(
 			works.map((work) => toUpload(work, ports)),
-			{ ...options, submitUntil: undefined },
+			{ ...options, submitUntil: undefined, gate: undefined },
 		);
 		if (!options.continueOnError && uploads.some(({ ok }) => !ok)) return { outcomes: uploads };
 	}

@@ -64,6 +64,8 @@ export interface JobsOptions {
 	stopsSubmitting?: boolean;
 	/** Aborts when nothing more is to be submitted here: jobs that have not begun, or wait before a request, end as stopped. */
 	submitUntil?: AbortSignal;
+	/** The gate of jobs that ran before these, where what they have heard holds for these, too. */
+	gate?: SubmissionGate;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
 }
@@ -96,7 +98,7 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: JobsOptio
 
 /** The state that the jobs of a batch share, and the rules for all when one ends badly. */
 class RunningJobs {
-	private readonly gate = new SubmissionGate();
+	private readonly gate: SubmissionGate;
 
 	private readonly end = new AbortController();
 
@@ -112,7 +114,9 @@ class RunningJobs {
 
 	private readonly limitUploads = pLimit(UPLOADS_IN_PARALLEL);
 
-	constructor(private readonly options: JobsOptions) {}
+	constructor(private readonly options: JobsOptions) {
+		this.gate = options.gate ?? new SubmissionGate();
+	}
 
 	/** Rejects when the batch ends. Made when something is raced against it: a rejection that nobody awaits would end n8n. */
 	private get ended(): Promise<never> {

@@ -10,6 +10,7 @@ import type { Order } from '../../core/orders/order';
 import { hasEnded, promptOf } from '../../core/orders/states';
 import { toRanges } from '../../core/text';
 import type { Job, JobOutcome } from '../../core/orders/jobs';
+import { SubmissionGate } from '../../core/orders/submissionGate';
 import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/unreadable';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
@@ -90,8 +91,7 @@ async function workOnPrepared(
 	const orders = ordersOf(prepared);
 	const { batch } = run;
 	// What goes on in another execution has no rows.
-	if (batch === undefined && orders.some(({ state }) => state === 'planned'))
-		await untilAborted(run.openJournal(), signal);
+	if (batch === undefined && orders.some(({ state }) => state === 'planned')) await run.openJournal();
 	const { journal } = run;
 	// A stop does not wait for n8n's database.
 	await untilAborted(Promise.all([onPrepared(orders), journal?.takeOver(orders)]), signal);
@@ -104,6 +104,8 @@ async function workOnPrepared(
 	const options = {
 		concurrency: run.options.concurrency,
 		continueOnError,
+		// A key that is refused is refused for those that begin later, too.
+		gate: new SubmissionGate(),
 		signal,
 		submitUntil: ports?.firstWave?.signal,
 	};
