@@ -158,7 +158,7 @@ export class Journal implements WriteAhead {
 
 	/** Lets a retry go on with what the tries before it have created. */
 	async takeOver(orders: readonly Order[]): Promise<void> {
-		const { isRetry, ledger, clock } = this.ports;
+		const { isRetry, ledger, clock, table } = this.ports;
 		if (!isRetry || this.memory.hasTakenOver || orders.every(({ state }) => state !== 'planned')) return;
 		const breakIfDue = takingBreaks(clock);
 		const before = await this.readRun(breakIfDue).catch(() => undefined);
@@ -166,7 +166,7 @@ export class Journal implements WriteAhead {
 		const lease = this.nameLease();
 		let error: GatewayError | undefined;
 		const claim = async () =>
-			await this.claim(lease).catch((thrown: unknown) => {
+			await table.insertAndLook([this.toLease({ attempt: lease })], this.lookFor([])).catch((thrown: unknown) => {
 				if (!(thrown instanceof NoTableError)) throw thrown;
 				error = notRecorded(thrown);
 			});
@@ -561,11 +561,6 @@ export class Journal implements WriteAhead {
 		const name = `${this.memory.executionId}-${this.stamp}-lease${this.memory.leases.length}`;
 		this.memory.leases.push(name);
 		return name;
-	}
-
-	private async claim(attempt: string): Promise<void> {
-		const { table } = this.ports;
-		await table.insertAndLook([this.toLease({ attempt })], this.lookFor([]));
 	}
 
 	private toLease(lease: Partial<JournalRow>): JournalRow {
