@@ -85,6 +85,12 @@ export const journal = [
 		becomes: 'String(thrown);',
 	},
 	{
+		promise: 'what waits for the outcome of an earlier try is not submitted when a key was refused meanwhile',
+		file: 'nodes/run/runItems.ts',
+		find: 'gate: new SubmissionGate(),',
+		becomes: '',
+	},
+	{
 		promise: 'a stop does not wait for n8n’s data table',
 		file: 'nodes/run/openJournal.ts',
 		find: 'await untilAborted(assertTable(context), context.getExecutionCancelSignal());',
@@ -228,8 +234,8 @@ export const journal = [
 	},
 	{
 		promise: 'of two first tries with marks, a retry adopts none',
-		file: 'core/journal/gaps.ts',
-		find: 'if (marks.withRows > 1) return GAPS.twoFirstTries;',
+		file: 'core/journal/gap.ts',
+		find: 'if (marks.firstTries > 1) return GAPS.twoFirstTries;',
 		becomes: '',
 	},
 	{
@@ -248,13 +254,13 @@ export const journal = [
 	},
 	{
 		promise: 'the mark of a run with rows says that there must be some',
-		file: 'core/journal/gaps.ts',
-		find: 'if (isOld || (marks.withRows > 0 && rows.attempts.length === 0)) return GAPS.rowsRemoved;',
-		becomes: '',
+		file: 'core/journal/gap.ts',
+		find: 'return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;',
+		becomes: 'return isOld ? GAPS.rowsRemoved : undefined;',
 	},
 	{
 		promise: 'the mark of a run without rows counts, whatever rows there are',
-		file: 'core/journal/gaps.ts',
+		file: 'core/journal/gap.ts',
 		find: 'if (marks.withoutRows) return INTERRUPTED;',
 		becomes: '',
 	},

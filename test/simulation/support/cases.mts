@@ -443,7 +443,7 @@ const mayMove = ({ log, purchaseKey, wait, volatilePrompt, table }: Case) =>
 /** Mostly a stop; then the same execution is retried once or twice. */
 function drawClicks(draw: Draw): Click[] {
 	const on = draw.from<Click['on']>('what waits', 'what polls');
-	const isParking = draw.oneIn(3);
+	const isParking = draw.oneIn(2);
 	// What is to be stopped while it parks its orders does so within the first second.
 	const atMs = draw.upTo(isParking ? 1_000 : draw.from(5000, 30_000, 500_000));
 	const retries = draw.list(draw.from(0, 1, 2, 2), () => ({

@@ -64,27 +64,6 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
-		name: 'a task that a lost worker has bought in the place of one that had failed is in the output, if its ID is in the purchase log',
-		drawn: {
-			...PLAIN,
-			items: [
-				{
-					copies: 1,
-					plan: {
-						posts: [{ answer: 'ok', task: { directives: 'fail=internal_error', polls: ['slow:40s'] } }],
-						files: [],
-					},
-				},
-			],
-			maxTries: 2,
-			pollIntervalSeconds: undefined,
-			wait: 'acrossRestarts',
-			engine: 'workers',
-			crashes: [{ afterSteps: 295, downMs: 1000 }],
-			randomness: 399800190,
-		},
-	},
-	{
 		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
 		drawn: {
 			...PLAIN,
@@ -226,6 +205,56 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			items: [task('duration=5s fail=sensitive_words_detected'), task('duration=5s fail=moderation_blocked')],
 			...{ purchaseKey: true, executions: 2, rounds: 2, sameBodies: true, retryExecutions: 1 },
 			onError: 'continueRegularOutput',
+		},
+	},
+	{
+		name: 'an execution that comes back finds the lease of a retry in its second round, too',
+		drawn: {
+			...PLAIN,
+			items: [item('ok')],
+			...{ rounds: 2, retryExecutions: 1, onError: 'continueRegularOutput' },
+			crashes: [{ afterSteps: 4, downMs: 1000, silentMs: 210_953 }],
+			randomness: 478630170,
+		},
+	},
+	{
+		name: 'an execution that comes back to a full table looks for a retry before it goes on without rows',
+		drawn: {
+			...PLAIN,
+			items: [item('ok')],
+			...{ retryExecutions: 1, crashes: [{ afterSteps: 12, downMs: 1000, silentMs: 204_417 }] },
+			...{ table: { fullAfter: 3 }, randomness: 961476474 },
+		},
+	},
+	{
+		name: 'a machine that stands still while the table is looked for does not make a run without rows',
+		drawn: {
+			...PLAIN,
+			items: [item('ok')],
+			...{ retryExecutions: 1, crashes: [{ afterSteps: 3, downMs: 1000, silentMs: 110_201 }], randomness: 1526181778 },
+		},
+	},
+	{
+		name: 'a stop does not wait for a table that takes half a minute',
+		drawn: { ...PLAIN, items: [item('ok')], stopAtMs: 1159, table: { slow: [1] }, randomness: 294274561 },
+	},
+	{
+		name: 'refusals of a group are one pause of the account',
+		drawn: {
+			...PLAIN,
+			items: Array.from({ length: 8 }, () => item('429:3')),
+			...{ onError: 'continueErrorOutput', requestsPerSecond: 40 },
+		},
+	},
+	{
+		name: 'what waits for the outcome of an earlier try is not submitted when a key was refused meanwhile',
+		drawn: {
+			...PLAIN,
+			items: [item(), item('401~object')],
+			...{ sameBodies: true, volatilePrompt: true, onError: 'continueRegularOutput', maxTries: 2 },
+			...{ retryExecutions: 2, retryOf: 'first', requestsPerSecond: 1, pollIntervalSeconds: 3, downloadResult: true },
+			crashes: [{ afterSteps: 8, during: 'between look and mark', downMs: 20_000, silentMs: 110_452 }],
+			randomness: 1284098228,
 		},
 	},
 ];
