@@ -286,6 +286,8 @@ function textOf(tries: Try[]): string {
 /** A retry says that something is in doubt only where a row says so, whose outcome cannot come any more. */
 function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attempt[]): string[] {
 	if (!isKept(origin.drawn) || origin.drawn.clockSetBack !== undefined) return [];
+	// Nothing tells the retries of two executions of the same millisecond apart: each is as careful as the rows of both ask for.
+	if (origin.drawn.executions > 1) return [];
 	const isWhole = isLogged(origin.drawn);
 	const tries = story.tries.filter((each) => each.origin === origin && each.isLate !== true);
 	return tries.flatMap(({ execution, round, items = [], atMs }) => {
