@@ -351,8 +351,8 @@ export class Journal implements WriteAhead {
 		await untilAborted(joined, signal);
 		if (signal?.aborted || this.isWithoutRows || this.memory.isMarked === true) return;
 		// Before the turn of the request: one that leaves after its turn is too close to the next one.
-		this.marking ??= this.mark(order);
-		await this.marking.finally(() => (this.marking = undefined));
+		this.marking ??= this.mark(order).finally(() => (this.marking = undefined));
+		await untilAborted(this.marking, signal);
 	}
 
 	/** Writes the mark: from now on, rows must be there. Throws where another process may have sent something that this one has not seen. */

@@ -391,9 +391,9 @@ export const unplayed = [
 	// Hints, progress, tracing.
 	{
 		promise: 'the hint about running tasks warns that running the node again buys again',
-		file: 'nodes/run/hints.ts',
-		find: "const buys = operation === 'generate';",
-		becomes: 'const buys = false;',
+		file: 'nodes/run/runOperation.ts',
+		find: "const buysAgain = option.value === 'generate' && run.reuses !== true;",
+		becomes: 'const buysAgain = false;',
 		noticedBy: 'test/nodes/hints.test.ts',
 		title: 'tasks that go on get one hint for all of them',
 	},

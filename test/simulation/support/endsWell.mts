@@ -163,7 +163,8 @@ export function falseAlarms(origin: Origin, tries: readonly Try[], story: Story,
 		drawn.table !== undefined ||
 		drawn.failingRecords.length > 0 ||
 		unguarded.size > 0;
-	if (mayBeTrue || (drawn.retryOf === 'first' && executions.length > 2)) return [];
+	const isRetriedTwice = drawn.retryOf === 'first' || drawn.retriesAtOnce === true;
+	if (mayBeTrue || (isRetriedTwice && executions.length > 2)) return [];
 	const isAlarm = ({ error, items }: Try) =>
 		`${error ?? ''} ${items?.map(({ json }) => `${String(json.error)} ${String(json.details)}`).join(' ') ?? ''}`.includes(
 			'was interrupted before it could record',

@@ -23,6 +23,8 @@ export interface Attempt {
 const UNSENT_MS = 5000;
 /** The outcome of a request of this age cannot come any more. */
 const OPEN_MS = 130_000;
+/** An execution has read its rows so long after it has begun. */
+const SOON_MS = 2000;
 const IN_DOUBT = ['outcome_still_unknown', 'created_from_other_request'];
 
 export function judgeRows(n8n: N8n): string[] {
@@ -301,7 +303,10 @@ function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attem
 			// That one has its task.
 			if (json.code === 'created_from_other_request' && own.length > 0) return [];
 			// It reads its rows when it begins, and again those of which an outcome may come.
-			const open = own.filter((attempt) => isOpen(attempt, isWhole ? atMs : each.startedAtMs));
+			const { startedAtMs } = each;
+			const isReadAgain = ({ begun: { committedAtMs = 0 } }: Attempt) =>
+				isWhole && startedAtMs + SOON_MS - committedAtMs < OPEN_MS;
+			const open = own.filter((attempt) => isOpen(attempt, isReadAgain(attempt) ? atMs : startedAtMs));
 			if (open.length === 0) return [`${name} is in doubt in execution ${each.id}, and no row says so`];
 			const isYoung = open.every(
 				({ later, begun }) =>
