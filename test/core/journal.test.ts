@@ -347,12 +347,39 @@ describe('a retry', () => {
 		expect(world.bought).toEqual([0, 1, 2]);
 	});
 
+	test('one whose lease could not be written sends nothing, also where the table takes rows again', async () => {
+		const world = await died();
+		const retry = retryOf(world, { troubles: { inserts: Array.from({ length: 7 }, () => 'never') } });
+		expect(await world.run(retry.run(orders(3)))).toEqual(['task 1', 'task 2', 'submissionNotRecorded']);
+		expect(world.bought).toEqual([0, 1]);
+	});
+
+	test('the lease of a first try that comes late outranks no retry', async () => {
+		const world = await died();
+		const retry = retryOf(world);
+		await world.run(retry.run(orders(2)));
+		world.visible.push({ ...(leaseOf(world, '7') as Stored), id: 50 });
+		expect(await world.run(retry.run([planned(2)]))).toEqual(['task 3']);
+	});
+
+	test('a lease is known by its name: after a clear, that of another retry can have the same number', async () => {
+		const world = await died();
+		const retry = retryOf(world);
+		await world.run(retry.run(orders(3)));
+		Object.assign(leaseOf(world, '8') ?? {}, { attempt: 'lease of another', execution: '9' });
+		expect(await world.run(retry.run([planned(3)]))).toEqual(['submittedByOtherRetry']);
+		expect(world.bought).toEqual([0, 1, 2]);
+	});
+
 	test('where the table is full, a retry ends what has no ID', async () => {
 		const world = await died();
 		const retry = retryOf(world, { troubles: { always: 'noTable' } });
 		expect(await world.run(retry.run(orders(3)))).toEqual(['task 1', 'task 2', 'submissionNotRecorded']);
 	});
 });
+
+const leaseOf = ({ visible }: { visible: Stored[] }, execution: string) =>
+	visible.find((row) => row.state === 'lease' && row.execution === execution);
 
 /** Removes rows that a person has picked. */
 function remove({ visible }: { visible: Stored[] }, isPicked: (row: Stored) => boolean): void {
@@ -398,6 +425,14 @@ describe('a request whose outcome is not written yet', () => {
 		expect(await world.run(retryOf(world).run(orders(2)))).toEqual(ends);
 		expect(world.clock.now() - beganMs).toBeLessThan(60_000);
 		expect(world.bought).toEqual(bought);
+	});
+
+	test('the task of another request is no result of this one, when its ID comes', async () => {
+		const world = await underWay();
+		void world.clock.sleep(40_000).then(() => outcome(world, { state: 'accepted', task_id: 'late' }));
+		const changed = planned(0, { request: { body: {}, hash: 'another hash' } });
+		expect(await world.run(retryOf(world).run([changed]))).toEqual(['createdFromOtherRequest']);
+		expect(world.bought).toEqual([]);
 	});
 
 	test('one that was sent in the place of another, and was not accepted, leaves that one in doubt', async () => {

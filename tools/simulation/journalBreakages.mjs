@@ -65,12 +65,18 @@ export const journal = [
 		file: 'core/orders/submit.ts',
 		find: 'guarded.putOff(pauseMs, answer);',
 		becomes: 'guarded.putOff(pauseMs);',
+		unfound: 'The same.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'a request that is sent again after a 429 has a row of its own for each time',
 	},
 	{
 		promise: 'while the account is full, one order asks',
 		file: 'core/account/rowBudget.ts',
 		find: 'if (this.full !== undefined) this.asking = permit;',
 		becomes: '',
+		unfound: 'The simulation has few accounts that are full for long.',
+		noticedBy: 'test/core/rowBudget.test.ts',
+		title: 'after the first answers, one order asks again',
 	},
 	{
 		promise: 'a row that is gone is not counted as on its way',
@@ -114,6 +120,9 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: 'return leases.hasOwn ? undefined : notRecorded(ROWS_GONE);',
 		becomes: 'return undefined;',
+		unfound: 'Its mark stops it, too, in most cases.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'a person has cleared the table: it sends nothing more',
 	},
 	{
 		promise: 'the own lease is known by its name, not by its number',
@@ -121,12 +130,18 @@ export const journal = [
 		find: 'const isOwn = ({ attempt }: StoredRow) => own.includes(attempt);',
 		becomes:
 			'const isOwn = ({ id }: StoredRow) => id === ((this as never as { n?: number }).n ??= rows.find((row) => row !== undefined && own.includes(row.attempt))?.id);',
+		unfound: 'The numbers of two leases are seldom the same.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'a lease is known by its name: after a clear',
 	},
 	{
 		promise: 'the lease of a first try outranks no other',
 		file: 'core/journal/journal.ts',
 		find: '? leases.filter((row) => row.execution !== row.first && row.code !== GAP_CODE)',
 		becomes: '? leases',
+		unfound: 'A lease of a first try is seldom written after that of a retry.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'the lease of a first try that comes late outranks no retry',
 	},
 	{
 		promise: 'a retry reads the rows after its lease is there',
@@ -139,6 +154,9 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: 'this.stopped = error;',
 		becomes: '',
+		unfound: 'A table that takes no lease seldom takes the next row.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'one whose lease could not be written sends nothing',
 	},
 	{
 		promise: 'rows that were read since the execution began are looked at',
@@ -182,6 +200,9 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: 'if (isOther) return ledger.lost(',
 		becomes: 'if (isOther && (false as boolean)) return ledger.lost(',
+		unfound: 'An item seldom has another request while the outcome of one is open.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'the task of another request is no result of this one',
 	},
 	{
 		promise: 'a second retry goes on with what the first one has bought in the place of what was in doubt',
@@ -282,6 +303,9 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: "if (found === 'taken') throw stop(INTERRUPTED);",
 		becomes: '',
+		unfound: 'Where n8n hands executions on, it has no tables.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'another process with the same execution stops it by its lease, or where the table was cleared, by its mark',
 	},
 	{
 		promise: 'a mark that has come since the look says that another execution may have sent',
