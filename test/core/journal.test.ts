@@ -317,6 +317,14 @@ describe('a retry', () => {
 		},
 	);
 
+	test('two marks of first tries are a gap, where the rows of one are gone', async () => {
+		const world = await died();
+		await world.run(world.start({ executionId: '6' }).run([planned(5)]));
+		remove(world, ({ execution }) => execution === '6');
+		expect(await world.run(retryOf(world).run(orders(3)))).toEqual(KNOWN);
+		expect(world.bought).toEqual([0, 1, 5]);
+	});
+
 	test('marks that cannot be read are a gap', async () => {
 		const world = await died();
 		const ends = await world.run(retryOf(world, { troubles: { noMarks: true } }).run(orders(3)));
