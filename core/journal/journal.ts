@@ -59,7 +59,7 @@ export interface JournalPorts {
 /** The facts that the tries of one execution share: n8n keeps them with the ledger. */
 interface Memory {
 	executionId: string;
-	/** Names of its leases. Those of which n8n could not say that they are there may be there all the same. */
+	/** Names of its leases. Where n8n has reported an error, the lease may still be in the table. */
 	leases: string[];
 	/** A lease is there. */
 	isClaimed?: boolean;

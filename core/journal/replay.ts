@@ -26,8 +26,8 @@ export interface RunRows {
 const ROWS_AT_ONCE = 100;
 
 /**
- * Reads the rows of a run. Those of another node with the name of this one count, too: a person may have made it anew, and its
- * IDs are worth something.
+ * Reads the rows of a run. Rows of another node with the same name count, too: a person may have deleted the node and added it
+ * again, and the IDs are still good.
  *
  * @param values the rows of all nodes of the workflow in this round of it
  */

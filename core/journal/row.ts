@@ -61,7 +61,7 @@ export const journalRow = runColumns.extend({
 	/** The error code, where it has ended badly. */
 	code: shown,
 	request_hash: exact.default(''),
-	/** What the row claims: the hash of a Purchase Key, or, in a lease, the run. */
+	/** The claim of the row: the hash of a Purchase Key, or, in a lease, the run. */
 	key_hash: exact.default(''),
 	model: shown,
 	credits: z.number().nullable().default(null),

@@ -61,7 +61,7 @@ export function readSettings(stored: RawSettings): GatewaySettings {
 
 /**
  * Reads a switch of the credential; `byDefault` where it is empty. An expression may give a text: n8n's variables and external
- * secrets are texts. Throws a `badInput` error for any other value, because a switch that is silently off protects nobody.
+ * secrets are texts. Throws a `badInput` error for any other value, because n8n's user would not notice that the switch has no effect.
  */
 function readSwitch(value: unknown, name: string, byDefault = false): boolean {
 	if (value === undefined || value === null || value === '') return byDefault;

@@ -19,7 +19,7 @@ const MOST_MS = 30_000;
 /** More sub-executions at once are no faster: n8n has one thread, and few connections to its database. */
 const AT_ONCE = 6;
 
-/** n8n has not answered: the operation may be done all the same, or later. */
+/** n8n has not answered in time. It may have done the operation, or may still do it. */
 export class TooSlowError extends Error {
 	override readonly name = 'TooSlowError';
 }
@@ -28,7 +28,7 @@ export class TooSlowError extends Error {
  * Runs operations of n8n's Data Table node, one after the other, in one sub-execution, because n8n opens its tables to its own
  * nodes only. Nothing of it is in the list of executions.
  *
- * @param operations the parameters of each. The first one gets the rows, those behind it run once
+ * @param operations the parameters of each. The first one gets the rows; each further one runs once
  * @returns the JSON of the items of the last one
  */
 export async function runDataTableNodes(
@@ -145,5 +145,5 @@ function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'
 	};
 }
 
-/** The name of an operation, for expressions in those behind it. */
+/** The name of an operation, for expressions in further operations. */
 export const nameOfNode = (index: number) => (index === 0 ? 'Data Table' : `Data Table ${index + 1}`);

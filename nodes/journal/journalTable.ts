@@ -241,7 +241,7 @@ export class N8nJournalTable implements JournalTable {
 	}
 }
 
-/** The parameters for the newest rows with one of these values; with a single value, only for those behind a number. */
+/** The parameters for the newest rows with one of these values; with a single value, only for rows with a higher number. */
 function newest(column: string, values: string[], sinceId: number): INodeParameters {
 	const [value = '', ...others] = values;
 	const isOfOne = others.length === 0 && sinceId > 0;

@@ -285,7 +285,12 @@ describe('a retry', () => {
 			KNOWN,
 			{},
 		],
-		['the node was made anew', (world) => void put(world, { run: nameOfRun({ ...RUN, nodeId: 'old' }) }), KNOWN, {}],
+		[
+			'the node was deleted and added again',
+			(world) => void put(world, { run: nameOfRun({ ...RUN, nodeId: 'old' }) }),
+			KNOWN,
+			{},
+		],
 		[
 			'a retry before has met a gap',
 			(world) => void put(world, { state: 'lease', code: GAP_CODE, number: null }),

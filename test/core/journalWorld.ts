@@ -26,9 +26,9 @@ export type Insert = 'good' | 'lost' | 'late' | 'never' | 'noTable' | 'silent' |
 
 /** The troubles that an execution has at the moment. */
 export interface Troubles {
-	/** How its next inserts end, one after the other. Those behind them are good. */
+	/** The ends of its next inserts, one after the other. Later ones are good. */
 	inserts?: Insert[];
-	/** How all other inserts end. */
+	/** The end of all other inserts. */
 	always?: Insert;
 	/** The reason for which the rows cannot be read. */
 	broken?: string;
@@ -302,7 +302,7 @@ export const planned = (item = 0, more: Partial<OrderDraft> = {}): Order =>
 
 export const nameOfError = (error: GatewayError) => error.details.reason?.name ?? error.kind;
 
-/** What work comes to: a task, or the name of its error. */
+/** The end of the work: a task, or the name of its error. */
 export const endOf = async (work: Promise<string | undefined>) =>
 	await work.then(
 		(task) => task ?? 'nothing',

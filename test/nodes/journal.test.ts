@@ -1,35 +1,14 @@
 /** The journal of a run in n8n's engine: its rows, what they cost, and what a run without them does. */
 import type { IDataObject } from 'n8n-workflow';
 import { COLUMNS, journalRow, TABLE_NAME } from '../../core/journal/row';
-import { JournalRuns, outcomeOf } from '../support/journalRuns.mts';
-import {
-	hurry,
-	pause,
-	prompts,
-	quick,
-	quickSandbox,
-	runToEnter,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { fromItem, inItems, outcomeOf, useJournal } from '../support/journalRuns.mts';
+import { hurry, pause, prompts, quick, runToEnter, type RunOptions } from '../support/nodes.mts';
 
-let sandbox: Sandbox;
-const runs = new JournalRuns(() => sandbox);
-beforeAll(async () => {
-	sandbox = await quickSandbox({ assetMs: 300 });
-});
-afterAll(async () => await sandbox.close());
-beforeEach(() => {
-	sandbox.reset();
-	runs.reset();
-});
-afterEach(() => jest.restoreAllMocks());
+const runs = useJournal({ assetMs: 300 });
 
 const establishedAt = Date.now();
 const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
 const retry: RunOptions = { mode: 'retry', kept: { executionId: '2', establishedAt } };
-const inItems = { settings: { onError: 'continueRegularOutput' as const } };
-const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
 const statesOf = async () => (await runs.rows()).map(({ model, state }) => `${model} ${state}`);
 
 describe('the rows of a run', () => {
@@ -70,7 +49,7 @@ describe('the rows of a run', () => {
 		const failing = prompts('a secret lighthouse', 'a secret [[sandbox fail]]', 'a secret [[sandbox create=400]]');
 		await runs.run('image', fromItem, { items: failing, ...inItems });
 		const text = JSON.stringify(await runs.rows());
-		for (const secret of ['secret', sandbox.apiKey, '/files/', '://']) expect(text).not.toContain(secret);
+		for (const secret of ['secret', runs.sandbox.apiKey, '/files/', '://']) expect(text).not.toContain(secret);
 	});
 
 	test.each([
@@ -203,7 +182,7 @@ describe('a run for which n8n has no table', () => {
 				expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
 				expect(error?.description).toContain(`enter ${establishedAt}.0 as Submit Again for Run`);
 			}
-			expect(sandbox.tasks).toHaveLength(1);
+			expect(runs.sandbox.tasks).toHaveLength(1);
 		},
 	);
 
@@ -229,7 +208,7 @@ describe('a run for which n8n has no table', () => {
 		always('list', OFF)();
 		const { error } = await runs.run('image', fromItem, { ...retry, items: prompts('a') });
 		expect(error?.message).toMatch(/may or may not have accepted/);
-		expect(sandbox.tasks).toHaveLength(1);
+		expect(runs.sandbox.tasks).toHaveLength(1);
 	});
 
 	test('an item with a Purchase Key is not bought, and says why', async () => {
@@ -238,7 +217,7 @@ describe('a run for which n8n has no table', () => {
 		const { error } = await runs.run('image', { ...fromItem, options }, { items: prompts('a') });
 		expect(error?.message).toBe('This item has a Purchase Key, but the purchase log cannot be used');
 		expect(error?.description).toContain('n8n’s data tables are turned off');
-		expect(sandbox.requests).toHaveLength(0);
+		expect(runs.sandbox.requests).toHaveLength(0);
 	});
 });
 
@@ -257,7 +236,7 @@ describe('a run that goes on in another execution', () => {
 
 	test.each(waiting)('with Wait = %s has no rows, and no hint about them', async (wait, more) => {
 		const { hints, error } = await runWaiting({ wait, ...more }, { ...first, items: prompts('a') });
-		expect([error, sandbox.tasks.length, runs.tables.operations]).toEqual([undefined, 1, []]);
+		expect([error, runs.sandbox.tasks.length, runs.tables.operations]).toEqual([undefined, 1, []]);
 		expect(hints.join()).not.toContain(TABLE_NAME);
 	});
 
@@ -267,21 +246,21 @@ describe('a run that goes on in another execution', () => {
 			const items = prompts('a');
 			await runs.crashAtTheEnd(fromItem, { ...first, items });
 			const waits = await runWaiting({ wait, ...more }, { ...retry, items, ...inItems });
-			expect(JSON.stringify([waits.json, waits.error])).not.toContain(sandbox.tasks[0]?.id);
-			expect(sandbox.tasks).toHaveLength(1);
+			expect(JSON.stringify([waits.json, waits.error])).not.toContain(runs.sandbox.tasks[0]?.id);
+			expect(runs.sandbox.tasks).toHaveLength(1);
 			runs.reset();
 			const kept = { executionId: '3', establishedAt: establishedAt + 1 };
 			await runWaiting({ wait, ...more }, { ...first, items, kept });
 			const again = { ...retry, items, kept: { ...kept, executionId: '4' } };
 			const { error } = await runs.run('image', fromItem, again);
 			expect(error?.message).toMatch(/may or may not have accepted/);
-			expect(sandbox.tasks).toHaveLength(2);
+			expect(runs.sandbox.tasks).toHaveLength(2);
 		},
 	);
 });
 
 describe('a run that has a table', () => {
-	const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
+	const creating = () => runs.sandbox.requests.filter(({ method }) => method === 'POST');
 
 	test('sends nothing whose row cannot be written any more', async () => {
 		const items = prompts('a', 'b');
@@ -294,7 +273,7 @@ describe('a run that has a table', () => {
 			...['completed', 'completed', 'submission_not_recorded'],
 		]);
 		expect(json[2]?.details).toContain('the storage of n8n’s data tables is full');
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 
 	test('sends nothing while n8n’s database does not answer: only trying would tell if there is a table', async () => {
@@ -303,7 +282,7 @@ describe('a run that has a table', () => {
 		for (let time = 0; time < 50; time++) runs.tables.faults.push(['list', locked]);
 		const { json } = await runs.run('image', fromItem, { items: prompts('a'), ...inItems });
 		expect(json[0]?.code).toBe('submission_not_recorded');
-		expect(json[0]?.details).toContain(`n8n says: "${locked}"`);
+		expect(json[0]?.details).toContain(`The reason: ${locked}.`);
 		expect(creating()).toHaveLength(0);
 	});
 

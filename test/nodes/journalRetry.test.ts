@@ -3,40 +3,19 @@ import type { IDataObject } from 'n8n-workflow';
 import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
 import { realClock } from '../../nodes/connection/transport';
 import { useBinaryMode } from '../support/engine.mts';
-import { JournalRuns, outcomeOf } from '../support/journalRuns.mts';
-import {
-	hurry,
-	pause,
-	pngField,
-	prompts,
-	quick,
-	quickSandbox,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { fromItem, inItems, outcomeOf, useJournal } from '../support/journalRuns.mts';
+import { hurry, pause, pngField, prompts, quick, type RunOptions } from '../support/nodes.mts';
 
-let sandbox: Sandbox;
-const runs = new JournalRuns(() => sandbox);
-beforeAll(async () => {
-	sandbox = await quickSandbox();
-});
-afterAll(async () => await sandbox.close());
-beforeEach(() => {
-	sandbox.reset();
-	runs.reset();
-});
-afterEach(() => jest.restoreAllMocks());
+const runs = useJournal();
 
 const establishedAt = Date.now();
 const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
 /** n8n gives it another ID, and has nothing of the node. */
 const retryAs = (executionId: string): RunOptions => ({ mode: 'retry', kept: { executionId, establishedAt } });
-const inItems = { settings: { onError: 'continueRegularOutput' as const } };
-const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
 const naming = (submitAgainForRun: string) => ({ ...fromItem, options: { ...quick, submitAgainForRun } });
 const accepted = () => runs.tables.rows.filter(({ state }) => state === 'accepted').length;
-const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
-const ids = () => sandbox.tasks.map(({ id }) => id);
+const creating = () => runs.sandbox.requests.filter(({ method }) => method === 'POST');
+const ids = () => runs.sandbox.tasks.map(({ id }) => id);
 const elapsedMs = () => realClock.elapsed?.() ?? NaN;
 const endsOf = (json: IDataObject[]) => json.map(({ code, status }) => code ?? status);
 
@@ -46,7 +25,7 @@ async function crashInRequest(texts: string[]) {
 	const { length } = texts;
 	const isMoment = () => accepted() === length - 1 && creating().length === length;
 	await runs.crash(fromItem, { ...first, items: prompts(...texts) }, isMoment);
-	while (sandbox.tasks.length < length) await pause(10);
+	while (runs.sandbox.tasks.length < length) await pause(10);
 }
 
 describe('a retry after a crash', () => {
@@ -57,7 +36,7 @@ describe('a retry after a crash', () => {
 		const { json, hints } = await runs.run('image', fromItem, { ...retryAs('2'), items });
 		expect(endsOf(json)).toEqual(['completed', 'completed', 'completed']);
 		expect(json.slice(0, 2).map(({ task_id: id }) => id)).toEqual(bought);
-		expect([sandbox.tasks.length, hints.join().includes(TABLE_NAME)]).toEqual([3, false]);
+		expect([runs.sandbox.tasks.length, hints.join().includes(TABLE_NAME)]).toEqual([3, false]);
 	});
 
 	test('submits all items where n8n died before anything was written', async () => {
@@ -65,7 +44,7 @@ describe('a retry after a crash', () => {
 		expect([runs.tables.rows, creating()]).toEqual([[], []]);
 		const { json } = await runs.run('image', fromItem, { ...retryAs('2'), items: prompts('a', 'b') });
 		expect(endsOf(json)).toEqual(['completed', 'completed']);
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 
 	test('submits nothing that has a row without an outcome, although its request has not left', async () => {
@@ -74,7 +53,7 @@ describe('a retry after a crash', () => {
 		runs.age();
 		const { json } = await runs.run('image', fromItem, { ...retryAs('2'), items: prompts('a', 'b', 'c'), ...inItems });
 		expect(endsOf(json)).toEqual(['outcome_still_unknown', 'outcome_still_unknown', 'completed']);
-		expect(sandbox.tasks).toHaveLength(1);
+		expect(runs.sandbox.tasks).toHaveLength(1);
 	});
 
 	test('tells of a request without an outcome only when none can come any more, and submits the others meanwhile', async () => {
@@ -84,7 +63,7 @@ describe('a retry after a crash', () => {
 		const sinceMs = elapsedMs();
 		const items = prompts('a', SLOW, 'c');
 		const { promise } = runs.begin('image', fromItem, { ...retryAs('2'), items, ...inItems });
-		while (sandbox.tasks.length < 3) await pause(5);
+		while (runs.sandbox.tasks.length < 3) await pause(5);
 		const submittedMs = elapsedMs() - sinceMs;
 		const { json } = await outcomeOf({ promise } as never);
 		// A request takes 120 s, and the row is 60 s old.
@@ -136,7 +115,7 @@ describe('a retry after a crash', () => {
 			await runs.crashAtTheEnd(form, { ...first, items: await items('1') });
 			const { json } = await runs.run('image', form, { ...retryAs('2'), items: await items('2') });
 			expect(json.map(({ task_id: id }) => id)).toEqual(ids());
-			expect(sandbox.tasks).toHaveLength(1);
+			expect(runs.sandbox.tasks).toHaveLength(1);
 		} finally {
 			await useBinaryMode('default');
 		}
@@ -217,7 +196,7 @@ describe('a table that has not all rows of the run', () => {
 			expect(details).toMatch(id === '2' ? words : /of this run/);
 			await runs.rows();
 		}
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 
 	test('restored from a time before the run is one that was cleared', async () => {
@@ -229,7 +208,7 @@ describe('a table that has not all rows of the run', () => {
 		const { error } = await runs.run('image', fromItem, { ...retryAs('2'), items: prompts('a') });
 		expect(error?.message).toMatch(/may or may not/);
 		expect(error?.description).toContain(ROWS_MISSING);
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 
 	test('that a person names gets a new purchase', async () => {
@@ -240,7 +219,7 @@ describe('a table that has not all rows of the run', () => {
 		expect((await again('2')).json[0]?.status).toBe('completed');
 		await runs.rows();
 		expect((await again('3')).json[0]?.task_id).toBe(ids()[1]);
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 });
 
@@ -251,8 +230,8 @@ describe('two executions of one run', () => {
 		const [one, two] = await Promise.all(
 			['2', '3'].map(async (id) => await runs.run('image', fromItem, { ...retryAs(id), items, ...inItems })),
 		);
-		expect(sandbox.tasks).toHaveLength(3);
-		expect(sandbox.tasks.map(({ body }) => body.prompt).sort()).toEqual(['a', 'b', 'c']);
+		expect(runs.sandbox.tasks).toHaveLength(3);
+		expect(runs.sandbox.tasks.map(({ body }) => body.prompt).sort()).toEqual(['a', 'b', 'c']);
 		for (const { json } of [one, two]) expect(json[0]?.task_id).toBe(ids()[0]);
 		const stopped = [one, two].flatMap(({ json }) => json.filter(({ code }) => code === 'submitted_by_other_retry'));
 		expect(stopped.length).toBeGreaterThan(0);
@@ -271,7 +250,7 @@ describe('two executions of one run', () => {
 		const { json } = await outcomeOf(silent);
 		expect(endsOf(retry.json)).toEqual(['completed', 'completed', 'completed']);
 		expect(json[0]?.status).toBe('completed');
-		expect(sandbox.tasks).toHaveLength(3);
+		expect(runs.sandbox.tasks).toHaveLength(3);
 		const stopped = json.filter(({ code }) => code === 'submitted_by_other_retry');
 		expect(stopped.length).toBeGreaterThan(0);
 		for (const { error } of stopped) expect(error).toContain('execution 2');
@@ -287,7 +266,7 @@ describe('two executions of one run', () => {
 		const { json } = await runs.run('image', fromItem, { ...retryAs('3'), items, ...inItems });
 		expect([json[0]?.task_id, json[1]?.code]).toEqual([ids()[0], 'outcome_still_unknown']);
 		expect(json[1]?.details).toContain('Two executions began in the same millisecond');
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 });
 

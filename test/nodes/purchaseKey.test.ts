@@ -3,33 +3,12 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
-import { JournalRuns, outcomeOf } from '../support/journalRuns.mts';
-import {
-	hurry,
-	pause,
-	pngField,
-	prompts,
-	quick,
-	quickSandbox,
-	runToEnter,
-	type RunOptions,
-	type Sandbox,
-} from '../support/nodes.mts';
+import { fromItem, inItems, outcomeOf, useJournal } from '../support/journalRuns.mts';
+import { hurry, pause, pngField, prompts, quick, runToEnter, type RunOptions } from '../support/nodes.mts';
 
-let sandbox: Sandbox;
-const runs = new JournalRuns(() => sandbox);
-beforeAll(async () => {
-	sandbox = await quickSandbox();
-});
-afterAll(async () => await sandbox.close());
-beforeEach(() => {
-	sandbox.reset();
-	runs.reset();
-});
+const runs = useJournal();
 
 const establishedAt = Date.now();
-const inItems = { settings: { onError: 'continueRegularOutput' as const } };
-const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
 
 /** A picture in n8n's storage, as an execution has it. */
 async function stored(executionId: string, content: Buffer = Buffer.from(pngField().data, 'base64')) {
@@ -60,7 +39,7 @@ describe('a Purchase Key', () => {
 		await runs.rows();
 		const [conflict] = (await deliver('3', Buffer.concat([picture, Buffer.from('x')]))).json;
 		expect(conflict?.code).toBe('purchase_key_conflict');
-		expect(sandbox.tasks).toHaveLength(1);
+		expect(runs.sandbox.tasks).toHaveLength(1);
 	});
 
 	test('a declined task of a Purchase Key is bought again in a retry that names its run, and nowhere else', async () => {
@@ -70,11 +49,11 @@ describe('a Purchase Key', () => {
 			const { promise } = runs.begin('image', { ...fromItem, options }, { items, ...more });
 			const { data } = await promise;
 			await runs.rows();
-			return { data, error: data.resultData.runData.Node?.at(-1)?.error, tasks: sandbox.tasks.length };
+			return { data, error: data.resultData.runData.Node?.at(-1)?.error, tasks: runs.sandbox.tasks.length };
 		};
 		const first = await run('', { kept: { executionId: '1', establishedAt } });
 		expect([first.error?.message, runToEnter(first.error)]).toEqual([
-			`The service declined the content of task ${sandbox.tasks[0].id}`,
+			`The service declined the content of task ${runs.sandbox.tasks[0].id}`,
 			'1.0',
 		]);
 		// Another execution gets this failure, also with the name: it has not bought the task.
@@ -89,7 +68,9 @@ describe('a Purchase Key', () => {
 		for (const options of [retry('5'), { kept: { executionId: '6', establishedAt: establishedAt + 2 } }]) {
 			const later = await run('1.0', options);
 			expect(later.tasks).toBe(2);
-			expect(JSON.stringify(later.error ?? {}) + JSON.stringify(later.data.resultData)).toContain(sandbox.tasks[1].id);
+			expect(JSON.stringify(later.error ?? {}) + JSON.stringify(later.data.resultData)).toContain(
+				runs.sandbox.tasks[1].id,
+			);
 		}
 	});
 
@@ -117,7 +98,7 @@ describe('a Purchase Key', () => {
 		const again = await deliver(failing);
 		expect(again).toMatchObject({ status: 'queued' });
 		expect(again?.task_id).not.toBe(first?.task_id);
-		expect(sandbox.tasks).toHaveLength(3);
+		expect(runs.sandbox.tasks).toHaveLength(3);
 	});
 
 	const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.key }}', concurrentTasks: 1 } };
@@ -131,14 +112,14 @@ describe('a Purchase Key', () => {
 	test('an item that has no such field for its Purchase Key is not bought: nobody would notice that it is not protected', async () => {
 		const { error } = await withExpression('={{ $json.orderId }}');
 		expect(error?.message).toBe('The expression in Purchase Key gave nothing for this item');
-		expect(sandbox.tasks).toHaveLength(0);
+		expect(runs.sandbox.tasks).toHaveLength(0);
 	});
 
 	test.each(["={{ '' }}", '={{ null }}', "={{ $json.orderId ?? '' }}"])(
 		'an item whose Purchase Key %s is empty has none, and is bought',
 		async (purchaseKey) => {
 			expect((await withExpression(purchaseKey)).error).toBeUndefined();
-			expect(sandbox.tasks).toHaveLength(1);
+			expect(runs.sandbox.tasks).toHaveLength(1);
 		},
 	);
 
@@ -150,14 +131,14 @@ describe('a Purchase Key', () => {
 		expect(error?.message).toBe('Items 0 to 2 have the same Purchase Key, but not the same request');
 		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(error?.description).not.toMatch(/also ha/);
-		expect([sandbox.requests.length, runs.tables.rows.length]).toEqual([0, 0]);
+		expect([runs.sandbox.requests.length, runs.tables.rows.length]).toEqual([0, 0]);
 		const { json } = await runs.run('image', keyed, { items, ...inItems });
 		expect(json.map(({ code, status }) => code ?? status)).toEqual([
 			...['purchase_key_shared', 'purchase_key_shared', 'purchase_key_shared'],
 			...['completed', 'completed'],
 		]);
 		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b', 'a', 'c', 'd']);
-		expect(sandbox.tasks).toHaveLength(2);
+		expect(runs.sandbox.tasks).toHaveLength(2);
 	});
 
 	test.each([
@@ -172,13 +153,13 @@ describe('a Purchase Key', () => {
 				(await runs.run('image', { ...keyed, result: 'file' }, { items, ...inItems })).json[0];
 			expect((await deliver())?.status).toBe('completed');
 			await runs.rows();
-			sandbox.faults.add({ on, times: -1, do: '404' });
+			runs.sandbox.faults.add({ on, times: -1, do: '404' });
 			expect((await deliver())?.code).toBe(code);
 			const sinceMs = Date.now();
 			jest.spyOn(Date, 'now').mockImplementation(() => sinceMs + 7 * 3_600_000);
 			expect((await deliver())?.code).toBe('purchase_key_expired');
 			jest.restoreAllMocks();
-			expect(sandbox.tasks).toHaveLength(1);
+			expect(runs.sandbox.tasks).toHaveLength(1);
 		},
 	);
 
@@ -193,7 +174,7 @@ describe('a Purchase Key', () => {
 				started.additionalData.executeWorkflow = async () => await Promise.resolve({ executionId: '5', data: [null] });
 			const { error } = await outcomeOf(started);
 			expect(error?.message).toBe('A Purchase Key cannot be used together with this choice of Wait');
-			expect([sandbox.requests.length, runs.tables.operations.length]).toEqual([0, 0]);
+			expect([runs.sandbox.requests.length, runs.tables.operations.length]).toEqual([0, 0]);
 		},
 	);
 });

@@ -3,19 +3,45 @@ import type { IDataObject } from 'n8n-workflow';
 import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
 import { runTool } from './agent.mts';
 import { DataTables, type Row } from './dataTables.mts';
-import { pause, startGateway, type Kind, type RunOptions, type Sandbox } from './nodes.mts';
+import { pause, quick, quickSandbox, startGateway, type Kind, type RunOptions, type Sandbox } from './nodes.mts';
 import { ProcessedData, useProcessedData } from './processedData.mts';
 
 /** A credential as a person makes it: Purchase Log is on by default. */
 const BY_DEFAULT = { advanced: false, purchaseLog: undefined };
 
-export class JournalRuns {
+/** Generate with the prompt of the item, and its result as a URL. */
+export const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
+
+/** Errors become items. */
+export const inItems = { settings: { onError: 'continueRegularOutput' as const } };
+
+/** A sandbox for all tests of a file, and an n8n without rows for each of them. */
+export function useJournal(options: Parameters<typeof quickSandbox>[0] = {}) {
+	let sandbox: Sandbox;
+	const runs = new JournalRuns(() => sandbox);
+	beforeAll(async () => {
+		sandbox = await quickSandbox(options);
+	});
+	afterAll(async () => await sandbox.close());
+	beforeEach(() => {
+		sandbox.reset();
+		runs.reset();
+	});
+	afterEach(() => jest.restoreAllMocks());
+	return runs;
+}
+
+class JournalRuns {
 	tables = new DataTables();
 
 	record = new ProcessedData();
 
 	/** @param sandbox is there once the tests begin */
-	constructor(private readonly sandbox: () => Sandbox) {}
+	constructor(private readonly sandboxOf: () => Sandbox) {}
+
+	get sandbox(): Sandbox {
+		return this.sandboxOf();
+	}
 
 	/** An n8n that has no rows yet. */
 	reset(): void {
@@ -23,7 +49,7 @@ export class JournalRuns {
 	}
 
 	begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
-		const started = startGateway(kind, this.sandbox(), parameters, { credential: BY_DEFAULT, ...options });
+		const started = startGateway(kind, this.sandbox, parameters, { credential: BY_DEFAULT, ...options });
 		started.additionalData.executeWorkflow = this.tables.executeWorkflow as never;
 		return started;
 	}
@@ -41,7 +67,7 @@ export class JournalRuns {
 	) {
 		const { executeWorkflow } = this.tables;
 		const ofRun = { ...execution, credential: BY_DEFAULT, executeWorkflow };
-		return await runTool(kind, this.sandbox(), parameters, calls, {}, ofRun);
+		return await runTool(kind, this.sandbox, parameters, calls, {}, ofRun);
 	}
 
 	/** n8n dies before it has saved what the node has put out. */

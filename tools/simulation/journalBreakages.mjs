@@ -110,7 +110,7 @@ export const journal = [
 	},
 	// The fence between executions.
 	{
-		promise: 'whoever has written rows looks for leases before it sends',
+		promise: 'an executor that has written rows looks for leases before it sends',
 		file: 'core/journal/journal.ts',
 		find: 'this.stopped = this.lookAround(found);',
 		becomes: '',
@@ -235,7 +235,7 @@ export const journal = [
 		becomes: "if (end?.error?.kind === 'taskFailed' && (false as boolean)) {",
 	},
 	{
-		promise: 'nobody is told of a doubt as long as an outcome may come',
+		promise: 'a doubt is not told as long as an outcome may come',
 		file: 'core/journal/journal.ts',
 		find: 'if (this.mayGetOutcome(row)) this.unsettled.set(order, row);',
 		becomes: '',

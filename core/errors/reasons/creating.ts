@@ -44,7 +44,7 @@ export const CREATING = {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted, because n8n could not record it first',
 		advice: ({ words }: { words: string }, situation) =>
-			`Without that record, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database.${thenTryAgain(situation)}`,
+			`Without that record, a crash could lead to a second purchase. The reason: ${words}. Check n8n's database and its data tables.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
 	submittedByOtherRetry: {

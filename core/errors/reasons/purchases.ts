@@ -60,7 +60,7 @@ export const PURCHASES = {
 		kind: 'unavailable',
 		message: 'Reuse While Building is on, but the purchase log cannot be read',
 		advice: ({ why }: { why: string }) =>
-			`Nothing was bought: only the log tells what this node has bought before. The reason: ${why}. Try again. To buy without a look, turn off Reuse While Building in the options.`,
+			`Nothing was bought: only the log tells what this node has bought before. The reason: ${why}. Try again. To buy without checking, turn off Reuse While Building in the options.`,
 		created: 'nothing',
 	},
 	reusedTaskExpired: {

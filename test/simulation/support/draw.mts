@@ -1,4 +1,4 @@
-/** What the cases are drawn with. */
+/** Draws for the cases. */
 import type { Crash } from './cases.mts';
 import type { Moment } from './moments.mts';
 

@@ -15,7 +15,7 @@ export interface Attempt {
 	begun: Written;
 	/** Its other rows. */
 	later: Written[];
-	/** What was sent under it. */
+	/** The requests that were sent under it. */
 	post?: Post;
 }
 
@@ -90,7 +90,7 @@ const isFor = ({ name, execution, begun: { owner, committedAtMs = Infinity } }: 
 const isWithdrawn = ({ later }: Attempt, atMs = Infinity) =>
 	later.some((row) => stateOf(row) === 'not_accepted' && row.issuedAtMs <= atMs);
 
-/** An attempt that was withdrawn is not sent any more: it may be in the table all the same. */
+/** An attempt that was withdrawn is not sent any more, because its row may still be in the table. */
 function sentAfterAll({ service, executions }: N8n, attempts: Attempt[]): string[] {
 	const known = new Set(attempts.map(({ post }) => post));
 	return service.posts.flatMap((post) => {
@@ -230,7 +230,7 @@ function isKept({ table, ...drawn }: Case): boolean {
 	return isWhole && isLogged({ ...drawn, table: undefined });
 }
 
-/** What has come of a request is told by its rows, where its process lives. */
+/** Rows tell the outcome of a request, where its process lives. */
 function keptOpen({ origins }: N8n, attempts: Attempt[]): string[] {
 	// What is withdrawn at a stop is written once.
 	const isTold = ({ drawn, stop }: Origin) => (stop.signal.aborted ? isLogged(drawn) : isKept(drawn));
@@ -317,7 +317,7 @@ function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attem
 	});
 }
 
-/** Nothing was known then of what came of it, or it was known that nobody knows. */
+/** Its outcome was not known then, or the row said that it is unknown. */
 const isOpen = ({ later }: Attempt, atMs: number) => {
 	const known = later.filter(({ committedAtMs = Infinity }) => committedAtMs <= atMs);
 	return !known.some((row) => ['not_accepted', 'accepted', 'failed'].includes(stateOf(row)));

@@ -5,9 +5,9 @@ import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/p
 import type { Process } from './executions.mts';
 import type { N8n } from './n8n.mts';
 
-/** Where the account is known to have fewer slots, one of these is a try whether it has more. */
+/** Of an account that is known to have fewer slots, one of these asks whether it has more. */
 const SLOTS = 12;
-/** So many rows at this pace are written within half a second: the last one needs that all others were given back. */
+/** The rows of half a second at this pace: the last one needs that all others were given back. */
 const ROWS = 5;
 const PACE = { turnInMs: 0, spacingMs: 100 };
 

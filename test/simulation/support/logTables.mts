@@ -12,7 +12,7 @@ const LONGEST_BEGINNING_MS = 40;
 const LONGEST_WAY_MS = 20;
 /** … and rows that have their numbers already are seen by others after so long at the most. */
 const LONGEST_COMMIT_MS = 150;
-/** What n8n has given up is in the table so much later at the most. */
+/** The longest delay after which a row that n8n has given up is in the table. */
 const LONGEST_LATE_MS = 40_000;
 const SLOW_MS = { least: 5000, most: 40_000 };
 /** n8n answers. */
@@ -27,7 +27,7 @@ export interface Written {
 	/** The process that writes it. */
 	owner: Owner;
 	issuedAtMs: number;
-	/** Absent: nobody has ever seen it. */
+	/** Absent: no reading has ever shown it. */
 	committedAtMs?: number;
 }
 
@@ -79,7 +79,7 @@ export class LogTables extends DataTables {
 			operation === 'insert'
 				? await this.insert(parameters, items, { owner, wayMs, isLost: fails })
 				: await this.read(operation, parameters, items, wayMs);
-		// What was to be done is done all the same.
+		// The operation is done, although its answer is lost.
 		if (fails) throw new Error('the connection to the database was closed');
 		if (operation === 'get' && story.phases.get(owner) === 'rows') story.phases.set(owner, 'looked');
 		return rows.map((json) => ({ json }));

@@ -14,7 +14,7 @@ export interface Try {
 	/** Message and description, as n8n shows them. */
 	error?: string;
 	atMs: number;
-	/** n8n has taken its process for dead before: what comes of it reaches nobody. */
+	/** n8n has taken its process for dead before, and drops its results. */
 	isLate?: true;
 }
 

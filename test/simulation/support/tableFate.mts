@@ -2,7 +2,7 @@ import type { Draw } from './draw.mts';
 
 /** What becomes of the table of the purchase log. */
 export interface TableFate {
-	/** Its uses that fail, from 0. Of the inserts among them, some are in the table all the same, or come there later. */
+	/** Its uses that fail, from 0. Of the inserts among them, some are in the table, or come there later. */
 	failing?: number[];
 	/** Its uses that take long. */
 	slow?: number[];
