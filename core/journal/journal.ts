@@ -1,27 +1,26 @@
 import { untilAborted } from '../abort';
-import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
+import { asGatewayError, codeOf, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
+import type { PollerClaim } from '../orders/handOver';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { INTERRUPTED, notRecorded, UNREADABLE } from '../orders/writeAheadLog';
 import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
-import { CREATE_TIMEOUT_MS } from '../limits';
 import { wordsOf } from '../text';
+import { isOfPoller } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { GAP_CODE, lastOf, lastOfAttempts, meaningOf, readRun, purchaseOf, replay, runOf, toEntry } from './replay';
+import { asTakenOver, GAP_CODE, mostTries, readRun, purchaseOf, replay } from './replay';
 import type { RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
-
-/** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
-const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
+import { UnsettledOrders } from './unsettled';
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;
@@ -30,9 +29,6 @@ const MOST_WAIT_MS = 5000;
 const GATHER_MS = 5;
 const ROWS_AT_ONCE = 90;
 
-/** The pauses between two readings of what may get an outcome. */
-const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
-
 /** The pauses after which marks are asked for again. Another retry removes those of its question within milliseconds. */
 const ASK_AGAIN_MS = [100, 200, 400];
 
@@ -40,8 +36,12 @@ const ASK_AGAIN_MS = [100, 200, 400];
 export interface JournalPorts {
 	columns: Omit<RunColumns, 'first' | 'run'>;
 	identity: RunIdentity;
-	/** A person's retry: earlier tries have rows, or had some. */
+	/** Without rows, nothing may be bought. */
+	needsRows?: boolean;
+	/** A person's retry, or an execution that the run was handed to: earlier ones have rows, or had some. */
 	isRetry: boolean;
+	/** Present where the run was handed over, and its first try is known. */
+	handedOver?: HandedOverRun;
 	/** The run began so long ago that rows of it may have been removed. */
 	isOld: boolean;
 	table: JournalTable;
@@ -52,8 +52,20 @@ export interface JournalPorts {
 	pace: RowPace;
 	ledger: OrderLedger;
 	clock: Clock;
+	/** Asked after the look, before anything is sent: false where no execution waits for it any more. Absent: the signal tells. */
+	isWanted?: () => Promise<boolean>;
 	/** Tells the user why rows are missing. */
 	tell: (why: string) => void;
+}
+
+/** The run of another execution, as that has handed it over. */
+export interface HandedOverRun {
+	first: string;
+	nextNumber: number;
+	/** It has sent something. */
+	isMarked: boolean;
+	/** The lease that the supervisor has written for this execution, and what it has found. Absent where there is none yet. */
+	claim?: PollerClaim;
 }
 
 /** The facts that the tries of one execution share: n8n keeps them with the ledger. */
@@ -117,13 +129,15 @@ export class Journal implements WriteAhead {
 
 	private readonly permits = new Map<Order, RowPermit>();
 
-	/** Orders of which rows do not tell the outcome, and may still do so. */
-	private readonly unsettled = new Map<Order, AttemptRow>();
+	private readonly unsettled: UnsettledOrders;
 
 	private readonly clock: Clock;
 
-	/** The clock of the database, as far as it is ahead of the own one. Known when the own lease was read. */
-	private databaseAheadMs = 0;
+	/** A task of the run that had failed before this execution took over. */
+	failedTask?: string;
+
+	/** The tries of Retry On Fail until then, as far as the rows show them: most tasks of one item. */
+	tries = 0;
 
 	/** The part of the journal that Purchase Keys use. */
 	readonly keys: KeyClaims;
@@ -133,6 +147,7 @@ export class Journal implements WriteAhead {
 
 	constructor(readonly ports: JournalPorts) {
 		this.clock = steady(ports.clock);
+		this.unsettled = new UnsettledOrders(ports.ledger, this.clock);
 		this.run = nameOfRun(ports.identity);
 		const { executionId } = ports.ledger.scope;
 		this.stamp = `${ports.clock.now().toString(36)}${Math.floor(ports.clock.random() * 36 ** 4).toString(36)}`;
@@ -140,9 +155,11 @@ export class Journal implements WriteAhead {
 		this.memory =
 			known?.executionId === executionId
 				? (known as Memory)
-				: { executionId, leases: [], first: ports.isRetry ? '' : executionId, nextNumber: 0 };
+				: toMemory(executionId, ports);
 		ports.ledger.journal = this.memory as unknown as JsonObject;
 		if (this.memory.doubt !== undefined) ports.withoutRows.doubt(this.memory.doubt);
+		const { error } = ports.handedOver?.claim ?? {};
+		if (error !== undefined) this.stopped = notRecorded(error);
 		this.keys = {
 			rowsOfKey: async (keyHash) => await ports.table.rowsOfKey(keyHash),
 			...{ clock: this.clock, wallClock: ports.clock },
@@ -151,53 +168,90 @@ export class Journal implements WriteAhead {
 		};
 	}
 
+	/** The run as the executions need it that it is handed to. */
+	get toHandOver(): Required<Pick<HandedOverRun, 'first' | 'nextNumber' | 'isMarked'>> & { lease?: string } {
+		const { first, nextNumber, isMarked = false, isClaimed, leases } = this.memory;
+		return { first, nextNumber, isMarked, ...(isClaimed && { lease: leases.at(-1) }) };
+	}
+
+	/** The journal of an execution that has handed its run over, and goes on with it all the same. */
+	takenBack(): Journal {
+		this.ports.ledger.journal = {};
+		return new Journal({ ...this.ports, isRetry: true, handedOver: this.toHandOver });
+	}
+
+	/** The execution that an earlier try has handed the run to, as far as the rows tell. */
+	async findSupervisor(): Promise<string | undefined> {
+		const rows = await this.readRun(takingBreaks(this.ports.clock)).catch(() => undefined);
+		return rows?.leases.filter(({ attempt }) => isOfPoller(attempt)).at(-1)?.execution;
+	}
+
+	/** True where rows do not tell all that was sent. */
+	get isInDoubt(): boolean {
+		return this.memory.doubt !== undefined || this.stopped !== undefined;
+	}
+
 	/** True where n8n had no table before the first request: the log of a run without rows has taken over. */
 	get isWithoutRows(): boolean {
 		return this.memory.withoutRows !== undefined;
 	}
 
-	/** Lets a retry go on with what the tries before it have created. */
+	/** Lets a retry, or the execution that the run was handed to, go on with what those before it have created. */
 	async takeOver(orders: readonly Order[]): Promise<void> {
-		const { isRetry, ledger, clock, table } = this.ports;
+		const { isRetry, ledger, clock, handedOver } = this.ports;
 		if (!isRetry || this.memory.hasTakenOver || orders.every(({ state }) => state !== 'planned')) return;
 		const breakIfDue = takingBreaks(clock);
-		const before = await this.readRun(breakIfDue).catch(() => undefined);
-		this.memory.first = before?.first ?? '';
-		const lease = this.nameLease();
-		let error: GatewayError | undefined;
-		const claim = async () =>
-			await table.insertAndLook([this.toLease({ attempt: lease })], this.lookFor([])).catch((thrown: unknown) => {
-				if (!(thrown instanceof NoTableError)) throw thrown;
-				error = notRecorded(thrown);
-			});
-		await outlasting(clock, claim).catch((thrown: unknown) => (error = notRecorded(thrown)));
+		if (handedOver?.claim === undefined) await this.claim(breakIfDue);
 		const rows = await this.readRun(breakIfDue).catch((thrown: unknown) => {
 			this.ports.tell(wordsOf(thrown));
 			return undefined;
 		});
 		// Without its lease, an execution that goes on elsewhere would not see it. The next try takes over again: what was sent
 		// until then is in no row that this one has read.
-		this.stopped = error;
-		this.memory.isClaimed = this.memory.hasTakenOver = error === undefined;
+		this.memory.isClaimed = this.memory.hasTakenOver = this.stopped === undefined;
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
 		this.memory.nextNumber = rows.nextNumber;
 		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
-		const { gap, marks } = await this.findGap(rows);
-		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
-		const own = rows.leases.find(({ attempt }) => attempt === lease);
-		if (own !== undefined) this.databaseAheadMs = own.createdAt - this.clock.now();
-		const { goOn, inDoubt } = await replay(rows.attempts, ledger, orders, breakIfDue);
+		const gap = await this.findGap(rows);
+		const own = rows.leases.find(({ attempt }) => attempt === this.memory.leases.at(-1));
+		if (own !== undefined) this.unsettled.nowInDatabaseMs(own.createdAt);
+		const attempts = handedOver === undefined ? rows.attempts : asTakenOver(rows.attempts);
+		this.failedTask = rows.attempts.find(({ state, task_id: id }) => state === 'failed' && id !== '')?.task_id;
+		this.tries = mostTries(rows.attempts);
+		const { goOn, inDoubt } = await replay(attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
-		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.unsettled.set(order, row);
+		this.unsettled.add(inDoubt);
 		if (gap !== undefined) this.doubt(gap);
 	}
 
-	/**
-	 * The reason why rows do not tell all that earlier tries have sent. To ask for marks is to write them for a moment: those that
-	 * another retry has found not to be there look like marks until it has removed them.
-	 */
-	private async findGap(rows: RunRows): Promise<{ gap?: string; marks?: FoundMarks }> {
+	/** Writes the own lease, before rows are read. Where that is not possible, nothing is submitted. */
+	private async claim(breakIfDue: () => Promise<void>): Promise<void> {
+		const { clock, table, handedOver } = this.ports;
+		const before = handedOver ?? (await this.readRun(breakIfDue).catch(() => undefined));
+		this.memory.first = before?.first ?? '';
+		const attempt = this.nameLease();
+		this.stopped = undefined;
+		const claim = async () =>
+			await table.insertAndLook([this.toLease({ attempt })], this.lookFor([])).catch((thrown: unknown) => {
+				if (!(thrown instanceof NoTableError)) throw thrown;
+				this.stopped = notRecorded(thrown);
+			});
+		await outlasting(clock, claim).catch((thrown: unknown) => (this.stopped = notRecorded(thrown)));
+	}
+
+	/** The reason why rows do not tell all that those before have sent. */
+	private async findGap(rows: RunRows): Promise<string | undefined> {
+		const { handedOver } = this.ports;
+		// Its supervisor has looked for the lease of the last poller: that tells of a table that was cleared.
+		if (handedOver !== undefined) return rows.gap === undefined ? handedOver.claim?.gap : GAPS[rows.gap];
+		const { gap, marks } = await this.findGapOfTries(rows);
+		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
+		return gap;
+	}
+
+	/** To ask for marks is to write them for a moment: those that another retry has found not to be there look like marks until it has removed them. */
+	private async findGapOfTries(rows: RunRows): Promise<{ gap?: string; marks?: FoundMarks }> {
 		const { clock, isOld } = this.ports;
 		const ask = async () => {
 			const marks = await this.ports.marks.find().catch(() => undefined);
@@ -221,49 +275,7 @@ export class Journal implements WriteAhead {
 	/** Reads again until all of these have an outcome, or cannot get one any more. */
 	async settle(signal?: AbortSignal): Promise<void> {
 		const { clock } = this.ports;
-		let pauseMs = READ_AGAIN_MS.first;
-		for (;;) {
-			const rows = await untilAborted(
-				this.readRun(takingBreaks(clock)).catch(() => undefined),
-				signal,
-			);
-			const last = rows && lastOfAttempts(rows.attempts);
-			for (const [order, row] of this.unsettled) {
-				const now = last?.get(row.attempt) ?? row;
-				if (now.state === 'submitting' && this.mayGetOutcome(now)) continue;
-				this.unsettled.delete(order);
-				this.settleOne(order, now, [...(last?.values() ?? [])]);
-			}
-			if (this.unsettled.size === 0 || signal?.aborted) return;
-			await clock.sleep(pauseMs, signal);
-			pauseMs = Math.min(READ_AGAIN_MS.longest, pauseMs * 2);
-		}
-	}
-
-	/**
-	 * Gives the ledger the outcome of an attempt.
-	 *
-	 * @param all the last rows of all attempts of the run
-	 */
-	private settleOne(order: Order, row: AttemptRow, all: readonly AttemptRow[]): void {
-		const { ledger } = this.ports;
-		let outcome: AttemptRow | undefined = row;
-		if (meaningOf(row) === 'free') {
-			ledger.forget(order.item);
-			// It was sent in the place of one before, which is in doubt still.
-			const same = all.filter((each) => each.item === row.item && each.request_hash === row.request_hash);
-			outcome = lastOf(same, order);
-			if (outcome === undefined) return;
-		}
-		const isOther = outcome.request_hash !== order.request?.hash;
-		if (meaningOf(outcome) === 'created' && outcome.task_id !== '') {
-			// The task of another request is no result of this one.
-			if (isOther) return ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome) });
-			ledger.accepted(order.item, toEntry(outcome));
-			order.purchase = purchaseOf(order, outcome.attempt);
-		} else if (outcome !== row) {
-			ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome), taskId: undefined });
-		}
+		await this.unsettled.settle(async () => await this.readRun(takingBreaks(clock)), signal);
 	}
 
 	async beforeUploads(order: Submission): Promise<void> {
@@ -379,6 +391,15 @@ export class Journal implements WriteAhead {
 			if (this.stopped !== undefined) throw this.stopped;
 		}
 		this.memory.isMarked = true;
+		// From now on, the mark of the run is known to be there.
+		if (this.ports.handedOver !== undefined) this.memory.missed = { marks: false, rows: false };
+	}
+
+	/** Before the execution sleeps: when it wakes up, another process may have its memory, so it leaves a mark of its own again. */
+	async sleep(orders: readonly Order[]): Promise<void> {
+		await this.end(orders);
+		this.memory.isMarked = false;
+		this.ports.ledger.countTry();
 	}
 
 	/** Writes the rows of those that have joined, group after group. */
@@ -416,6 +437,7 @@ export class Journal implements WriteAhead {
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
 				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0) {
+					if (this.ports.needsRows) throw gatewayError('backgroundNotPossible', { why: thrown.message });
 					// A table that is full can be read: a retry may have sent with rows what this execution would send without.
 					const other = this.leasesIn(await table.look(look).catch(() => []))?.other;
 					if (other !== undefined) throw (this.stopped ??= submittedBy(other));
@@ -429,6 +451,7 @@ export class Journal implements WriteAhead {
 			this.memory.nextNumber += left.length;
 			this.memory.isClaimed = true;
 			this.memory.isDoubtTold = this.memory.doubt !== undefined;
+			if ((await this.ports.isWanted?.()) === false) throw stoppedError();
 			return this.letGo(left, found);
 		}
 	}
@@ -552,11 +575,6 @@ export class Journal implements WriteAhead {
 		this.ports.withoutRows.doubt(what);
 	}
 
-	/** True where the outcome of an attempt may still be written. */
-	private mayGetOutcome({ state, createdAt }: AttemptRow): boolean {
-		return state === 'submitting' && this.clock.now() + this.databaseAheadMs - createdAt < MAY_GET_OUTCOME_MS;
-	}
-
 	private nameLease(): string {
 		const name = `${this.memory.executionId}-${this.stamp}-lease${this.memory.leases.length}`;
 		this.memory.leases.push(name);
@@ -564,8 +582,10 @@ export class Journal implements WriteAhead {
 	}
 
 	private toLease(lease: Partial<JournalRow>): JournalRow {
-		// That of a retry names no first try: one of the same millisecond that is silent before its first row has to see it, too.
-		const first = this.ports.isRetry ? '' : this.memory.first;
+		const { isRetry, handedOver } = this.ports;
+		// That of a person's retry names no first try: one of the same millisecond that is silent before its first row has to see
+		// it, too.
+		const first = isRetry && handedOver === undefined ? '' : this.memory.first;
 		return journalRow.parse({ ...this.columns, first, ...lease, state: LEASE, key_hash: this.run });
 	}
 
@@ -592,8 +612,17 @@ export class Journal implements WriteAhead {
 	}
 
 	private async readRun(breakIfDue: () => Promise<void>): Promise<RunRows> {
-		const { table, identity, columns } = this.ports;
+		const { table, identity, columns, handedOver } = this.ports;
 		const values = await table.rowsOfRun(patternOfRun(identity));
-		return await readRun(values, { identity, node: columns.node }, breakIfDue);
+		return await readRun(values, { identity, node: columns.node, first: handedOver?.first || undefined }, breakIfDue);
 	}
+}
+
+function toMemory(executionId: string, { isRetry, handedOver }: JournalPorts): Memory {
+	if (handedOver === undefined) return { executionId, leases: [], first: isRetry ? '' : executionId, nextNumber: 0 };
+	const { claim, first, nextNumber, isMarked } = handedOver;
+	const missed = { marks: !isMarked, rows: false };
+	if (claim === undefined) return { executionId, leases: [], first, nextNumber, missed };
+	const hasTakenOver = claim.error === undefined && !claim.isReplayed;
+	return { executionId, leases: [claim.lease], isClaimed: true, hasTakenOver, first, nextNumber, missed };
 }

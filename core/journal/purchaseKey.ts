@@ -1,4 +1,4 @@
-import { untilAborted } from '../abort';
+import { onAbort, untilAborted } from '../abort';
 import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
@@ -49,8 +49,10 @@ export interface KeySteps<Answer> {
 	create: () => Promise<Answer>;
 	/** The milliseconds that it may still wait for others. */
 	timeLeftMs: () => number;
-	/** Aborts when nothing is to be bought any more. */
+	/** Aborts when nothing is to be bought any more, or when the execution sleeps. */
 	signal?: AbortSignal;
+	/** Called when it begins to wait for another order. What it returns is called when it waits no more. */
+	onWait?: () => (() => void) | undefined;
 }
 
 type Buyer = Omit<KeySteps<unknown>, 'create'> & { order: Order; keys: KeyClaims };
@@ -97,6 +99,7 @@ export async function buyForKey<Answer extends { id: string }>(
 /** The outcome of another order of the same process. Throws when the order stops, or has waited as long as it may. */
 async function waitFor(other: Promise<Settled | undefined>, buyer: Buyer): Promise<Settled | undefined> {
 	const over = new AbortController();
+	onAbort(over.signal, buyer.onWait?.() ?? (() => {}));
 	const timeIsUp = buyer.keys.clock.sleep(buyer.timeLeftMs(), over.signal).then(() => undefined);
 	const settled = await untilAborted(Promise.race([other, timeIsUp]), buyer.signal).finally(() => over.abort());
 	if (settled === undefined) assertMayWait(buyer);
@@ -170,7 +173,8 @@ async function findOrCreate<Answer extends { id: string }>(
 				if (!keys.gaveWay.delete(order)) throw error;
 			}
 		}
-		await pause(buyer, pauses);
+		const goesOn = buyer.onWait?.();
+		await pause(buyer, pauses).finally(goesOn);
 	}
 }
 

@@ -30,10 +30,11 @@ const ROWS_AT_ONCE = 100;
  * again, and the IDs are still good.
  *
  * @param values the rows of all nodes of the workflow in this round of it
+ * @param of.first the execution of the first try, where it is known: others of the same millisecond have rows of the same name
  */
 export async function readRun(
 	values: readonly unknown[],
-	{ identity, node }: { identity: RunIdentity; node: string },
+	{ identity, node, first }: { identity: RunIdentity; node: string; first?: string },
 	breakIfDue: () => Promise<void>,
 ): Promise<RunRows> {
 	const run = nameOfRun(identity);
@@ -43,7 +44,7 @@ export async function readRun(
 		if (index % ROWS_AT_ONCE === 0) await breakIfDue();
 		const row = parseRow(value);
 		if (row === undefined) isUnreadable = true;
-		else if (row.run === run || row.node === node) rows.push(row);
+		else if ((row.run === run || row.node === node) && isOfFirst(row, first)) rows.push(row);
 	}
 	const attempts = rows.filter(isAttempt).sort((one, other) => one.id - other.id);
 	const firstTries = [...new Set(rows.flatMap(({ first }) => first || []))];
@@ -60,6 +61,8 @@ export async function readRun(
 	const [gap] = gaps.find(([, isThere]) => isThere) ?? [];
 	return { attempts, leases, first: firstTries.length === 1 ? String(firstTries[0]) : '', nextNumber, gap };
 }
+
+const isOfFirst = (row: StoredRow, first?: string) => first === undefined || row.first === '' || row.first === first;
 
 /**
  * True where the outcome of a request is there, and the row from before it is not. A withdrawal stands alone where n8n has not
@@ -159,9 +162,10 @@ class LostPurchases {
 		if (request === undefined || state !== 'planned') return false;
 		const known = this.ledger.find(item, request.hash);
 		if (known === undefined) return true;
-		const { hash, attempt, taskId, isGivenUp } = known;
+		const { hash, attempt, taskId, isGivenUp, handedOver } = known;
+		if (handedOver) this.ledger.handedBack(item);
 		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
-		const isInDoubt = taskId === undefined || isGivenUp === true;
+		const isInDoubt = taskId === undefined || isGivenUp === true || handedOver === true;
 		const ownAt = ofItem.findIndex((row) => row.attempt === attempt);
 		const own = ofItem.slice(ownAt, ownAt + 1).filter((row) => taskId === undefined && isCreated(row, order));
 		const later = isInDoubt ? [...own, ...ofItem.slice(ownAt + 1)] : [];
@@ -293,4 +297,26 @@ export function meaningOf(row: AttemptRow): 'unknown' | 'created' | 'free' {
 		case 'failed':
 			return isPermanent(row) ? 'created' : 'free';
 	}
+}
+
+/**
+ * The rows as an execution reads them that the run was handed to: a task that has failed is that of its order, which ends with this
+ * failure, unless another one was submitted in its place. Only a person's retry buys again what nothing has replaced.
+ */
+export function asTakenOver(rows: readonly AttemptRow[]): AttemptRow[] {
+	const last = new Map<number, string>();
+	for (const { item, attempt, state } of [...rows].sort((a, b) => a.id - b.id))
+		if (state === 'submitting') last.set(item, attempt);
+	const isLast = ({ item, attempt }: AttemptRow) => (last.get(item) ?? attempt) === attempt;
+	return rows.map((row) =>
+		row.state === 'failed' && row.task_id !== '' && isLast(row) ? { ...row, state: 'accepted' } : row,
+	);
+}
+
+/** The most tasks that one item has had. */
+export function mostTries(rows: readonly AttemptRow[]): number {
+	const created = new Map<number, Set<string>>();
+	for (const { item, attempt, task_id: id } of rows)
+		if (id !== '') created.set(item, (created.get(item) ?? new Set()).add(attempt));
+	return Math.max(0, ...[...created.values()].map(({ size }) => size));
 }

@@ -3,7 +3,6 @@ import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../js
 import { show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
 import { checkList, notAllowed, takerOf } from './describe';
-import type { StoredFile } from '../orders/order';
 import { ROLES, type FieldSpec, type BodySpec, type ValueSource } from './spec';
 
 /** A file to upload to the service (contract 4.8). */
@@ -20,8 +19,8 @@ export interface PendingFile {
 	read: () => Promise<ImageFile>;
 	/** Throws where it is no image. Sometimes only its first bytes tell. */
 	check: () => Promise<void>;
-	/** The place in n8n's storage, once it is checked; undefined where n8n keeps the file in memory. */
-	stored: () => StoredFile | undefined;
+	/** n8n's ID of it, and its name; undefined where n8n keeps the file in memory. */
+	stored: () => { id: string; fileName: string } | undefined;
 }
 
 /**
@@ -40,7 +39,7 @@ export class PendingUpload {
 }
 
 /** Pending uploads by the references to them in a body that is plain JSON. */
-export type PendingFiles = ReadonlyMap<string, Pick<PendingFile, 'read' | 'stored'>>;
+export type PendingFiles = ReadonlyMap<string, Pick<PendingFile, 'read'>>;
 
 /** The images of a body that are still to be uploaded, in its order. */
 export function pendingUploads(value: unknown): PendingUpload[] {

@@ -6,7 +6,7 @@ import { waitForTask } from '../polling/waitForTask';
 import type { WaitWatcher } from '../polling/waitWatcher';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
-import { endBadly, endWell, errorOf, hasEnded, isGivenUp, isReplacedByRetry } from './states';
+import { endBadly, endWell, errorOf, isGivenUp, isReplacedByRetry } from './states';
 import { toNamedRun, type SubmitAgain } from './runs';
 import { submit, type SubmitPorts } from './submit';
 
@@ -24,7 +24,6 @@ export interface Ports extends SubmitPorts {
  */
 export async function advance(order: Order, ports: Ports, controls: JobControls): Promise<void> {
 	if (order.state === 'ended') {
-		ports.firstWave?.ended();
 		const error = errorOf(order);
 		if (error !== undefined) throw error;
 		return;
@@ -36,7 +35,6 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	let answer: { id: string } | undefined;
 	try {
 		answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
-		if (order.then === 'poll' && ports.firstWave !== undefined) return await ports.firstWave.accepted();
 		const seen = await see(order, ports, controls, answer);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
@@ -48,8 +46,6 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 			hints,
 			submitAgainFor: answer === undefined ? submitAgainFor : undefined,
 		});
-	} finally {
-		if (hasEnded(order)) ports.firstWave?.ended();
 	}
 }
 

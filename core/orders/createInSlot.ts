@@ -46,7 +46,7 @@ export async function createInSlot<Answer extends { id: string }>(
 		signal: anyOf(tries.signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
-			return sleep?.waitsForSlot(() => slots.isAlone(), timeLeftMs());
+			return sleep?.waitsForOther(order);
 		},
 	};
 	for (;;) {
@@ -95,7 +95,7 @@ function inSlot({ signal, sending, ...tries }: AttemptHooks, slot: Slot, givesWa
 	};
 }
 
-function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
+export function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
 	return AbortSignal.any(signals.flatMap((signal) => signal ?? []));
 }
 

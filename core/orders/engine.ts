@@ -1,9 +1,8 @@
 import { gatewayError } from '../errors';
-import { advance, endWithError, type Ports } from './advance';
+import { advance, type Ports } from './advance';
 import { runJobs, type JobsOptions, type Job, type JobControls, type JobOutcome } from './jobs';
 import type { Order } from './order';
 import { endBadly } from './states';
-import { uploadForLater } from './submit';
 
 export interface Advanced<T> {
 	/** One outcome for each, in their sequence. That of an order has no value: the order itself says if it has ended. */
@@ -24,13 +23,6 @@ export async function advanceAll<T = never>(
 	ports: Ports | undefined,
 	options: JobsOptions,
 ): Promise<Advanced<T>> {
-	if (ports?.firstWave !== undefined) {
-		const uploads = await runJobs(
-			works.map((work) => toUpload(work, ports)),
-			{ ...options, submitUntil: undefined, gate: undefined },
-		);
-		if (!options.continueOnError && uploads.some(({ ok }) => !ok)) return { outcomes: uploads };
-	}
 	const jobs = works.map((work) => ('run' in work ? work : toJob(work, ports)));
 	const outcomes = await runJobs<T | undefined>(jobs, options);
 	return { outcomes, wakeAtMs: ports?.sleep?.until };
@@ -51,20 +43,6 @@ function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
 			} finally {
 				sleep?.finished();
 			}
-		},
-	};
-}
-
-/** Uploads what an order needs where it is submitted; ends the order where that fails. */
-function toUpload(work: Order | Job<unknown>, ports: Ports): Job<undefined> {
-	if ('run' in work || work.state !== 'planned') return { run: async () => await Promise.resolve(undefined) };
-	return {
-		scope: work.scope,
-		run: async (controls) => {
-			await uploadForLater(work, ports.product, ports, controls).catch((thrown: unknown) => {
-				throw endWithError(work, thrown, ports);
-			});
-			return undefined;
 		},
 	};
 }

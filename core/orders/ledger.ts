@@ -54,14 +54,6 @@ export interface LedgerScope {
 
 const KEY = 'generationGatewayTasks';
 
-/** An order that goes on in another execution, as far as the ledger has to know it. */
-interface HandedOver {
-	item: number;
-	state: string;
-	request?: { hash: string };
-	batch?: { retry?: object };
-}
-
 /** The ledger of one run: it remembers all that its orders have bought, tasks, tokens and the rest. */
 export class OrderLedger {
 	constructor(readonly scope: LedgerScope) {}
@@ -123,24 +115,14 @@ export class OrderLedger {
 		return lost ? undefined : taskId;
 	}
 
-	/**
-	 * Notes that another execution goes on with an item: a retry of this one, after a crash, continues with a known task, and
-	 * knows nothing of what was submitted there.
-	 *
-	 * @param isSubmitted it is submitted there, maybe in the place of what an earlier run has left: the name of that is over
-	 */
-	private deferred(itemIndex: number, hash: string, nowMs: number, isSubmitted: boolean): void {
-		const { executionId } = this.scope;
-		const own = { hash, executionId, acceptedAtMs: nowMs };
-		const run = isSubmitted ? { run: this.run } : {};
-		this.write(itemIndex, { ...own, ...this.known(itemIndex), ...run, handedOver: true });
+	/** Notes that orders go on in another execution, where Retry On Fail may replace what this run has bought. */
+	handedOver(orders: ReadonlyArray<{ item: number; isRetried?: boolean }>): void {
+		for (const { item, isRetried } of orders) if (isRetried) this.add(item, { handedOver: true });
 	}
 
-	/** The same for what is submitted there, now or in another try of an order. */
-	handedOver(orders: readonly HandedOver[], nowMs: number): void {
-		for (const { item, state, request, batch } of orders)
-			if (request !== undefined && (state === 'planned' || batch?.retry !== undefined))
-				this.deferred(item, request.hash, nowMs, state === 'planned');
+	/** Notes that the rows have told what the other execution has bought. */
+	handedBack(itemIndex: number): void {
+		this.add(itemIndex, { handedOver: undefined });
 	}
 
 	/** Forgets a task that has failed and will not recover: it may be created again, unless that may have been done. */

@@ -5,14 +5,13 @@ import { isPlainObject, type JsonObject } from '../json';
 import { MAX_SIGNATURE_LENGTH } from '../polling/gracePeriod';
 import { MAX_POLLS } from '../polling/planner';
 import { LONGEST_WORD } from '../records/taskRecord';
-import { batchSchema, MOST_WAVES } from './batch';
 import { MAX_RUN_LENGTH } from './runs';
 
 /**
  * The version of what is stored: a change of the meaning of a field raises it. An order of another version is not read: it ends as
  * an error that names its task (`nodes/durable/orderItems.ts`), and nothing is bought for it.
  */
-export const ORDER_VERSION = 1;
+export const ORDER_VERSION = 2;
 
 /** Results are kept by the service for less. */
 const MAX_TIMEOUT_MS = 30 * 86_400_000;
@@ -22,8 +21,6 @@ export const MAX_ID_LENGTH = 1_000;
 /** IDs of a record and of its wrapper. */
 export const MAX_OTHER_IDS = 3;
 export const MAX_OUTPUT_FIELD_LENGTH = 200;
-export const MAX_FILE_NAME_LENGTH = 1_000;
-export const MAX_MIME_TYPE_LENGTH = 200;
 export const MAX_RESULT_PATH_LENGTH = 1_000;
 /** Of a longer one there is the beginning, and a sign for the rest. */
 const MAX_STATUS_LENGTH = LONGEST_WORD + 1;
@@ -36,13 +33,6 @@ export const MAX_REQUEST_URLS = 1_000;
 
 const json = z.custom<JsonObject>(isPlainObject);
 const unixMs = z.number().min(0).max(8.64e15);
-
-const fileSchema = z.object({
-	/** n8n's own ID of it. */
-	id: z.string().max(MAX_ID_LENGTH),
-	fileName: z.string().max(MAX_FILE_NAME_LENGTH),
-	mimeType: z.string().max(MAX_MIME_TYPE_LENGTH),
-});
 
 /**
  * The request that is still to be sent. The order loses it as soon as the outcome is known; with Retry On Fail, which may send
@@ -57,15 +47,9 @@ const requestSchema = z.object({
 	hash: z.string().max(64),
 	/** The option Submit Again for Run: see `runs.ts`. */
 	submitAgainFor: z.string().max(MAX_RUN_LENGTH).optional(),
-	/** Files in n8n's storage that are still to be uploaded, by the references to them in the body. */
-	files: z.record(z.string().max(MAX_ID_LENGTH), fileSchema).optional(),
 	/** The URLs of uploaded files, which are in the body by now. */
 	uploads: z.array(z.string()).max(MAX_REQUEST_URLS).optional(),
-	/** The wave in which it is being submitted: see `waveLog.ts`. */
-	wave: z.number().int().min(0).max(MOST_WAVES).optional(),
-	/** A dead execution may have sent it again, in the place of a task that had failed: see `waveLog.ts`. */
-	maybeSent: z.boolean().optional(),
-	/** The hash of its Purchase Key: see `core/purchases/purchaseKey.ts`. */
+	/** The hash of its Purchase Key: see `core/journal/purchaseKey.ts`. */
 	keyHash: z.string().max(64).optional(),
 });
 
@@ -219,8 +203,8 @@ export const orderSchema = z
 		/** It was bought before: by another item under the same Purchase Key, or by the node for the same request. */
 		reused: z.boolean().optional(),
 		wait: waitSchema.optional(),
-		/** Present when it goes on in another execution. */
-		batch: batchSchema.optional(),
+		/** It goes on in another execution, which plays Retry On Fail: so it keeps what a further try needs. */
+		isRetried: z.boolean().optional(),
 		result: resultSchema.optional(),
 		/** Data that only this kind of thing needs. */
 		about: json.optional(),
@@ -247,7 +231,6 @@ function isMedia(kind: string): boolean {
 
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;
-export type StoredFile = z.infer<typeof fileSchema>;
 export type OrderWait = NonNullable<Order['wait']>;
 export type ResultOptions = NonNullable<Order['result']>;
 

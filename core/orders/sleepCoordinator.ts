@@ -10,6 +10,12 @@ const PATIENCE_OF_ELAPSED = 0.05;
 const MAX_PATIENCE_MS = 1_800_000;
 
 /**
+ * An order that waits for another one, for a free place or for the purchase under its key, keeps the execution awake for so long:
+ * that of a short task is over sooner. Afterwards it is due when the execution wakes up the next time.
+ */
+const AWAKE_FOR_OTHERS_MS = 5_000;
+
+/**
  * Decides when an execution that polls several orders can sleep: when none of them is due soon. Then all polls end, and
  * the caller sleeps in n8n's database until `until`. An order that is being polled or delivered keeps the execution
  * awake.
@@ -24,11 +30,11 @@ export class SleepCoordinator {
 
 	private readonly clock: Clock;
 
-	/** The times until which orders wait for a slot of the account. */
-	private readonly withoutSlot = new Map<symbol, number>();
+	/** The orders that wait for others, and how long they keep the execution awake. */
+	private readonly waitingForOthers = new Map<object, number>();
 
-	/** True while nobody but this execution can make room for them. */
-	private isAlone?: () => boolean;
+	/** The times until which they do, once they have waited: each order is patient once. */
+	private readonly awakeUntilMs = new WeakMap<object, number>();
 
 	/** The orders that have begun and not ended: one that delivers is not in flight. */
 	private begun = 0;
@@ -89,24 +95,22 @@ export class SleepCoordinator {
 		};
 	}
 
-	/** Notes that an order has got its slot. */
+	/** Notes that an order is in flight. */
 	began(): void {
 		this.begun++;
 	}
 
-	/**
-	 * Notes that an order waits for a slot of the account: where only the orders that are polled here can make room, it
-	 * keeps nobody awake. Call what it returns when it waits no more.
-	 *
-	 * @param isAlone the same for all of them
-	 * @param forMs the time after which it waits no more in any case
-	 */
-	waitsForSlot(isAlone: () => boolean, forMs: number): () => void {
-		const key = Symbol('order');
-		this.isAlone = isAlone;
-		this.withoutSlot.set(key, this.clock.now() + forMs);
-		this.considerSleeping();
-		return () => this.withoutSlot.delete(key);
+	/** Notes that an order waits for others. Call what it returns when it waits no more. */
+	waitsForOther(order: object): () => void {
+		const untilMs = this.awakeUntilMs.get(order) ?? this.clock.now() + AWAKE_FOR_OTHERS_MS;
+		this.awakeUntilMs.set(order, untilMs);
+		this.waitingForOthers.set(order, untilMs);
+		const over = new AbortController();
+		void this.clock.sleep(Math.max(1, untilMs - this.clock.now()), over.signal).then(() => this.considerSleeping());
+		return () => {
+			over.abort();
+			this.waitingForOthers.delete(order);
+		};
 	}
 
 	/** Notes that an order has ended. */
@@ -117,13 +121,18 @@ export class SleepCoordinator {
 	}
 
 	private considerSleeping(): void {
-		// Asking costs more with each task of the account, so not where it makes no difference.
-		const withoutSlot = this.waiting.size > 0 && this.isAlone?.() ? this.withoutSlot.size : 0;
-		const awake = Math.max(this.begun, Math.min(this.unfinished, this.concurrency)) - withoutSlot;
-		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
-		let nextMs = Infinity;
-		for (const atMs of [...this.waiting.values(), ...this.withoutSlot.values()]) nextMs = Math.min(nextMs, atMs);
-		if (nextMs < this.clock.now() + MIN_SLEEP_MS) return;
+		const unfinished = Math.max(this.begun, Math.min(this.unfinished, this.concurrency));
+		const waiting = this.waiting.size + this.waitingForOthers.size;
+		if (unfinished <= 0 || waiting < unfinished || this.signal.aborted) return;
+		const nowMs = this.clock.now();
+		const shortestMs = nowMs + MIN_SLEEP_MS;
+		for (const untilMs of this.waitingForOthers.values()) if (untilMs > nowMs) return;
+		let nextMs = this.waitingForOthers.size > 0 ? shortestMs : Infinity;
+		for (const atMs of this.waiting.values()) {
+			// The first one that is near decides: with thousands, a look at all of them at each poll would fill n8n's thread.
+			if (atMs < shortestMs) return;
+			nextMs = Math.min(nextMs, atMs);
+		}
 		this.wakeAtMs = nextMs;
 		this.asleep.abort();
 	}

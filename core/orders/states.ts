@@ -120,7 +120,6 @@ export function beginSubmitting(order: Order): void {
 
 /** Notes that the service surely has not accepted the request: it can be sent again, now or later. */
 export function putOff(order: Order): void {
-	delete order.request?.wave;
 	if (order.state === 'submitting') moveTo(order, 'planned');
 }
 
@@ -160,16 +159,16 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
  * false where that would change nothing.
  *
  * @param options.submits false: only what costs nothing, because the task exists
+ * @param options.nowMs Unix milliseconds: the timeout of an order counts for all its tries
  */
-export function reopenForRetry(order: Order, { submits = true } = {}): boolean {
+export function reopenForRetry(order: Order, { submits, nowMs }: { submits: boolean; nowMs: number }): boolean {
 	const { wait } = order;
 	const retry = retryInPlace(order);
 	if (wait === undefined || retry === undefined || (retry === 'submits' && !submits)) return false;
+	if ((wait.startedAtMs ?? nowMs) + wait.timeoutMs <= nowMs) return false;
 	if (retry === 'continues') order.state = 'accepted';
 	else planAgain(order);
 	delete order.end;
-	delete wait.startedAtMs;
-	delete wait.wantedAtMs;
 	delete wait.dueAtMs;
 	forgetTrouble(wait);
 	return true;
@@ -191,10 +190,8 @@ function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | 
 
 /** Leaves behind the task that has failed, if there is one. */
 function planAgain(order: Order): void {
-	const { task, request, wait } = order;
+	const { task, wait } = order;
 	order.state = 'planned';
-	// It is not in that wave any more: the next one may come after a sleep.
-	delete request?.wave;
 	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
 	delete order.task;
 	delete order.acceptedAtMs;
@@ -217,6 +214,11 @@ export function isOpen({ state }: Order): boolean {
 	return state === 'planned' || state === 'submitting';
 }
 
+/** True where an order has ended with its output item. */
+export function endsWell({ end }: Order): boolean {
+	return end !== undefined && end.error === undefined;
+}
+
 export function hasEnded({ state }: Order): boolean {
 	return state === 'ended';
 }
@@ -236,7 +238,7 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 	moveTo(order, 'ended');
 	const said = [...hints];
 	order.end = said.length > 0 ? { ...end, hints: said } : end;
-	if (order.batch?.retry !== undefined && end.error !== undefined) return;
+	if (order.isRetried && end.error !== undefined) return;
 	dropRequest(order);
 	delete order.scope;
 	delete order.wait;
@@ -244,8 +246,7 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 
 /** Its outcome is known: it is needed for submitting only. */
 function forgetRequest(order: Order): void {
-	delete order.request?.wave;
-	if (order.batch?.retry === undefined) dropRequest(order);
+	if (!order.isRetried) dropRequest(order);
 }
 
 /** Removes the request of an order, which keeps its prompt alone: the output names it. */

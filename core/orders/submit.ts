@@ -5,8 +5,7 @@ import { asCreationError } from '../http/connectionErrors';
 import type { AttemptHooks } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { buyForKey } from '../journal/purchaseKey';
-import { createInSlot, timeLeftForSlot } from './createInSlot';
-import type { FirstWave } from './firstWave';
+import { anyOf, createInSlot, timeLeftForSlot } from './createInSlot';
 import type { GuardedAttempts, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, OrderLedger } from './ledger';
 import type { JobControls } from './jobs';
@@ -42,8 +41,6 @@ export interface SubmitPorts {
 	client: { slots?: RunSlots };
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
-	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
-	firstWave?: FirstWave;
 }
 
 /**
@@ -72,18 +69,14 @@ export async function submit<Answer extends { id: string }>(
 	);
 }
 
-/**
- * Uploads the files that only this process can read, of an order that may be submitted by another execution. Before
- * anything is bought: what was bought must not wait for an upload before it is safe in n8n's database.
- */
-export async function uploadForLater<Answer extends { id: string }>(
+/** Continues an order with what an earlier try has created. Sends nothing. Throws where one may have created it. */
+export async function continueKnown<Answer extends { id: string }>(
 	order: Order,
 	product: Product<Answer, unknown>,
-	ports: SubmitPorts,
-	controls: Pick<JobControls, 'uploading'>,
+	ports: Pick<SubmitPorts, 'ledger' | 'writeAhead' | 'events'>,
 ): Promise<void> {
-	const isHere = [...ports.filesOf(order).values()].some(({ stored }) => stored() === undefined);
-	if (isHere && (await createdBefore(order, product, ports)) === undefined) await upload(order, ports, controls);
+	const created = await createdBefore(order, product, ports);
+	if (created !== undefined) continueWith(order, created, product.status, ports);
 }
 
 function requestOf({ request }: Order): NonNullable<Order['request']> {
@@ -115,7 +108,7 @@ async function createdBefore<Answer extends { id: string }>(
 }
 
 /** Uploads the files of an order, which costs nothing, and puts their URLs into its request. Not called where the thing exists. */
-async function upload(
+export async function upload(
 	order: Order,
 	{ filesOf, uploadImage, writeAhead }: Pick<SubmitPorts, 'filesOf' | 'uploadImage' | 'writeAhead'>,
 	{ uploading }: Pick<JobControls, 'uploading'>,
@@ -130,7 +123,6 @@ async function upload(
 	}
 	request.body = withUploads(request.body, urls);
 	request.uploads = [...urls.values()];
-	delete request.files;
 }
 
 interface Sending extends GuardedAttempts {
@@ -168,7 +160,7 @@ function continueWith(
 	order: Order,
 	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey, boughtIn, uploads, otherIds }: CreatedEntry,
 	status: string,
-	ports: SubmitPorts,
+	ports: Pick<SubmitPorts, 'events'>,
 ): undefined {
 	const { keyHash } = order.request ?? {};
 	if (boughtIn !== undefined && attempt !== undefined) order.purchase = { attempt, hash, boughtIn };
@@ -185,7 +177,7 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
-	{ ledger, writeAhead, events, clock, firstWave, client: { slots }, sleep }: SubmitPorts,
+	{ ledger, writeAhead, events, clock, client: { slots }, sleep }: SubmitPorts,
 	{ request: { body, hash, keyHash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
 	let sentAtMs = clock.now();
@@ -193,7 +185,7 @@ async function send<Answer extends { id: string }>(
 		await guarded.sending();
 		sentAtMs = clock.now();
 	};
-	const tries = notingTries(order, { ...guarded, sending }, firstWave);
+	const tries = notingTries(order, { ...guarded, sending });
 	try {
 		const buy = async () =>
 			await createInSlot(order, { slots, sleep }, tries, async (each) => await create(order, body, each));
@@ -202,7 +194,12 @@ async function send<Answer extends { id: string }>(
 		const answer =
 			keyHash === undefined || keys === undefined
 				? await buy()
-				: await buyForKey(order, keys, { create: buy, timeLeftMs, signal: tries.signal });
+				: await buyForKey(order, keys, {
+						create: buy,
+						timeLeftMs,
+						signal: anyOf(tries.signal, sleep?.signal),
+						onWait: () => sleep?.waitsForOther(order),
+					});
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
@@ -211,7 +208,7 @@ async function send<Answer extends { id: string }>(
 		writeAhead.note?.(order, 'accepted', { taskId: answer.id });
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.
-		if (order.wait) order.wait.startedAtMs = acceptedAtMs;
+		if (order.wait) order.wait.startedAtMs = order.isRetried ? (order.wait.startedAtMs ?? acceptedAtMs) : acceptedAtMs;
 		events.accepted(order);
 		return answer;
 	} catch (thrown) {
@@ -219,19 +216,17 @@ async function send<Answer extends { id: string }>(
 	}
 }
 
-/** Notes each try of a request in its order and in the first wave, too. */
-function notingTries(order: Order, guarded: Omit<Sending, 'request'>, firstWave: FirstWave | undefined): AttemptHooks {
+/** Notes each try of a request in its order, too. */
+function notingTries(order: Order, guarded: Omit<Sending, 'request'>): AttemptHooks {
 	return {
 		...guarded,
 		sending: async () => {
 			await guarded.sending();
-			firstWave?.begin();
 			beginSubmitting(order);
 		},
 		putOff: (pauseMs, answer) => {
 			putOff(order);
 			guarded.putOff(pauseMs, answer);
-			firstWave?.putOff(pauseMs);
 		},
 	};
 }

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { durable } from '../durable/startDurableWait';
+import { durable } from '../durable/handOver';
 import { generationExample, generationHint } from '../generation/builderHint';
 import { imageModels } from '../models';
 import { operationProperties, operationSubtitle } from '../run/operation';

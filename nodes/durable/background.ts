@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
+import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { errorOf, hasEnded, promptOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
@@ -14,7 +15,8 @@ import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
-import { toOrderItems } from './orderItems';
+import { toOrderItems, withHandOver, type OrderItem } from './orderItems';
+import { hasFailed, readData } from './parentExecutions';
 import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -41,6 +43,22 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 	await assertStartable(context, workflowId, name);
 	const store = readLedgerScope(context).store as { handedOver?: Record<string, string> };
 	return { workflowId, name, executions: (store.handedOver ??= {}) };
+}
+
+/**
+ * Finds the execution that an earlier try has handed the orders to before a crash: n8n has not saved its ID with the node. As long as
+ * that execution works, the orders are its own: otherwise the other workflow would get the results twice.
+ */
+export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
+	const { context, background, journal } = run;
+	if (background === undefined || journal === undefined || context.getMode() !== 'retry') return;
+	const executionId = await journal.findSupervisor();
+	if (executionId === undefined || executionId === context.getExecutionId()) return;
+	const data = await readData(context, executionId);
+	if (data === undefined || hasFailed(data)) return;
+	for (const order of orders)
+		if (executionOf(run, background, order) === undefined)
+			background.executions[keyInBackground(run, order)] = executionId;
 }
 
 /** A workflow that starts this node again with its own results would buy without end. */
@@ -100,6 +118,12 @@ async function tryToStart(
 	}
 }
 
+interface HandingOver {
+	orders: Order[];
+	background: Background;
+	facts: HandOver;
+}
+
 /** The answer to an agent: it must neither wait nor ask again. */
 const STARTED =
 	'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
@@ -110,8 +134,7 @@ const STARTED =
  */
 export async function startInBackground(
 	run: Run,
-	orders: Order[],
-	background: Background,
+	{ orders, background, facts }: HandingOver,
 ): Promise<INodeExecutionData[]> {
 	const { workflowId, name, executions } = background;
 	const { context } = run;
@@ -122,10 +145,9 @@ export async function startInBackground(
 	const left = orders.filter((order) => !hasEnded(order) && executionOf(run, background, order) === undefined);
 	const start = async () => {
 		if (left.length === 0) return;
-		const executionId = await startOne(context, left, workflowId);
+		const executionId = await startOne(context, withHandOver(toOrderItems(left), facts), workflowId);
 		for (const order of left) executions[keyInBackground(run, order)] = executionId;
-		// A retry that waits itself does not look for this execution.
-		run.ledger.handedOver(left, Date.now());
+		run.ledger.handedOver(left);
 	};
 	const failure: unknown = await start().catch((thrown: unknown) => thrown);
 	const words = failure instanceof Error ? failure.message : String(failure);
@@ -148,12 +170,12 @@ export async function startInBackground(
 	return items;
 }
 
-async function startOne(context: IExecuteFunctions, orders: Order[], workflowId: string): Promise<string> {
+async function startOne(context: IExecuteFunctions, items: OrderItem[], workflowId: string): Promise<string> {
 	const { errorWorkflow } = context.getWorkflowSettings();
 	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
 	const { executionId } = await context.executeWorkflow(
 		{ code: waitAndStart(context.getNode(), workflowId, errorWorkflow) },
-		toOrderItems(orders),
+		items,
 		undefined,
 		{ doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } },
 	);

@@ -2,6 +2,7 @@ import { deepCopy, type IExecuteFunctions, type INodeExecutionData } from 'n8n-w
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
+import { handOverSchema, type HandOver } from '../../core/orders/handOver';
 import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order, type OrderEnd } from '../../core/orders/order';
 import { makeRefused } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
@@ -12,7 +13,11 @@ import { describe } from '../../core/errors/describe';
  * result, and goes to the error output. The node Results makes the real output of it.
  */
 export interface OrderItem extends INodeExecutionData {
-	json: { error: string; message: string; details: { task_id?: string; gateway_order: Order; is_canceled?: true } };
+	json: {
+		error: string;
+		message: string;
+		details: { task_id?: string; gateway_order: Order; gateway_run?: HandOver; is_canceled?: true };
+	};
 }
 
 const orderItemSchema = z.object({
@@ -33,16 +38,29 @@ export function toOrderItems(orders: Order[]): OrderItem[] {
 		return known.get(text) as T;
 	};
 	return orders.map((order) => {
-		const { request, task, wait, result, batch } = order;
+		const { request, task, wait, result } = order;
 		return toOrderItem({
 			...order,
 			...(request && { request: { ...request } }),
 			...(task && { task: { ...task } }),
-			...(batch && { batch: share(batch) }),
 			...(result && { result: share(result) }),
 			...(wait && { wait: { ...wait, plan: share(wait.plan), ...(wait.polls && { polls: [...wait.polls] }) } }),
 		});
 	});
+}
+
+/** The same with the facts about their run, which the first item carries for all. */
+export function withHandOver([first, ...others]: OrderItem[], handOver: HandOver): OrderItem[] {
+	if (first === undefined) return [];
+	const details = { ...first.json.details, gateway_run: handOver };
+	return [{ ...first, json: { ...first.json, details } }, ...others];
+}
+
+/** The facts about the run of these orders. Throws where they are not there. */
+export function handOverOf(items: INodeExecutionData[]): HandOver {
+	const handOver = handOverSchema.safeParse(detailsOf(items[0] ?? { json: {} }).gateway_run).data;
+	if (handOver === undefined) throw gatewayError('operationNotForWorkflows', {});
+	return handOver;
 }
 
 /** The order as an item. Files are where n8n looks for them. */

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { onAbort } from '../../core/abort';
-import type { Order } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 
 /**
@@ -74,11 +73,6 @@ function wasStopped(data: IRunExecutionData | undefined): boolean {
 	return reason === 'manual' || reason === 'timeout';
 }
 
-/** As the orders of a run know it: see `outermostOf`. */
-function outermostIn(orders: readonly Order[]): string | undefined {
-	return orders.map(({ batch }) => batch?.outermost).find((id) => id !== undefined);
-}
-
 /**
  * The outermost execution that waits for what this one does, where those around it have ended and wait no more: this one is
  * a retry, or one of those around it is. Undefined where all of them wait.
@@ -109,12 +103,12 @@ export class ParentExecutions {
 
 	/**
 	 * @param store is kept while the execution sleeps
-	 * @param orders that they wait for
+	 * @param outermost see `outermostOf`
 	 */
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly store: { parents?: unknown },
-		private readonly orders: readonly Order[],
+		private readonly outermost?: string,
 	) {}
 
 	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
@@ -144,7 +138,7 @@ export class ParentExecutions {
 	}
 
 	private next(id: string, data: IRunExecutionData): string | undefined {
-		return id === outermostIn(this.orders) ? undefined : waitingFor(data);
+		return id === this.outermost ? undefined : waitingFor(data);
 	}
 
 	/** The time until the next question. */

@@ -6,7 +6,6 @@ import { gatewayError, stoppedError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { extensionOf, SIGNATURE_BYTES, typeByContent } from '../../core/mediaTypes';
-import { MAX_FILE_NAME_LENGTH, MAX_MIME_TYPE_LENGTH } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
 import { toText } from '../form/fieldReader';
@@ -50,18 +49,9 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 			if (!known?.startsWith('image/')) throw gatewayError('notAnImage', { label, name, mimeType });
 			type = { mimeType: known, extension: extensionOf(known) };
 		},
-		stored: () => {
-			const { mimeType, fileName } = describeFile();
-			return data.id === undefined ? undefined : { id: data.id, ...cutToFit(mimeType, fileName) };
-		},
+		stored: () => (data.id === undefined ? undefined : { id: data.id, fileName: describeFile().fileName }),
 	});
 }
-
-/** An order that keeps the file could not be read with more. n8n makes file names of URLs. */
-const cutToFit = (mimeType: string, fileName: string) => ({
-	mimeType: mimeType.slice(0, MAX_MIME_TYPE_LENGTH),
-	fileName: fileName.slice(0, MAX_FILE_NAME_LENGTH),
-});
 
 interface NamedFile {
 	data: IBinaryData;

@@ -2,16 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { pendingUploads, withReferences, type PendingFiles, type PendingUpload } from '../../core/models/images';
+import { pendingUploads, withReferences, type PendingUpload } from '../../core/models/images';
 import { allFields, CUSTOM_MODEL, type ModelSpec } from '../../core/models/spec';
-import type { Order, StoredFile } from '../../core/orders/order';
+import type { Order } from '../../core/orders/order';
 import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { promptField } from '../models/commonFields';
 import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
 import { purchaseKeyOption, readSubmitAgain } from '../form/options';
-import { isToBeRenamed } from '../run/fileHashes';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
@@ -42,6 +41,7 @@ export function generate(media: Media): Operation {
 		waitsFor: 'task',
 		describes: 'task',
 		canReuse: true,
+		canBuy: true,
 		prepare: async (item, run) => await orderGeneration(item, run, media),
 		promptOf: promptInForm,
 		product: taskProduct,
@@ -82,24 +82,10 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
 	const key = options.text(purchaseKeyOption);
 	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
-	if (run.batch !== undefined) throw gatewayError('purchaseKeyNotHere', {});
 	const why = await untilAborted(run.openJournal(), run.context.getExecutionCancelSignal());
 	if (why !== undefined || run.journal?.isWithoutRows !== false)
 		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });
 	return { keyHash: await hashOfKeyHere(run.context, key) };
-}
-
-/** n8n may remove the files of an execution that has ended, before later waves: they are uploaded before anything is bought. */
-const staysForBackground = () => false;
-
-/** The same for files of a webhook, which n8n renames as soon as the execution sleeps. */
-const staysWhileAsleep = ({ id }: StoredFile) => !isToBeRenamed(id);
-
-function withPlaces(files: PendingFiles, stays: (file: StoredFile) => boolean): PendingFiles {
-	const placeOf = (file: StoredFile | undefined) => (file !== undefined && stays(file) ? file : undefined);
-	return new Map(
-		[...files].map(([reference, { read, stored }]) => [reference, { read, stored: () => placeOf(stored()) }]),
-	);
 }
 
 /**
@@ -138,7 +124,7 @@ export async function identifyFiles(images: PendingUpload[], { item, run, isKeye
 	};
 	const known = entry();
 	// Under a Purchase Key the request has to be the same in every execution.
-	if (run.batch === undefined && (known === undefined || isKeyed))
+	if (known === undefined || isKeyed)
 		for (const image of images) await identifyByContent(item, image, run.fileHash);
 	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
 }
@@ -152,7 +138,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.waiting !== 'dontWait';
 	const result = readResult(item, planned.body, waits ? models : undefined);
-	const isDeferred = waits && run.batch !== undefined;
+	const isDeferred = waits && run.handsOver;
 	const wait = readWait(item, isDeferred ? durable(timeoutOption) : timeoutOption, run);
 	if (isDeferred) assertCanBeDeferred(run, planned.body);
 	const { body, files } = withReferences(planned.body);
@@ -168,10 +154,11 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 			...key,
 		},
 		then: waits ? 'poll' : 'nothing',
+		isRetried: run.handsOver && run.retryOnFail !== undefined ? true : undefined,
 		wait,
 		result,
 		input: run.background ? passAlong(item) : undefined,
 	});
-	run.files.set(order, withPlaces(files, run.background === undefined ? staysWhileAsleep : staysForBackground));
+	run.files.set(order, files);
 	return order;
 }

@@ -1,4 +1,4 @@
-import { MOST_CONCURRENT_TASKS } from '../../core/orders/batch';
+import { MOST_CONCURRENT_TASKS } from '../../core/orders/handOver';
 import { makeOrder } from '../../core/orders/states';
 import { resultField, simplifyField, taskIdField, waitForResultField } from '../form/fields';
 import * as options from '../form/options';
@@ -47,7 +47,7 @@ export function getResult(media: Media): Operation {
 			// Without waiting, whatever the record holds is the answer to the question how the task stands.
 			if (run.waiting === 'dontWait')
 				return makeOrder({ ...order, then: 'read', result: { ...result, resultNeeded: false } });
-			const wait = readWait(item, run.batch ? durable(timeoutOption) : timeoutOption, run);
+			const wait = readWait(item, run.handsOver ? durable(timeoutOption) : timeoutOption, run);
 			return makeOrder({ ...order, then: 'poll', wait, result });
 		},
 		product: taskProduct,

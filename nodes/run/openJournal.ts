@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
 import { untilAborted } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
-import { Journal } from '../../core/journal/journal';
+import { Journal, type JournalPorts } from '../../core/journal/journal';
 import { Marks } from '../../core/journal/marks';
 import { NoTableError } from '../../core/journal/table';
 import type { OrderLedger } from '../../core/orders/ledger';
@@ -24,6 +24,8 @@ interface Opening {
 	store?: WriteAheadStore;
 	client: GatewayClient;
 	hints: Set<string>;
+	/** Without rows, nothing may be bought. */
+	needsRows: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ interface Opening {
  */
 export async function openJournal(
 	context: IExecuteFunctions,
-	{ ledger, writeAhead, store, client, hints }: Opening,
+	{ ledger, writeAhead, store, client, hints, needsRows }: Opening,
 ): Promise<Journal | string> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	if (!hasPurchaseLog(credential)) return LOG_IS_OFF;
@@ -44,28 +46,44 @@ export async function openJournal(
 		hints.add(HINTS.notInPurchaseLog({ why }));
 		return why;
 	}
-	const tell = (why: string) =>
-		hints.add(journal.isWithoutRows ? HINTS.notInPurchaseLog({ why }) : HINTS.rowsMissing({ why }));
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
-	const journal = new Journal({
+	const journal: Journal = journalOf(context, {
 		columns: { workflow, node, execution: scope.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
 		identity: {
 			...{ workflowId: String(id), nodeId },
 			...{ establishedAtMs: scope.establishedAtMs, runIndex: scope.runIndex },
 		},
+		...{ writeAhead, store, ledger, rows, needsRows },
+		tell: (why) => hints.add(journal.isWithoutRows ? HINTS.notInPurchaseLog({ why }) : HINTS.rowsMissing({ why })),
+	});
+	return journal;
+}
+
+interface JournalParts extends Pick<JournalPorts, 'columns' | 'identity' | 'ledger' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'> {
+	writeAhead: WriteAheadLog;
+	/** n8n's table of processed data. */
+	store?: WriteAheadStore;
+	rows: NonNullable<GatewayClient['rows']>;
+}
+
+/** The journal of a run in n8n's data table. */
+export function journalOf(context: IExecuteFunctions, parts: JournalParts): Journal {
+	const { writeAhead, store, rows, ...ports } = parts;
+	const { scope } = writeAhead;
+	const beganAtMs = Number(ports.identity.establishedAtMs);
+	return new Journal({
+		...ports,
 		isRetry: scope.isRetry,
-		isOld: mayLackOldRows(scope.establishedAtMs),
-		table: new N8nJournalTable(context, tell, scope.establishedAtMs),
+		// The wait of a run that was handed over ends before rows are removed.
+		isOld: ports.handedOver === undefined && mayLackOldRows(beganAtMs),
+		table: new N8nJournalTable(context, ports.tell, beganAtMs),
 		marks: new Marks(scope, writeAhead, store),
 		withoutRows: writeAhead,
 		rows: rows.budget,
 		pace: rows.pace,
-		ledger,
 		clock: realClock,
-		tell,
 	});
-	return journal;
 }
 
 function whyNotHere(context: IExecuteFunctions): string | undefined {

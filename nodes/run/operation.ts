@@ -5,6 +5,7 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import type { Order } from '../../core/orders/order';
 import type { ChoiceField } from '../form/fieldReader';
 import type { Waiting } from '../form/fields';
 import { toProperty } from '../../core/models/toProperties';
@@ -27,6 +28,8 @@ export interface Operation {
 	waitsFor?: Unfinished;
 	/** Its options have Reuse While Building: see `reuse.ts`. */
 	canReuse?: boolean;
+	/** Tasks are bought, in other executions maybe. */
+	canBuy?: boolean;
 	/** The kind of thing that its items describe: errors name it by its ID. */
 	describes?: Described;
 	/** The prompt in the form of an item, for the error of a form that cannot be used. */
@@ -44,8 +47,10 @@ export interface Durable {
 	obstacle: (context: IExecuteFunctions) => Promise<string | undefined>;
 	/** The workflow to start with the results, checked. Throws a `badInput` error. */
 	readBackground: (context: IExecuteFunctions) => Promise<Background>;
-	/** Waits for the tasks of the run, here or in another execution, and returns the output. */
-	startDurableWait: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[]>;
+	/** Finds the execution that an earlier try has handed the orders to, before a crash. */
+	findHandedOver: (run: Run, orders: Order[]) => Promise<void>;
+	/** Hands the orders of the run to another execution, and returns the output until then; undefined where n8n does not run it. */
+	handOver: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[] | undefined>;
 }
 
 /** A dropdown has at least one entry. */

@@ -21,7 +21,6 @@ const MOST_TOLD = 1000;
 
 const KEY = 'generationGatewayReused';
 
-const NOT_IN_LOG = 'with this choice of Wait, the purchase log has no rows yet';
 
 /** The option Reuse While Building; undefined where it never has an effect: only a person who builds a workflow wants it. */
 export function readReuse(context: IExecuteFunctions, options: OptionsReader): boolean | undefined {
@@ -39,7 +38,7 @@ export async function reuseTasks(run: Run, orders: readonly Order[]): Promise<Ga
 		return state === 'planned' && request !== undefined && run.ledger.find(item, request.hash) === undefined;
 	});
 	if (open.length === 0) return undefined;
-	const obstacle = run.batch === undefined ? await whyNoRows(run) : NOT_IN_LOG;
+	const obstacle = await whyNoRows(run);
 	if (obstacle !== undefined) return tellNoEffect(run, obstacle);
 	try {
 		await reuseFrom(run, open, await readRows(run, open));

@@ -1,10 +1,9 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { CreditsNote } from '../../core/account/spendingRun';
 import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
 import type { PendingFiles } from '../../core/models/images';
-import { FirstWave } from '../../core/orders/firstWave';
-import type { Batch } from '../../core/orders/batch';
+import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import type { Ports } from '../../core/orders/advance';
@@ -72,8 +71,12 @@ export interface Run {
 	background?: Background;
 	/** Tells the user how far it is. */
 	progress: Progress;
-	/** Present where the orders of this run go on in another execution. */
-	batch?: Batch;
+	/** True where the orders of this run go on in another execution. */
+	handsOver: boolean;
+	/** Retry On Fail, which n8n does not play there. Absent where it is off, or nothing is handed over. */
+	retryOnFail?: HandOver['retry'];
+	/** The output until n8n replaces it, once the orders have been handed over. */
+	asleep?: INodeExecutionData[];
 	/** Files that are still to be uploaded, beside the orders that refer to them. */
 	files: Map<Order, PendingFiles>;
 	/** The hash of a file's content, by n8n's ID of it: see `fileHashes.ts`. */
@@ -94,11 +97,9 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
 
 /**
  * The ports of the engine for orders of a run.
- *
- * @param count how many orders there are
  */
-export function portsOf(run: Run, product: Product<{ id: string }, unknown>, count: number): Ports {
-	const { client, ledger, log, files, progress, batch } = run;
+export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Ports {
+	const { client, ledger, log, files, progress } = run;
 	return {
 		product,
 		client,
@@ -109,6 +110,5 @@ export function portsOf(run: Run, product: Product<{ id: string }, unknown>, cou
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),
 		watch: progress.watch,
-		firstWave: batch && new FirstWave(realClock, count, batch.places),
 	};
 }

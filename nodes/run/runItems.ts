@@ -4,6 +4,7 @@ import { takingBreaks } from '../../core/clock';
 import { gatewayError, GatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
 import type { Ports } from '../../core/orders/advance';
+import { readyToHandOver } from '../../core/orders/canary';
 import { advanceAll } from '../../core/orders/engine';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
@@ -29,7 +30,11 @@ export interface ItemsToRun {
 	/** See `Operation`. */
 	promptOf?: (item: Item) => string | undefined;
 	/** Undefined for an operation that only reads. */
-	ports: (orders: Order[]) => Ports | undefined;
+	ports: () => Ports | undefined;
+	/** See `Durable`. */
+	handOver: (worked: Worked[]) => Promise<INodeExecutionData[] | undefined>;
+	/** See `Durable`. */
+	findHandedOver: (orders: Order[]) => Promise<void>;
 	/** Called when all items have been prepared, before anything is sent. */
 	onPrepared: (orders: Order[]) => Promise<void>;
 }
@@ -77,9 +82,10 @@ const ordersOf = (prepared: Prepared[]) => prepared.flatMap(({ work }) => (isOrd
 async function workOnPrepared(
 	run: Run,
 	prepared: Prepared[],
-	{ errorContext, ports: portsOfOrders, onPrepared }: ItemsToRun,
+	items: ItemsToRun,
 ): Promise<Worked[] | undefined> {
-	const { context, ledger } = run;
+	const { context } = run;
+	const { errorContext, ports: portsOfOrders, onPrepared } = items;
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
@@ -89,17 +95,35 @@ async function workOnPrepared(
 	if (mistake !== undefined && !continueOnError)
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
 	const orders = ordersOf(prepared);
-	const { batch } = run;
-	// What goes on in another execution has no rows.
-	if (batch === undefined && orders.some(({ state }) => state === 'planned')) await run.openJournal();
-	const { journal } = run;
+	if (orders.some(({ state }) => state === 'planned')) await run.openJournal();
+	if (run.background !== undefined) await items.findHandedOver(orders);
 	// A stop does not wait for n8n's database.
-	await untilAborted(Promise.all([onPrepared(orders), journal?.takeOver(orders)]), signal);
-	for (const order of orders) order.batch = batch;
-	const isElsewhere = (order: Order) =>
-		run.background !== undefined && executionOf(run, run.background, order) !== undefined;
-	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
-	const isLater = (order: Order) => isElsewhere(order) || journal?.isUnsettled(order) === true;
+	const here = orders.filter((order) => !isElsewhere(run, order));
+	await untilAborted(Promise.all([onPrepared(orders), run.journal?.takeOver(here)]), signal);
+	const working = { run, prepared, orders, ports: portsOfOrders(), errorContext, continueOnError, signal };
+	const handedOver = run.handsOver ? await handOverAll(working, items.handOver) : undefined;
+	return handedOver ?? (await finish(working, await advanceHere(working)));
+}
+
+interface Working {
+	run: Run;
+	prepared: Prepared[];
+	orders: Order[];
+	ports?: Ports;
+	errorContext: ItemsToRun['errorContext'];
+	continueOnError: boolean;
+	signal?: AbortSignal;
+}
+
+/** True for an order that an earlier try has handed to another execution. */
+function isElsewhere(run: Run, order: Order): boolean {
+	return run.background !== undefined && executionOf(run, run.background, order) !== undefined;
+}
+
+/** Works on all items until all have ended. Returns one outcome for each. */
+async function advanceHere({ run, prepared, orders, ports, continueOnError, signal }: Working) {
+	const { journal } = run;
+	const isLater = (order: Order) => isElsewhere(run, order) || journal?.isUnsettled(order) === true;
 	const works = prepared.map(({ work }) => (isOrder(work) && !isLater(work) ? work : toJob(work)));
 	const options = {
 		concurrency: run.options.concurrency,
@@ -107,35 +131,63 @@ async function workOnPrepared(
 		// A key that is refused is refused for those that begin later, too.
 		gate: new SubmissionGate(),
 		signal,
-		submitUntil: ports?.firstWave?.signal,
 	};
 	const unsettled = orders.filter((order) => journal?.isUnsettled(order));
 	const { outcomes } = await advanceAll(works, ports, options);
 	const endsHere = !continueOnError && outcomes.some(({ ok }) => !ok);
-	if (journal !== undefined && unsettled.length > 0 && !endsHere) {
-		await journal.settle(signal);
-		const settled = await advanceAll(unsettled, ports, options);
-		for (const [index, order] of unsettled.entries()) {
-			const outcome = settled.outcomes[index];
-			if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
-		}
+	if (journal === undefined || unsettled.length === 0 || endsHere) return outcomes;
+	await journal.settle(signal);
+	const settled = await advanceAll(unsettled, ports, options);
+	for (const [index, order] of unsettled.entries()) {
+		const outcome = settled.outcomes[index];
+		if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
 	}
-	await untilAborted(journal?.end(orders) ?? Promise.resolve(), signal);
+	return outcomes;
+}
+
+/** Hands all orders that have not ended to another execution. Undefined where the node has to go on with them in memory. */
+async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): Promise<Worked[] | undefined> {
+	const { run, prepared, orders, ports, continueOnError, signal } = working;
+	const { journal } = run;
+	if (ports === undefined) return undefined;
+	if (orders.some((order) => journal?.isUnsettled(order))) await journal?.settle(signal);
+	// The execution that goes on would not know of a doubt that a person has overruled here.
+	const submitsAll = journal?.isInDoubt === true;
+	const ready = await readyToHandOver(
+		orders.filter((order) => !isElsewhere(run, order)),
+		ports,
+		{ continueOnError, signal, submitsAll },
+	);
+	const outcomes = prepared.map(({ work }): JobOutcome<undefined> => {
+		if (work instanceof GatewayError) return { ok: false, error: work };
+		return (isOrder(work) && ready.get(work)) || { ok: true, value: undefined };
+	});
+	const worked = await finish(working, outcomes);
+	if (worked === undefined || !worked.some(goesOn)) return worked;
+	if (journal?.isWithoutRows !== true) run.asleep = await handOver(worked);
+	if (run.asleep !== undefined) return worked;
+	// To go back to memory is to take over: a supervisor may have written a lease.
+	if (journal !== undefined && !journal.isWithoutRows) run.journal = journal.takenBack();
+	await run.journal?.takeOver(orders);
+	working.ports = working.ports && { ...working.ports, writeAhead: run.journal ?? run.writeAhead };
+	return undefined;
+}
+
+/** The end of the work in this execution. Throws where the node stops at errors. Undefined where the user has stopped it. */
+async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOutput | undefined>>) {
+	const { run, prepared, orders, errorContext, continueOnError, signal } = working;
+	await untilAborted(run.journal?.end(orders) ?? Promise.resolve(), signal);
+	await run.writeAhead.end(signal);
 	if (signal?.aborted) {
-		await run.writeAhead.end(signal);
 		run.log.stopped();
 		return undefined;
 	}
-
 	const worked = outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
 	const first = firstFailure(worked);
-	const isRefused = first !== undefined && !continueOnError;
-	if (isRefused || !worked.some(goesOn)) await run.writeAhead.end(signal);
-	if (isRefused) {
-		const about = { ...errorContext, items: works.length };
-		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
-	}
-	return worked;
+	if (first === undefined || continueOnError) return worked;
+	const about = { ...errorContext, items: prepared.length };
+	const summary = summarizeAccepted(orders, run.ledger.ids, first.error, about);
+	throw toNodeError(first.error, { ...errorContext, itemIndex: first.itemIndex }, summary);
 }
 
 /** Of items that share an error, which names them all. */
@@ -249,9 +301,7 @@ function toJob(work: Work | GatewayError): Job<JobOutput | undefined> {
 function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, prompt }: Prepared): Worked {
 	const error = outcome.ok ? undefined : outcome.error;
 	if (isOrder(work)) {
-		// The first wave is over: it is submitted elsewhere.
-		const isLater = work.state === 'planned' && error?.kind === 'stopped';
-		return { ...outcomeOf(work), order: work, error: isLater ? undefined : error };
+		return { ...outcomeOf(work), order: work, error };
 	}
 	if (outcome.ok) return { output: outcome.value };
 	const { passedOn, task } = work instanceof GatewayError ? {} : work;

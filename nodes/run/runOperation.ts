@@ -2,7 +2,6 @@ import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from
 import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError } from '../../core/errors';
 import { getPath, type JsonObject } from '../../core/json';
-import type { Batch } from '../../core/orders/batch';
 import { OrderLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
@@ -11,7 +10,7 @@ import { toNodeError } from '../errors/toNodeError';
 import { FieldReader, OptionsReader } from '../form/fieldReader';
 import { concurrentTasksOption, pollIntervalOption, reportCreditsOption } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
-import { hintsFor, notSentHint } from './hints';
+import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
@@ -22,8 +21,8 @@ import { readPollPlan } from './waitOptions';
 import { createWriteAheadLog } from './writeAheadStore';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './fileHashes';
-import { portsOf, sharing, type Run, type RunOptions } from './run';
-import { goesOn, refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
+import { portsOf, sharing, type Run } from './run';
+import { refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
 import type { ItemContext, Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
@@ -139,7 +138,9 @@ async function workOn(
 		errorContext,
 		promptOf: operation.promptOf,
 		prepare: async (item) => await operation.prepare(item, run),
-		ports: (orders) => operation.product && portsOf(run, operation.product(run), orders.length),
+		ports: () => operation.product && portsOf(run, operation.product(run)),
+		handOver: async (worked) => await durable?.handOver(run, worked),
+		findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
 		onPrepared: async (orders) => {
 			progress.orders = orders;
 			if (orders.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
@@ -149,7 +150,7 @@ async function workOn(
 		trace(context, progress.orders, client.requestsSent);
 	});
 	await telling;
-	return worked === undefined ? [] : await toOutput(run, worked, errorContext, durable);
+	return worked === undefined ? [] : await toOutput(run, worked, errorContext);
 }
 
 function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
@@ -163,22 +164,29 @@ function showHints(run: Run, { option, waitsFor, describes }: Operation, output:
 	}
 }
 
-/** False where n8n cannot wait in its database: then the node waits in memory, and a hint says why. */
-async function canSurvive(context: IExecuteFunctions, hints: Set<string>, durable?: Durable): Promise<boolean> {
-	if (durable === undefined || isToolRun(context)) return false;
-	const obstacle = await durable.obstacle(context);
-	if (obstacle !== undefined) hints.add(obstacle);
-	return obstacle === undefined;
+/**
+ * True where the orders go on in another execution. False where n8n cannot wait in its database, or has no table for what is bought
+ * there: then the node waits in memory, and a hint says why. In Another Workflow it cannot: throws, before anything is sent.
+ */
+async function handsOver(run: Run, { buys, durable }: { buys: boolean; durable?: Durable }): Promise<boolean> {
+	const { context, waiting, background, hints } = run;
+	if (durable === undefined || (waiting !== 'acrossRestarts' && background === undefined)) return false;
+	if (background === undefined) {
+		if (isToolRun(context)) return false;
+		const obstacle = await durable.obstacle(context);
+		if (obstacle !== undefined) hints.add(obstacle);
+		if (obstacle !== undefined) return false;
+	}
+	const why = buys ? await run.openJournal() : undefined;
+	if (why === undefined) return true;
+	if (background !== undefined) throw gatewayError('backgroundNotPossible', { why });
+	hints.add(HINTS.awakeWithoutRows({ why }));
+	return false;
 }
 
 /** The output items of what has ended; orders that have not ended go on in another execution. */
-async function toOutput(
-	run: Run,
-	worked: Worked[],
-	errorContext: ItemContext,
-	durable?: Durable,
-): Promise<INodeExecutionData[]> {
-	if (durable !== undefined && worked.some(goesOn)) return await durable.startDurableWait(run, worked);
+async function toOutput(run: Run, worked: Worked[], errorContext: ItemContext): Promise<INodeExecutionData[]> {
+	if (run.asleep !== undefined) return run.asleep;
 	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
 	const items = await toItems(run.context, worked, errorContext);
@@ -186,29 +194,6 @@ async function toOutput(
 	await reportCredits(run, orders);
 	tellOfReuse(run, orders);
 	return items;
-}
-
-/** The facts about a run that its orders need where they go on in another execution. */
-function batchOf(
-	context: IExecuteFunctions,
-	{ concurrency }: RunOptions,
-	{
-		client: { requestsPerSecond },
-		writeAhead: { name },
-		ledger,
-		background,
-	}: Pick<Run, 'client' | 'writeAhead' | 'ledger' | 'background'>,
-): Batch {
-	const retry = readRetryOnFail(context, ledger.scope);
-	return {
-		name,
-		places: concurrency,
-		requestsPerSecond,
-		// In the background, the node has succeeded: what becomes of an error is up to the other workflow.
-		stopsAtError: background === undefined && !context.continueOnFail(),
-		...(retry === undefined ? {} : { retry }),
-		waves: 0,
-	};
 }
 
 /**
@@ -232,7 +217,7 @@ const isExpressionText = (value: unknown): value is string => typeof value === '
 /** Reads the options of the whole run for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
-	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor, canReuse }: Operation,
+	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor, canReuse, canBuy }: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
 	const { parameters } = context.getNode();
@@ -257,12 +242,7 @@ async function prepareRun(
 		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
 		pollPlan: readPollPlan(options),
 	};
-	const survives = waiting === 'acrossRestarts' && (await canSurvive(context, hints, durable));
-	const defers = background !== undefined || survives;
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
-	const batch = defers
-		? { ...batchOf(context, ofRun, { client, writeAhead, ledger, background }), ...(credits && { credits }) }
-		: undefined;
 	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, files, shared, fileHash };
@@ -278,15 +258,18 @@ async function prepareRun(
 		hints,
 		notSent,
 		background,
-		batch,
+		handsOver: false,
 		...memory,
 		openJournal: once(async () => {
-			const opened = await openJournal(context, { ledger, writeAhead, store, client, hints });
+			const needsRows = background !== undefined;
+			const opened = await openJournal(context, { ledger, writeAhead, store, client, hints, needsRows });
 			if (typeof opened === 'string') return opened;
 			run.journal = opened;
 			return undefined;
 		}),
 	};
+	run.handsOver = await handsOver(run, { buys: canBuy === true, durable });
+	if (run.handsOver) run.retryOnFail = readRetryOnFail(context, ledger.scope);
 	return run;
 }
 

@@ -25,6 +25,24 @@ export function createWriteAheadLog(
 	return { writeAhead: new WriteAheadLog(scope, ledger, store), store };
 }
 
+/** The same for a run that was handed to this execution. */
+export function writeAheadOfRun(
+	context: IExecuteFunctions,
+	ledger: OrderLedger,
+	establishedAtMs: number | string,
+): { writeAhead: WriteAheadLog; store?: WriteAheadStore } {
+	const { executionId, runIndex } = ledger.scope;
+	const scope = {
+		execution: `established ${establishedAtMs}`,
+		isLasting: true,
+		deadRun: nameRun(String(establishedAtMs), runIndex),
+		establishedAtMs: Number(establishedAtMs),
+		...{ executionId, runIndex, isRetry: true },
+	};
+	const store = recordOf(context);
+	return { writeAhead: new WriteAheadLog(scope, ledger, store), store };
+}
+
 /** The name that tells the run from others, and the store; without one, nothing is written ahead. */
 function openWriteAhead(
 	context: IExecuteFunctions,

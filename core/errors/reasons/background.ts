@@ -16,10 +16,10 @@ export const BACKGROUND = {
 		advice: 'Pass along only what you need to identify the item, such as an ID.',
 	},
 	backgroundNotPossible: {
-		message: ({ missing }: { missing?: string }) =>
-			`Wait cannot be In Another Workflow here: ${missing === undefined ? 'it needs n8n 2.41 or later and a saved workflow' : `this n8n excludes the node "${missing}"`}`,
-		advice: ({ missing }: { missing?: string }) =>
-			`${missing === undefined ? 'Save the workflow, or update n8n' : 'Remove it from NODES_EXCLUDE'}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
+		message: ({ missing, why = 'it needs n8n 2.41 or later and a saved workflow' }: { missing?: string; why?: string }) =>
+			`Wait cannot be In Another Workflow here: ${missing === undefined ? why : `this n8n excludes the node "${missing}"`}`,
+		advice: ({ missing, why }: { missing?: string; why?: string }) =>
+			`${missing !== undefined ? 'Remove it from NODES_EXCLUDE' : why === undefined ? 'Save the workflow, or update n8n' : `It needs n8n's data tables`}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
 	},
 	workflowLoops: {
 		message: 'The workflow could start this node again with its own results, and pay each time',

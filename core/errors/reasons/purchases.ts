@@ -23,12 +23,6 @@ export const PURCHASES = {
 			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Purchase Log has to be on in the credential, and n8n needs its data tables.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
-	purchaseKeyNotHere: {
-		kind: 'badInput',
-		message: 'A Purchase Key cannot be used together with this choice of Wait',
-		advice: "Set Wait to Until Ready or Don't Wait, or remove Purchase Key from the options.",
-		created: 'nothing',
-	},
 	purchaseKeyShared: {
 		kind: 'badInput',
 		message: ({ items }: { items: string }) => `Items ${items} have the same Purchase Key, but not the same request`,

@@ -1,0 +1,58 @@
+import type { Clock } from '../clock';
+import type { PollerClaim } from '../orders/handOver';
+import { outlasting } from '../orders/outlasting';
+import { wordsOf } from '../text';
+import { GAPS } from './gap';
+import { journalRow, LEASE, nameOfRun, parseRow, type RunColumns, type RunIdentity, type StoredRow } from './row';
+import { NoTableError, type JournalTable } from './table';
+
+export interface Claiming {
+	columns: Omit<RunColumns, 'run'>;
+	identity: RunIdentity;
+	table: Pick<JournalTable, 'insertAndLook'>;
+	clock: Clock;
+	/** The name of the lease to write. */
+	lease: string;
+	/** The lease of the last poller that was started, or that of the execution of the node; absent where there is none. */
+	lastLease?: string;
+}
+
+/** The name of the lease of a poller, by the execution that supervises it. */
+export const leaseOfPoller = (supervisor: string, round: number, nowMs: number) =>
+	`${supervisor}-poller${round}-${nowMs.toString(36)}`;
+
+/** True for such a name. */
+export const isOfPoller = (lease: string) => /-poller\d+-[^-]*$/.test(lease);
+
+/**
+ * Writes the lease of a poller before its supervisor starts it, and looks for those before it. From the moment at which the lease is
+ * in the table, nothing else sends: a poller that reads the rows after that sees all that was sent.
+ *
+ * Where the lease of the last poller is not there, a person has cleared the table: rows that are missing mean nothing then.
+ */
+export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
+	const { columns, identity, table, clock, lease, lastLease } = claiming;
+	const run = nameOfRun(identity);
+	const row = journalRow.parse({ ...columns, run, attempt: lease, state: LEASE, key_hash: run });
+	const look = { claims: [run], afterId: 0 };
+	let error: string | undefined;
+	const insert = async () =>
+		await table.insertAndLook([row], look).catch((thrown: unknown) => {
+			if (!(thrown instanceof NoTableError)) throw thrown;
+			error = wordsOf(thrown);
+			return [];
+		});
+	const found = await outlasting(clock, insert).catch((thrown: unknown) => {
+		error = wordsOf(thrown);
+		return [];
+	});
+	if (error !== undefined) return { lease, error: error.slice(0, 500), isReplayed: true };
+	const { first } = columns;
+	const isOfRun = (row?: StoredRow) => row?.state === LEASE && (first === '' || ['', first].includes(row.first));
+	const leases = found.map(parseRow).filter(isOfRun);
+	const isThere = (name: string) => leases.some((each) => each?.attempt === name);
+	const isGone = !isThere(lease) || (lastLease !== undefined && !isThere(lastLease));
+	// Besides the first try, which has ended: another execution has taken over meanwhile.
+	const hasOther = leases.some((each) => each?.attempt !== lease && each?.execution !== first);
+	return { lease, isReplayed: hasOther || isGone, ...(isGone && { gap: GAPS.rowsRemoved }) };
+}

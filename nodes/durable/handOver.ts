@@ -1,0 +1,108 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { asGatewayError } from '../../core/errors';
+import type { HandOver } from '../../core/orders/handOver';
+import type { Order } from '../../core/orders/order';
+import { hasEnded, makeRefused } from '../../core/orders/states';
+import { HINTS } from '../run/hints';
+import type { Run } from '../run/run';
+import { onErrorOf, type Worked } from '../run/toItem';
+import { findHandedOver, readBackground, startInBackground } from './background';
+import { obstacle } from './obstacle';
+import { outermostOf } from './parentExecutions';
+import { toPlaceholder, toOrderItems, withHandOver } from './orderItems';
+import { stepOf } from './steps';
+import { waitAndOutputResults } from './subWorkflow';
+import { adviceFor, whyWokenLate } from './wakeUp';
+
+/** Waiting in n8n's database, and its hidden operations. */
+export const durable = { stepOf, obstacle, readBackground, findHandedOver, handOver };
+
+/** After the last timeout of an order, its execution has so long to end: to wake up, and to fetch what has finished. */
+const TO_END_MS = 600_000;
+
+/**
+ * Hands the orders of the run to a sub-execution, and sleeps with it. Returns what is left of the items until n8n replaces it;
+ * undefined where n8n does not run it, so that the node waits in memory.
+ */
+async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[] | undefined> {
+	const { context } = run;
+	const orders = worked.map(toOrder);
+	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
+	const why = whyWokenLate();
+	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why, advice: adviceFor(why) }));
+	const facts = factsOf(run, orders);
+	if (run.background) return await startInBackground(run, { orders, background: run.background, facts });
+	const id = await startSleeping(run, orders, { ...facts, outermost: await outermostOf(context) });
+	if (id === undefined) return undefined;
+	run.ledger.handedOver(orders);
+	run.hints.add(HINTS.asleep({ id }));
+	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
+	const items = orders.map(toPlaceholder);
+	// When a person stops and then retries this execution, n8n passes on what it has stored as the input of this node.
+	context.getExecuteData().data = { main: [items] };
+	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
+}
+
+function factsOf({ context, options, background, retryOnFail, credits, journal, writeAhead }: Run, orders: Order[]) {
+	const { establishedAtMs, runIndex } = writeAhead.scope;
+	const timeouts = orders.map(({ wait }) => wait?.timeoutMs ?? 0);
+	const longestMs = timeouts.reduce((longest, each) => Math.max(longest, each), 0);
+	const { id: nodeId, name: node } = context.getNode();
+	const { name: workflow = '' } = context.getWorkflow();
+	return {
+		concurrency: options.concurrency,
+		// In the background, the node has succeeded: what becomes of an error is up to the other workflow.
+		stopsAtError: background === undefined && !context.continueOnFail(),
+		// An order waits for a place no longer than its timeout, and then for its task.
+		deadlineMs: Date.now() + 2 * longestMs + TO_END_MS,
+		...(retryOnFail && { retry: retryOnFail }),
+		...(credits && { credits }),
+		...(journal !== undefined &&
+			establishedAtMs !== undefined && {
+				run: { workflow, node, nodeId, establishedAtMs, runIndex, ...journal.toHandOver },
+			}),
+	} satisfies HandOver;
+}
+
+/** The output until n8n replaces it. It has no `error`: n8n would take that for the outcome of a try. */
+function toWaiting({ state, task }: Order, executionId: string): IDataObject {
+	if (state === 'ended') return { status: 'ended', execution_id: executionId };
+	if (task === undefined) return { status: 'to be submitted', execution_id: executionId };
+	return { task_id: task.taskId, status: 'waiting', execution_id: executionId };
+}
+
+/** An item that could not be read, or was not submitted, is handed over as what it is. */
+function toOrder({ order, error, prompt }: Worked, index: number): Order {
+	if (order !== undefined && (error === undefined || hasEnded(order))) return order;
+	const refused = makeRefused(index, asGatewayError(error));
+	const { task, input } = order ?? {};
+	return { ...refused, ...(prompt && { prompt }), ...(input && { input }), ...(task && { task }) };
+}
+
+/** Returns the execution that sleeps; undefined where n8n does not run it. */
+async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promise<string | undefined> {
+	const { context } = run;
+	const node = context.getNode();
+	try {
+		const code = waitAndOutputResults(node, onErrorOf(context));
+		const items = withHandOver(toOrderItems(orders), facts);
+		const { executionId, waitTill } = await context.executeWorkflow({ code }, items, undefined, {
+			parentExecution: {
+				executionId: context.getExecutionId(),
+				workflowId: String(context.getWorkflow().id),
+				shouldResume: true,
+			},
+			returnLastRunOnly: true,
+		});
+		if (!waitTill) throw new Error('it did not fall asleep');
+		return executionId;
+	} catch (thrown) {
+		// The tasks are paid for: whatever n8n does not allow, their results are wanted.
+		const why = thrown instanceof Error ? thrown.message : String(thrown);
+		context.logger.warn(
+			`Generation Gateway: n8n did not run the sub-execution (${why}), node "${node.name}" waits in memory, execution ${context.getExecutionId()}`,
+		);
+		run.hints.add(HINTS.awakeRefused({ words: why }));
+		return undefined;
+	}
+}

@@ -1,0 +1,74 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import type { JsonObject } from '../../core/json';
+import { claimForPoller } from '../../core/journal/claim';
+import type { Journal, JournalPorts } from '../../core/journal/journal';
+import type { HandOver, PollerClaim } from '../../core/orders/handOver';
+import { OrderLedger } from '../../core/orders/ledger';
+import type { Order } from '../../core/orders/order';
+import type { GatewayClient } from '../../core/client';
+import { CREDENTIAL, realClock } from '../connection/transport';
+import { N8nJournalTable } from '../journal/journalTable';
+import { journalOf } from '../run/openJournal';
+import { writeAheadOfRun } from '../run/writeAheadStore';
+
+/** A hand-over of a run of which something may be bought. */
+export type RunHandedOver = HandOver & { run: NonNullable<HandOver['run']> };
+
+/** True where something may be bought in the executions that the orders are handed to. */
+export function mayBuy(handOver: HandOver, orders: readonly Order[]): handOver is RunHandedOver {
+	const isOpen = ({ state, isRetried }: Order) => state === 'planned' || (state !== 'ended' && isRetried === true);
+	return handOver.run !== undefined && orders.some(isOpen);
+}
+
+/** Writes the lease of a poller: see `claimForPoller`. */
+export async function claimPoller(
+	context: IExecuteFunctions,
+	{ run }: RunHandedOver,
+	leases: { lease: string; lastLease?: string },
+): Promise<PollerClaim> {
+	const { first, establishedAtMs } = run;
+	return await claimForPoller({
+		...leases,
+		columns: { ...columnsOf(context, run), first },
+		identity: identityOf(context, run),
+		table: new N8nJournalTable(context, () => {}, Number(establishedAtMs)),
+		clock: realClock,
+	});
+}
+
+interface Keeping {
+	/** Keeps what the execution knows while it sleeps. */
+	store: JsonObject;
+	rows: NonNullable<GatewayClient['rows']>;
+	tell: JournalPorts['tell'];
+	/** See `JournalPorts`. */
+	isWanted?: JournalPorts['isWanted'];
+}
+
+/** The journal of a run that was handed to this execution, and its ledger. */
+export function journalHandedOver(
+	context: IExecuteFunctions,
+	{ run, claim }: RunHandedOver,
+	{ store, rows, tell, isWanted }: Keeping,
+): { journal: Journal; ledger: OrderLedger } {
+	const { runIndex, establishedAtMs, first, nextNumber, isMarked } = run;
+	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex });
+	const journal = journalOf(context, {
+		...writeAheadOfRun(context, ledger, establishedAtMs),
+		...{ ledger, rows, tell, isWanted },
+		columns: columnsOf(context, run),
+		identity: identityOf(context, run),
+		handedOver: { first, nextNumber, isMarked, claim },
+	});
+	return { journal, ledger };
+}
+
+/** The rows name the node of the user, not the hidden ones. */
+function columnsOf(context: IExecuteFunctions, { workflow, node }: RunHandedOver['run']) {
+	const account = context.getNode().credentials?.[CREDENTIAL]?.id ?? '';
+	return { workflow, node, execution: context.getExecutionId(), account };
+}
+
+function identityOf(context: IExecuteFunctions, { nodeId, establishedAtMs, runIndex }: RunHandedOver['run']) {
+	return { workflowId: String(context.getWorkflow().id), nodeId, establishedAtMs, runIndex };
+}

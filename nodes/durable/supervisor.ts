@@ -1,0 +1,263 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { z } from 'zod';
+import { getPath } from '../../core/json';
+import { leaseOfPoller } from '../../core/journal/claim';
+import { INTERRUPTED } from '../../core/orders/writeAheadLog';
+import type { HandOver } from '../../core/orders/handOver';
+import type { Order } from '../../core/orders/order';
+import { continueKnown } from '../../core/orders/submit';
+import { endBadly, endsWell, hasEnded, isOpen } from '../../core/orders/states';
+import { printable, wordsOf } from '../../core/text';
+import { createClient } from '../connection/createClient';
+import { realClock } from '../connection/transport';
+import { taskProduct } from '../generation/taskProduct';
+import { TaskLog } from '../run/taskLog';
+import { endAll } from './ending';
+import { claimPoller, journalHandedOver, mayBuy, type RunHandedOver } from './handedOver';
+import {
+	handOverOf,
+	itemsOfStart,
+	ordersOfStart,
+	parseOrderItems,
+	salvagedStart,
+	salvageOrderItems,
+	toOrderItems,
+	withHandOver,
+	type OrderItem,
+} from './orderItems';
+import { ParentExecutions, readData } from './parentExecutions';
+import { POLL_TASKS } from './storedNames';
+import { pollWhenCalled } from './subWorkflow';
+import { wakeUp } from './wakeUp';
+
+/** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
+const MAX_ROUNDS = 50;
+/** After so many deaths the next execution is not called: n8n wakes it a minute later, so that trouble of a minute ends no wait. */
+const CALLED_ROUNDS = 3;
+/** Without its credential, no further poller can begin: a person who adds it again in this time is early enough. */
+const ROUNDS_WITHOUT_CREDENTIAL = 3;
+const PAUSE_AFTER_FAILURE_MS = 5_000;
+
+/** The memory of a supervisor, which n8n saves when the execution sleeps. */
+interface SupervisorMemory {
+	rounds?: unknown;
+	parents?: unknown;
+	/** The execution that polls. */
+	polledBy?: unknown;
+	/** The lease of the last poller that was started. */
+	lease?: string;
+	/** One in its place that has ended before it has slept: it has sent nothing, and knows nothing new. */
+	parked?: unknown;
+	/** The words of n8n about the last poller, where it could not begin, and the number of such pollers in a row. */
+	refused?: { why: string; rounds: number };
+}
+
+/** The number of rounds. A value that somebody else has written counts as too many. */
+const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
+
+/**
+ * Starts a poller, and another one when that has died. Both sleep at once; the poller is woken. What one has bought is in the rows of
+ * the run: each poller has a lease, which is written here before it is started, and the next one replays the rows.
+ */
+export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const memory = context.getContext('flow') as SupervisorMemory;
+	const rounds = roundsSchema.parse(memory.rounds);
+	// Before anything else: whatever happens below, n8n goes round again.
+	memory.rounds = rounds + 1;
+	const input = context.getInputData();
+	const passedOn = parseOrderItems(input);
+	if (passedOn?.every(hasEnded)) return input;
+	const isRetry = context.getMode() === 'retry';
+	const given = rounds > 0 ? salvagedStart(context) : ordersOfStart(context);
+	const left = await leftOf(context, memory.polledBy);
+	const saved = left.orders ?? passedOn;
+	const orders = given.map((order, index) => (rounds > 0 || isRetry ? withSaved(order, saved?.[index]) : order));
+	if (orders.every(hasEnded)) return toOrderItems(orders);
+	const handOver = readHandOver(context, isRetry);
+	// n8n hands the result of a retry to no parent.
+	memory.parents = isRetry ? undefined : (left.parents ?? memory.parents);
+	noteRefusal(memory, left.refused);
+	const round = { rounds, left, orders, handOver, memory };
+	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
+	if (why !== undefined || handOver === undefined) return await endHere(context, orders, handOver, why);
+	return await startPoller(context, { ...round, handOver }, saved === undefined && rounds === 0 ? input : undefined);
+}
+
+interface Round {
+	rounds: number;
+	left: Left;
+	orders: Order[];
+	handOver?: HandOver;
+	memory: SupervisorMemory;
+}
+
+function readHandOver(context: IExecuteFunctions, isRetry: boolean): HandOver | undefined {
+	try {
+		const handOver = handOverOf(itemsOfStart(context));
+		// The execution of the node may have ended with an error because this one was stopped.
+		return isRetry ? { ...handOver, retry: undefined, outermost: context.getExecutionId() } : handOver;
+	} catch {
+		return undefined;
+	}
+}
+
+/** The reason why no further poller is started; empty where an execution was stopped. Undefined where one is. */
+async function whyOver(context: IExecuteFunctions, round: Round): Promise<string | undefined> {
+	const { rounds, left, memory, handOver } = round;
+	if (left.wasStopped || (await leftOf(context, memory.parked)).wasStopped) return '';
+	const { refused } = memory;
+	if (refused !== undefined && refused.rounds >= ROUNDS_WITHOUT_CREDENTIAL) return refused.why;
+	if (rounds >= MAX_ROUNDS) return left.why ?? '';
+	if (Date.now() >= (handOver?.deadlineMs ?? Infinity)) return left.why ?? 'the time for it is over';
+	const parents = new ParentExecutions(context, memory, handOver?.outermost);
+	return rounds > 0 && (await parents.isGone()) ? (left.why ?? '') : undefined;
+}
+
+function noteRefusal(memory: SupervisorMemory, why?: string): void {
+	if (why === undefined) delete memory.refused;
+	else memory.refused = { why, rounds: (memory.refused?.rounds ?? 0) + 1 };
+}
+
+/** @param same the items that came in, where nothing has changed: n8n stores them once then */
+async function startPoller(
+	context: IExecuteFunctions,
+	round: Round & { handOver: HandOver },
+	same?: INodeExecutionData[],
+): Promise<INodeExecutionData[]> {
+	const { rounds, orders, handOver, memory } = round;
+	const items = (same ?? toOrderItems(orders)) as OrderItem[];
+	const claim = await claimNext(context, round);
+	const parentExecution = {
+		executionId: context.getExecutionId(),
+		workflowId: String(context.getWorkflow().id),
+		shouldResume: true,
+	};
+	const code = pollWhenCalled(context.getNode());
+	const asleep = await context
+		.executeWorkflow({ code }, withHandOver(items, { ...handOver, claim }), undefined, {
+			parentExecution,
+			returnLastRunOnly: true,
+		})
+		.catch(async (thrown: unknown) => {
+			noteRefusal(memory, refusalOf(thrown));
+			// A person may have stopped it. In the first round, the node goes on in memory then.
+			if (rounds > 0) {
+				memory.parked = (thrown as { executionId?: unknown }).executionId;
+				// The database may be away for a moment: all rounds would be over before it is back.
+				await realClock.sleep(PAUSE_AFTER_FAILURE_MS, context.getExecutionCancelSignal());
+			}
+			throw thrown;
+		});
+	memory.polledBy = asleep.executionId;
+	if (claim?.error === undefined) memory.lease = claim?.lease ?? memory.lease;
+	if (!asleep.waitTill) return asleep.data[0] ?? [];
+	// Not awaited: the call comes when this execution has been saved as waiting.
+	if (rounds < CALLED_ROUNDS) void wakeUp(context, asleep);
+	return items;
+}
+
+/** Undefined where nothing can be bought any more. */
+async function claimNext(context: IExecuteFunctions, { rounds, orders, handOver, memory }: Round & { handOver: HandOver }) {
+	if (!mayBuy(handOver, orders)) return undefined;
+	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
+	const claim = await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
+	if (context.getMode() === 'retry') return { ...claim, isReplayed: true, gap: claim.gap ?? INTERRUPTED };
+	return rounds > 0 ? { ...claim, isReplayed: true } : claim;
+}
+
+/** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */
+async function endHere(
+	context: IExecuteFunctions,
+	orders: Order[],
+	handOver?: HandOver,
+	why?: string,
+): Promise<OrderItem[]> {
+	const isKnown = handOver !== undefined && mayBuy(handOver, orders) && (await replayHere(context, orders, handOver));
+	const isUnsent = ({ state }: Order) => isKnown && state === 'planned';
+	return endAll(context, orders, { isUnsent, why: why === '' ? undefined : why });
+}
+
+/** Gives the orders the IDs that the rows have. Returns false where these cannot be read: an error here would start another round. */
+async function replayHere(context: IExecuteFunctions, orders: Order[], handOver: RunHandedOver): Promise<boolean> {
+	try {
+		const client = await createClient(context);
+		if (client.rows === undefined) return false;
+		const { journal, ledger } = journalHandedOver(context, { ...handOver, claim: undefined }, {
+			store: {},
+			rows: client.rows,
+			tell: () => {},
+		});
+		await journal.takeOver(orders);
+		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
+		for (const order of orders.filter(({ state }) => state === 'planned')) {
+			const saved = order.task;
+			delete order.task;
+			await continueKnown(order, taskProduct({ client, context }), ports).catch((thrown) => {
+				if (saved === undefined) endBadly(order, thrown);
+			});
+			if (isOpen(order) && saved !== undefined) order.task = saved;
+		}
+		return !journal.isInDoubt;
+	} catch {
+		return false;
+	}
+}
+
+/** The remains of an execution that has polled. */
+interface Left {
+	/** The orders as it has put them out at its end, or had saved them when it slept. */
+	orders?: Order[];
+	/** A person has stopped it. */
+	wasStopped: boolean;
+	/** The message of the error of its node, if n8n has not died. */
+	why?: string;
+	/** The words of n8n, where it could not begin without its credential. */
+	refused?: string;
+	/** The executions that waited for this one, as it knew: one that was deleted since cannot be found any more. */
+	parents?: { around: unknown[] };
+}
+
+/** Reads what is left of an execution. */
+async function leftOf(context: IExecuteFunctions, executionId: unknown): Promise<Left> {
+	const data = typeof executionId === 'string' ? await readData(context, executionId) : undefined;
+	if (data === undefined) return { wasStopped: false };
+	const { runData, error } = data.resultData;
+	const memory = ['contextData', `node:${POLL_TASKS}`];
+	const saved = getPath(data.executionData, [...memory, 'rows']);
+	const around = getPath(data.executionData, [...memory, 'parents', 'around']);
+	// A poller that has come to its end has no other place for them.
+	const orders =
+		salvageOrderItems(saved) ?? salvageOrderItems(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]) ?? undefined;
+	// The error of an orderly end of n8n has another reason, or none.
+	const { reason, name, message } = (error ?? {}) as IDataObject;
+	const isOfNode = name === 'NodeOperationError' || name === 'NodeApiError';
+	return {
+		orders,
+		wasStopped: reason === 'manual',
+		refused: refusalOf(error),
+		...(Array.isArray(around) && { parents: { around: around.filter((id) => id !== context.getExecutionId()) } }),
+		...(isOfNode && { why: printable(String(message).slice(0, 200)) }),
+	};
+}
+
+/** The words of n8n about a credential that is not there any more, or may not be used. */
+function refusalOf(thrown: unknown): string | undefined {
+	const words = wordsOf(thrown);
+	return /credential/i.test(words) ? printable(words.slice(0, 200)) : undefined;
+}
+
+/**
+ * An order for the next poller: as it was handed over, with what the dead one had saved. With Retry On Fail the dead one may have
+ * submitted it again since, so the rows are asked, and the ID that was saved counts only where they do not tell another one.
+ */
+function withSaved(given: Order, saved: Order | undefined): Order {
+	if (given.isRetried !== true) {
+		if (saved === undefined) return given;
+		if (!isOpen(saved) || !isOpen(given)) return saved;
+		return { ...given, wait: saved.wait ?? given.wait };
+	}
+	if (saved !== undefined && endsWell(saved)) return saved;
+	if (given.request === undefined || given.state === 'ended') return saved ?? given;
+	const { task, acceptedAtMs, wait = given.wait } = saved ?? given;
+	return { ...given, state: 'planned', task, acceptedAtMs, wait };
+}
