@@ -1,12 +1,12 @@
 import type { RowBudget } from './account/rowBudget';
-import type { RunSlots } from './account/runSlots';
+import type { RunPlaces } from './account/places';
 import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
 import { toKeep } from './http/creationAnswer';
-import type { Pace } from './http/requestLimiter';
+import type { Pace } from './account/pace';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
@@ -79,7 +79,7 @@ export class GatewayClient {
 	}
 
 	/** The slots of the account; undefined where nothing is bought. */
-	get slots(): RunSlots | undefined {
+	get slots(): RunPlaces | undefined {
 		return this.context.slots;
 	}
 

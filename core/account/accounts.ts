@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
-import { RequestLimiter } from '../http/requestLimiter';
+import { AccountPace } from './pace';
 import { accounts } from '../processMemory';
-import { AccountSlots } from './accountSlots';
+import { AccountPlaces } from './places';
 import { RowBudget } from './rowBudget';
 import { SharedReads } from './sharedReads';
 import { SubmissionLog } from './submissionLog';
@@ -15,9 +15,9 @@ export interface AccountLimits {
 
 /** Shared by the runs of one account in a process: the pace, the pause after a 429, and the slots of running tasks. */
 class Account {
-	readonly limiter: RequestLimiter;
+	readonly limiter: AccountPace;
 
-	readonly slots: AccountSlots;
+	readonly slots: AccountPlaces;
 
 	readonly rows: RowBudget;
 
@@ -26,8 +26,8 @@ class Account {
 	readonly submissions = new SubmissionLog();
 
 	constructor(requestsPerSecond: number, clock: Clock) {
-		this.limiter = new RequestLimiter(requestsPerSecond, clock);
-		this.slots = new AccountSlots(clock);
+		this.limiter = new AccountPace(requestsPerSecond, clock);
+		this.slots = new AccountPlaces(clock);
 		this.rows = new RowBudget(clock);
 	}
 

@@ -26,10 +26,10 @@ import {
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
-import type { RunSlots } from '../account/runSlots';
+import type { RunPlaces } from '../account/places';
 import type { SubmissionLog } from '../account/submissionLog';
 import type { SharedReads } from '../account/sharedReads';
-import type { Pace } from './requestLimiter';
+import type { Pace } from '../account/pace';
 import { backoffMs, retryAfterMs } from './retry';
 import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
@@ -51,7 +51,7 @@ export interface RequestContext {
 	/** The pace of this run among those of the account. */
 	limiter: Pace;
 	/** The slots of the account. Absent where nothing is bought. */
-	slots?: RunSlots;
+	slots?: RunPlaces;
 	/** The rows that the account may have written and not sent. Absent where nothing is bought. */
 	rows?: RowBudget;
 	/** The latest submissions of the account. Absent where nothing is bought. */

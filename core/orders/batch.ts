@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_MODELS } from '../account/spendingRun';
-import { MOST_REQUESTS_PER_SECOND } from '../http/requestWindow';
+import { MOST_REQUESTS_PER_SECOND } from '../account/pace';
 
 /** Far more than a run has: a wave is half a second long. */
 export const MOST_WAVES = 1_000_000;

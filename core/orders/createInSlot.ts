@@ -1,4 +1,4 @@
-import type { Slot, SlotRequest, RunSlots } from '../account/runSlots';
+import type { Place, PlaceRequest, RunPlaces } from '../account/places';
 import { asGatewayError } from '../errors';
 import { limitOf } from '../http/retry';
 import type { AttemptHooks } from '../http/types';
@@ -15,14 +15,14 @@ const UNTIL_WAIT_BEGINS_MS = 60_000;
 
 /** The slots of the account, and the execution that may sleep while an order waits for one. */
 interface SlotPorts {
-	slots?: RunSlots;
+	slots?: RunPlaces;
 	sleep?: SleepCoordinator;
 }
 
 type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
 
 /** The milliseconds that an order may still wait for a slot. It counts from its first wish for one, in another execution maybe. */
-export function timeLeftForSlot(order: OrderInSlot, slots?: RunSlots): () => number {
+export function timeLeftForSlot(order: OrderInSlot, slots?: RunPlaces): () => number {
 	if (slots === undefined || order.thing !== 'task') return () => Infinity;
 	const untilMs = wantedSinceMs(order, slots) + timeoutOf(order);
 	return () => untilMs - slots.nowMs();
@@ -40,7 +40,7 @@ export async function createInSlot<Answer extends { id: string }>(
 ): Promise<Answer> {
 	if (slots === undefined || order.thing !== 'task') return await create(tries);
 	const timeLeftMs = timeLeftForSlot(order, slots);
-	const request: SlotRequest = {
+	const request: PlaceRequest = {
 		sinceMs: wantedSinceMs(order, slots),
 		timeoutMs: timeoutOf(order),
 		signal: anyOf(tries.signal, sleep?.signal),
@@ -76,14 +76,14 @@ export async function createInSlot<Answer extends { id: string }>(
 const timeoutOf = ({ wait }: OrderInSlot) => wait?.timeoutMs ?? REPEAT_FOR_MS;
 
 /** The first request for a slot, by the clock of the slots. Another process, or this one before a restart, may have noted it. */
-function wantedSinceMs({ wait }: OrderInSlot, slots: RunSlots): number {
+function wantedSinceMs({ wait }: OrderInSlot, slots: RunPlaces): number {
 	const [nowMs, wallMs] = [slots.nowMs(), slots.wallMs()];
 	if (wait === undefined) return nowMs;
 	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
 	return nowMs - (wallMs - wait.wantedAtMs);
 }
 
-function inSlot({ signal, sending, ...tries }: AttemptHooks, slot: Slot, givesWay: () => boolean): AttemptHooks {
+function inSlot({ signal, sending, ...tries }: AttemptHooks, slot: Place, givesWay: () => boolean): AttemptHooks {
 	return {
 		...tries,
 		givesWay,
@@ -99,7 +99,7 @@ function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
 	return AbortSignal.any(signals.flatMap((signal) => signal ?? []));
 }
 
-function keep(slot: Slot, { id }: { id: string }, { then }: OrderInSlot): void {
+function keep(slot: Place, { id }: { id: string }, { then }: OrderInSlot): void {
 	// Nobody sees the end of a task that is not waited for.
 	if (then === 'poll') slot.accepted(id, UNTIL_WAIT_BEGINS_MS);
 	else slot.free();

@@ -1,4 +1,4 @@
-import type { RunSlots } from '../account/runSlots';
+import type { RunPlaces } from '../account/places';
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
@@ -39,7 +39,7 @@ export interface SubmitPorts {
 	filesOf: (order: Order) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
 	/** Absent slots are not limited. */
-	client: { slots?: RunSlots };
+	client: { slots?: RunPlaces };
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */

@@ -17,7 +17,7 @@ export async function createClient(context: GatewayContext, options: ClientOptio
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
-		limiter: limiter.lane(),
+		limiter: limiter.ofRun(),
 		slots: slots.ofRun(),
 		rows,
 		reads,

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { stoppedError } from '../../core/errors';
-import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
+import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/account/pace';
 import type { PendingFiles } from '../../core/models/images';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';

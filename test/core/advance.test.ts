@@ -1,6 +1,6 @@
 /** The life of an order where n8n's engine and the simulation do not show it: what an earlier try has created, and sleeps. */
 import { GatewayError } from '../../core/errors';
-import { AccountSlots } from '../../core/account/accountSlots';
+import { AccountPlaces } from '../../core/account/places';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { OrderDraft } from '../../core/orders/order';
@@ -92,7 +92,7 @@ test('orders that have no place yet are not submitted when the others fall aslee
 
 test('orders wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
 	const { ports, clock } = world();
-	const account = new AccountSlots(clock);
+	const account = new AccountPlaces(clock);
 	account.most = 1;
 	const orders = [600_000, 150_000, 150_000].map((timeoutMs, item) =>
 		planned({ item, wait: { ...rarely, timeoutMs } }),

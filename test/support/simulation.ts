@@ -1,5 +1,5 @@
 /** Simulated tasks and batches: how late a result is seen, and after how many polls. No time passes. */
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { AccountPace } from '../../core/account/pace';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
 import { runJobs, type Job } from '../../core/orders/jobs';
@@ -110,7 +110,7 @@ const ROUND_TRIP_MS = 30;
 export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, table = new SurvivalTable() }: Batch) {
 	const random = seeded(seed);
 	const clock = sharedClock(seeded(seed + 1));
-	const limiter = new RequestLimiter(REQUESTS_PER_SECOND, clock);
+	const limiter = new AccountPace(REQUESTS_PER_SECOND, clock).ofRun();
 	const lagsMs: number[] = [];
 	let polls = 0;
 	/** A request that reads something when it arrives. */

@@ -396,9 +396,9 @@ const played = [
 		becomes: 'tries.failed?.(error);',
 	},
 	{
-		promise: 'a wait that has ended gives the slot of its task back',
-		file: 'core/account/accountSlots.ts',
-		find: 'if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;',
+		promise: 'a wait that has ended gives the place of its task back',
+		file: 'core/account/places.ts',
+		find: 'if (task.waits === 0) task.untilMs = this.clock.now() + goesOnForMs;',
 		becomes: '',
 	},
 	// Nothing unfinished passes for finished, every wait ends.

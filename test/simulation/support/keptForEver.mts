@@ -1,5 +1,5 @@
 /** Places, turns and claims that nobody gives back any more: when everything has ended, there must be none. */
-import type { AccountSlots } from '../../../core/account/accountSlots';
+import type { AccountPlaces } from '../../../core/account/places';
 import type { RowBudget } from '../../../core/account/rowBudget';
 import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
 import type { Process } from './executions.mts';
@@ -12,7 +12,7 @@ const ROWS = 5;
 const PACE = { turnInMs: 0, spacingMs: 100 };
 
 interface Account {
-	slots: AccountSlots;
+	slots: AccountPlaces;
 	rows: RowBudget;
 }
 
