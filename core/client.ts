@@ -70,12 +70,12 @@ export class GatewayClient {
 
 	/** Milliseconds that a request would now wait for its turn. */
 	get backlogMs(): number {
-		return this.context.limiter.backlogMs;
+		return this.context.pace.backlogMs;
 	}
 
 	/** The most that this run may send. */
 	get requestsPerSecond(): number {
-		return this.context.limiter.requestsPerSecond;
+		return this.context.pace.requestsPerSecond;
 	}
 
 	/** The slots of the account; undefined where nothing is bought. */
@@ -85,8 +85,8 @@ export class GatewayClient {
 
 	/** The rows of the account in the journal, and the pace by which they are written; undefined where nothing is bought. */
 	get rows(): { budget: RowBudget; pace: Pace } | undefined {
-		const { rows, limiter } = this.context;
-		return rows && { budget: rows, pace: limiter };
+		const { rows, pace } = this.context;
+		return rows && { budget: rows, pace };
 	}
 
 	/** The durations of such tasks that this process has seen at this service. */

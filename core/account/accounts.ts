@@ -15,7 +15,7 @@ export interface AccountLimits {
 
 /** Shared by the runs of one account in a process: the pace, the pause after a 429, and the slots of running tasks. */
 class Account {
-	readonly limiter: AccountPace;
+	readonly pace: AccountPace;
 
 	readonly slots: AccountPlaces;
 
@@ -26,7 +26,7 @@ class Account {
 	readonly submissions = new SubmissionLog();
 
 	constructor(requestsPerSecond: number, clock: Clock) {
-		this.limiter = new AccountPace(requestsPerSecond, clock);
+		this.pace = new AccountPace(requestsPerSecond, clock);
 		this.slots = new AccountPlaces(clock);
 		this.rows = new RowBudget(clock);
 	}
@@ -34,7 +34,7 @@ class Account {
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
 	limitTo({ requestsPerSecond, concurrentTasks }: AccountLimits): void {
 		this.slots.most = concurrentTasks;
-		this.limiter.limitTo(requestsPerSecond);
+		this.pace.limitTo(requestsPerSecond);
 	}
 }
 
@@ -50,7 +50,7 @@ export function accountOf(
 	name: string,
 	limits: AccountLimits,
 	clock: Clock,
-): Pick<Account, 'limiter' | 'slots' | 'rows' | 'reads' | 'submissions'> {
+): Pick<Account, 'pace' | 'slots' | 'rows' | 'reads' | 'submissions'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

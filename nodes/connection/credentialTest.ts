@@ -33,7 +33,7 @@ export async function generationGatewayApiTest(
 		const client = new GatewayClient({
 			settings: readSettings(data),
 			clock: realClock,
-			limiter: new AccountPace(10, realClock).ofRun(),
+			pace: new AccountPace(10, realClock).ofRun(),
 			readTries: 1,
 			send: hidingKey(createTestSend(this.helpers, apiKey), apiKey),
 		});

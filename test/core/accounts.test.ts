@@ -8,20 +8,20 @@ const clock = fakeClock();
 const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
 test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
-	const { slots, limiter } = of('key');
-	expect([slots.most, limiter.ofRun().requestsPerSecond]).toEqual([20, 60]);
+	const { slots, pace } = of('key');
+	expect([slots.most, pace.ofRun().requestsPerSecond]).toEqual([20, 60]);
 	const same = of('key', { requestsPerSecond: 60, concurrentTasks: 5 });
-	expect(same.limiter).toBe(limiter);
+	expect(same.pace).toBe(pace);
 	const changed = of('key', { requestsPerSecond: 7, concurrentTasks: Infinity });
-	expect([changed.slots, changed.limiter]).toEqual([slots, limiter]);
-	expect([changed.slots.most, changed.limiter.ofRun().requestsPerSecond]).toEqual([Infinity, 7]);
+	expect([changed.slots, changed.pace]).toEqual([slots, pace]);
+	expect([changed.slots.most, changed.pace.ofRun().requestsPerSecond]).toEqual([Infinity, 7]);
 });
 
 test('two credentials with one key share the pace, whichever is used last', async () => {
 	const shared = sharedClock();
 	const sentAtMs: number[] = [];
 	const startRun = async (requestsPerSecond: number) => {
-		const pace = accountOf('shared', { requestsPerSecond, concurrentTasks: Infinity }, shared).limiter.ofRun();
+		const pace = accountOf('shared', { requestsPerSecond, concurrentTasks: Infinity }, shared).pace.ofRun();
 		for (let request = 0; request < 20; request++) await pace.acquire().then(() => sentAtMs.push(shared.at));
 	};
 	const work = async () => {

@@ -29,7 +29,7 @@ function service(answers: Answer[], context: Partial<RequestContext> = {}) {
 	limiter.recover = () => (pace.push('recover'), recover.call(limiter));
 	const requests = new GatewayRequests({
 		clock,
-		limiter,
+		pace: limiter,
 		settings: readSettings({ baseUrl: BASE_URL }),
 		send: async (request) => {
 			sent.push(request);

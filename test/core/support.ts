@@ -121,7 +121,7 @@ export function scriptedClient(
 	const sent: HttpRequest[] = [];
 	const client = new GatewayClient({
 		clock,
-		limiter: new AccountPace(1000, clock).ofRun(),
+		pace: new AccountPace(1000, clock).ofRun(),
 		settings: readSettings({ baseUrl: 'https://gateway.example', ...raw }),
 		send: async (request) => {
 			sent.push(request);

@@ -83,7 +83,7 @@ const played = [
 	{
 		promise: 'the pause that the service asks for is kept',
 		file: 'core/http/requests.ts',
-		find: 'if (isRefused && !givesWay) limiter.holdBack(waitMs);',
+		find: 'if (isRefused && !givesWay) pace.holdBack(waitMs);',
 		becomes: '',
 	},
 	{

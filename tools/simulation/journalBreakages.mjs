@@ -57,8 +57,8 @@ export const journal = [
 	{
 		promise: 'a row is withdrawn when a pause moves its turn away',
 		file: 'core/http/requests.ts',
-		find: 'limiter.acquire(signal, tries.turnWithinMs)',
-		becomes: 'limiter.acquire(signal)',
+		find: 'pace.acquire(signal, tries.turnWithinMs)',
+		becomes: 'pace.acquire(signal)',
 	},
 	{
 		promise: 'an answer of 429 says that the account is full',
