@@ -78,9 +78,9 @@ export class GatewayClient {
 		return this.context.pace.requestsPerSecond;
 	}
 
-	/** The slots of the account; undefined where nothing is bought. */
-	get slots(): RunPlaces | undefined {
-		return this.context.slots;
+	/** The places of the account; undefined where nothing is bought. */
+	get places(): RunPlaces | undefined {
+		return this.context.places;
 	}
 
 	/** The rows of the account in the journal, and the pace by which they are written; undefined where nothing is bought. */

@@ -13,11 +13,11 @@ export interface AccountLimits {
 	concurrentTasks: number;
 }
 
-/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the slots of running tasks. */
+/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the places of running tasks. */
 class Account {
 	readonly pace: AccountPace;
 
-	readonly slots: AccountPlaces;
+	readonly places: AccountPlaces;
 
 	readonly rows: RowBudget;
 
@@ -27,13 +27,13 @@ class Account {
 
 	constructor(requestsPerSecond: number, clock: Clock) {
 		this.pace = new AccountPace(requestsPerSecond, clock);
-		this.slots = new AccountPlaces(clock);
+		this.places = new AccountPlaces(clock);
 		this.rows = new RowBudget(clock);
 	}
 
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
 	limitTo({ requestsPerSecond, concurrentTasks }: AccountLimits): void {
-		this.slots.most = concurrentTasks;
+		this.places.most = concurrentTasks;
 		this.pace.limitTo(requestsPerSecond);
 	}
 }
@@ -50,7 +50,7 @@ export function accountOf(
 	name: string,
 	limits: AccountLimits,
 	clock: Clock,
-): Pick<Account, 'pace' | 'slots' | 'rows' | 'reads' | 'submissions'> {
+): Pick<Account, 'pace' | 'places' | 'rows' | 'reads' | 'submissions'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

@@ -50,8 +50,8 @@ export interface RequestContext {
 	clock: Clock;
 	/** The pace of this run among those of the account. */
 	pace: Pace;
-	/** The slots of the account. Absent where nothing is bought. */
-	slots?: RunPlaces;
+	/** The places of the account. Absent where nothing is bought. */
+	places?: RunPlaces;
 	/** The rows that the account may have written and not sent. Absent where nothing is bought. */
 	rows?: RowBudget;
 	/** The latest submissions of the account. Absent where nothing is bought. */

@@ -12,7 +12,7 @@ export const MOST_CONCURRENT_TASKS = 10_000;
 export const batchSchema = z.object({
 	/** The name of the try that has handed it over: see `writeAheadLog.ts`. */
 	name: z.string().max(200),
-	/** Concurrent Tasks: the most slots that its tasks may take at once. The name is older than the word, and stored. */
+	/** Concurrent Tasks: the most places that its tasks may take at once. */
 	places: z.number().int().min(1).max(MOST_CONCURRENT_TASKS),
 	/** The most requests per second. */
 	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND),

@@ -38,8 +38,8 @@ export interface SubmitPorts {
 	/** The files that the body refers to, which are beside the order. */
 	filesOf: (order: Order) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
-	/** Absent slots are not limited. */
-	client: { slots?: RunPlaces };
+	/** Absent places are not limited. */
+	client: { places?: RunPlaces };
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
@@ -185,7 +185,7 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
-	{ ledger, writeAhead, events, clock, firstWave, client: { slots }, sleep }: SubmitPorts,
+	{ ledger, writeAhead, events, clock, firstWave, client: { places }, sleep }: SubmitPorts,
 	{ request: { body, hash, keyHash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
 	let sentAtMs = clock.now();
@@ -196,9 +196,9 @@ async function send<Answer extends { id: string }>(
 	const tries = notingTries(order, { ...guarded, sending }, firstWave);
 	try {
 		const buy = async () =>
-			await createInSlot(order, { slots, sleep }, tries, async (each) => await create(order, body, each));
+			await createInSlot(order, { places, sleep }, tries, async (each) => await create(order, body, each));
 		const { keys } = writeAhead;
-		const timeLeftMs = timeLeftForSlot(order, slots);
+		const timeLeftMs = timeLeftForSlot(order, places);
 		const answer =
 			keyHash === undefined || keys === undefined
 				? await buy()

@@ -8,13 +8,13 @@ const clock = fakeClock();
 const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
 test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
-	const { slots, pace } = of('key');
-	expect([slots.most, pace.ofRun().requestsPerSecond]).toEqual([20, 60]);
+	const { places, pace } = of('key');
+	expect([places.most, pace.ofRun().requestsPerSecond]).toEqual([20, 60]);
 	const same = of('key', { requestsPerSecond: 60, concurrentTasks: 5 });
 	expect(same.pace).toBe(pace);
 	const changed = of('key', { requestsPerSecond: 7, concurrentTasks: Infinity });
-	expect([changed.slots, changed.pace]).toEqual([slots, pace]);
-	expect([changed.slots.most, changed.pace.ofRun().requestsPerSecond]).toEqual([Infinity, 7]);
+	expect([changed.places, changed.pace]).toEqual([places, pace]);
+	expect([changed.places.most, changed.pace.ofRun().requestsPerSecond]).toEqual([Infinity, 7]);
 });
 
 test('two credentials with one key share the pace, whichever is used last', async () => {

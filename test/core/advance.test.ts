@@ -99,7 +99,7 @@ test('orders wait for a place no longer than their timeout, however often they s
 	);
 	const beganMs = clock.now();
 	for (let woken = 0; woken < 3 && orders.some(({ state }) => state === 'planned'); woken++) {
-		ports.client = { backlogMs: 0, slots: account.ofRun() };
+		ports.client = { backlogMs: 0, places: account.ofRun() };
 		ports.sleep = new SleepCoordinator(clock, orders.filter(({ state }) => state !== 'ended').length);
 		const { wakeAtMs = 0 } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
 		await clock.run(clock.sleep(wakeAtMs - clock.now()));

@@ -233,7 +233,7 @@ export function makeWorld({
 				product,
 				{
 					...{ ledger, writeAhead: journal, clock },
-					client: timeoutMs === undefined ? {} : { slots: new AccountPlaces(clock).ofRun() },
+					client: timeoutMs === undefined ? {} : { places: new AccountPlaces(clock).ofRun() },
 					events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 					filesOf: () => new Map(),
 					uploadImage: async () => await Promise.resolve(''),

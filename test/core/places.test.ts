@@ -36,7 +36,7 @@ function world(placesAt: (nowMs: number) => number, { concurrentTasks = Infinity
 			seen.most = Math.max(seen.most, ++seen.atOnce);
 			return { id: `task ${seen.tasks++}` };
 		};
-		const { id } = await createInSlot(orderFor('poll'), { slots: run }, {}, create);
+		const { id } = await createInSlot(orderFor('poll'), { places: run }, {}, create);
 		const leave = run.occupy(id);
 		await clock.sleep(taskMs);
 		seen.atOnce--;
@@ -83,7 +83,7 @@ describe('a creating request', () => {
 		const { places } = await full();
 		places.most = 2;
 		const create = jest.fn().mockRejectedValue(refusal());
-		const answer = createInSlot(orderFor('poll'), { slots: places.ofRun() }, {}, create);
+		const answer = createInSlot(orderFor('poll'), { places: places.ofRun() }, {}, create);
 		await expect(answer).rejects.toMatchObject({ kind: 'rateLimited' });
 		expect(create).toHaveBeenCalledTimes(1);
 	});
@@ -101,7 +101,7 @@ describe('a creating request', () => {
 			const run = places.ofRun();
 			const leave = run.occupy('task');
 			const create = jest.fn().mockRejectedValueOnce(refusal(details)).mockResolvedValue({ id: 'next' });
-			const answer = createInSlot(orderFor('poll'), { slots: run }, {}, create);
+			const answer = createInSlot(orderFor('poll'), { places: run }, {}, create);
 			await flushPromises();
 			expect(create).toHaveBeenCalledTimes(1);
 			leave();
@@ -120,7 +120,7 @@ describe('a creating request', () => {
 		const leave = run.occupy('task');
 		const { client, sent } = scriptedClient([json(429, body), created]);
 		const create = async (tries: AttemptHooks) => await client.createTask('video', { model: 'm' }, tries);
-		const answer = createInSlot(orderFor('poll'), { slots: run }, {}, create);
+		const answer = createInSlot(orderFor('poll'), { places: run }, {}, create);
 		const outcome = answer.catch((error: GatewayError) => error.kind);
 		await flushPromises();
 		leave();
@@ -131,7 +131,7 @@ describe('a creating request', () => {
 	test('a creating request of a task that is not waited for gives up its wait for a place as other requests are given up', async () => {
 		const { clock, places } = await full();
 		const unwaited = { thing: 'task', then: 'nothing' } as never;
-		const answer = createInSlot(unwaited, { slots: places.ofRun() }, {}, jest.fn());
+		const answer = createInSlot(unwaited, { places: places.ofRun() }, {}, jest.fn());
 		await expect(clock.run(answer)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
 		expect(clock.at - 1_000_000).toBe(REPEAT_FOR_MS);
 	});

@@ -390,9 +390,9 @@ const played = [
 	},
 	// Nothing is kept for ever.
 	{
-		promise: 'a request that was refused gives its slot back',
+		promise: 'a request that was refused gives its place back',
 		file: 'core/orders/createInSlot.ts',
-		find: 'tries.failed?.(error);\n			slot.free();',
+		find: 'tries.failed?.(error);\n			place.free();',
 		becomes: 'tries.failed?.(error);',
 	},
 	{
@@ -438,7 +438,7 @@ const played = [
 		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
 		unfound:
-			'Tasks wait for a slot of the account, too, and none gets one when the execution falls asleep (createInSlot.ts).',
+			'Tasks wait for a place of the account, too, and none gets one when the execution falls asleep (createInSlot.ts).',
 		noticedBy: 'test/core/advance.test.ts',
 		title: 'orders that have no place yet are not submitted when the others fall asleep',
 	},

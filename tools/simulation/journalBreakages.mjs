@@ -45,8 +45,8 @@ export const journal = [
 	{
 		promise: 'an order that waits for a place of the account has no row',
 		file: 'core/orders/createInSlot.ts',
-		find: 'const slot = await slots.take(request);',
-		becomes: 'await tries.begin?.(tries.signal);\n		const slot = await slots.take(request);',
+		find: 'const place = await places.take(request);',
+		becomes: 'await tries.begin?.(tries.signal);\n		const place = await places.take(request);',
 	},
 	{
 		promise: 'only rows whose turn is near are written',
