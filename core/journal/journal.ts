@@ -564,7 +564,9 @@ export class Journal implements WriteAhead {
 	}
 
 	private toLease(lease: Partial<JournalRow>): JournalRow {
-		return journalRow.parse({ ...this.columns, ...lease, state: LEASE, key_hash: this.run });
+		// That of a retry names no first try: one of the same millisecond that is silent before its first row has to see it, too.
+		const first = this.ports.isRetry ? '' : this.memory.first;
+		return journalRow.parse({ ...this.columns, first, ...lease, state: LEASE, key_hash: this.run });
 	}
 
 	private get columns(): RunColumns {

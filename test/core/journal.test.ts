@@ -228,7 +228,9 @@ describe('a retry', () => {
 		const world = await died();
 		expect(await world.run(retryOf(world).run(orders(3)))).toEqual(['task 1', 'task 2', 'task 3']);
 		expect(world.rowsOf('8')).toEqual(['lease of 0', 'submitting #2 of 2', 'accepted of 2']);
-		expect(world.visible.every(({ first }) => first === '7')).toBe(true);
+		// Its lease names no first try: one of the same millisecond that is silent before its first row has to see it, too.
+		const firsts = world.visible.map(({ state, execution, first }) => [state, execution, first].join(' '));
+		expect(firsts.filter((row) => !row.endsWith(' 7'))).toEqual(['lease 8 ']);
 	});
 
 	test('a retry reads the rows after its lease is there', async () => {

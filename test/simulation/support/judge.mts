@@ -144,7 +144,7 @@ function knowsNothing(origin: Origin, { unguarded, silentBeforeRows }: Story, { 
 	// The database was restored from a backup.
 	if (happened.some(({ does, atMs }) => does === 'restore' && begins(atMs))) return true;
 	// A retry finds the rows of another execution of the same millisecond, and takes them for those of the one that has none yet.
-	const areRowsGone = happened.some(({ does }) => does !== 'restore') || drawn.executions > 1;
+	const areRowsGone = happened.some(({ does }) => does !== 'restore');
 	// Nor are there any where the table could not be made.
 	const mayHaveNone = areRowsGone || drawn.table?.failing !== undefined;
 	return mayHaveNone && (isUnguarded || silentBeforeRows.has(origin));
