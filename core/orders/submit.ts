@@ -72,7 +72,7 @@ export async function submit<Answer extends { id: string }>(
 /** Continues an order with what an earlier try has created. Sends nothing. Throws where one may have created it. */
 export async function continueKnown<Answer extends { id: string }>(
 	order: Order,
-	product: Product<Answer, unknown>,
+	product: Pick<Product<Answer, unknown>, 'status' | 'isReusable'>,
 	ports: Pick<SubmitPorts, 'ledger' | 'writeAhead' | 'events'>,
 ): Promise<void> {
 	const created = await createdBefore(order, product, ports);
@@ -87,7 +87,7 @@ function requestOf({ request }: Order): NonNullable<Order['request']> {
 /** The thing that an earlier try has created for an order. Throws where one may have created it. */
 async function createdBefore<Answer extends { id: string }>(
 	order: Order,
-	{ isReusable }: Product<Answer, unknown>,
+	{ isReusable }: Pick<Product<Answer, unknown>, 'isReusable'>,
 	{ ledger, writeAhead }: Pick<SubmitPorts, 'ledger' | 'writeAhead'>,
 ): Promise<CreatedEntry | undefined> {
 	const request = requestOf(order);
