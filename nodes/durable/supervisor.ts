@@ -6,7 +6,7 @@ import { leaseOfPoller } from '../../core/journal/claim';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { continueKnown } from '../../core/orders/submit';
+import { continueKnown } from '../../core/orders/buyOnce';
 import { endBadly, endsWell, hasEnded, isOpen } from '../../core/orders/states';
 import { printable, wordsOf } from '../../core/text';
 import { CREDENTIAL, realClock } from '../connection/transport';
