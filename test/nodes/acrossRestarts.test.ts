@@ -1,9 +1,9 @@
 /** Across Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
+import { startHandingOver } from '../support/handingOver.mts';
 import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
-import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { pngField, prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -27,20 +27,14 @@ async function run(
 	options: RunOptions = {},
 ) {
 	const handed: HandedOver[] = [];
-	const { promise, additionalData } = start(
-		toOptions(
-			'image',
-			sandbox,
-			{ operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters },
-			// A trigger, because a second manual run of the same requests is taken for a second click.
-			{ mode: 'trigger', ...options, items },
-		),
-	);
-	additionalData.executeWorkflow = async ({ code }, _, { inputData }) => {
+	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters };
+	// A trigger, because a second manual run of the same requests is taken for a second click.
+	const ofRun: RunOptions = { mode: 'trigger', ...options, items };
+	const { promise } = startHandingOver(sandbox, form, ofRun, async ({ code }, _, { inputData }) => {
 		const one = { code: code as HandedOver['code'], items: inputData ?? [] };
 		handed.push(one);
 		return await Promise.resolve({ executionId: '7', ...subExecution(one) });
-	};
+	});
 	const { data, waitTill } = await promise;
 	const task = data.resultData.runData.Node?.[0];
 	return {
@@ -193,13 +187,13 @@ describe('the hidden operations', () => {
 		expect(items.map((item) => orderOf(item).end?.as)).toEqual(['failed', 'failed']);
 	});
 
-	test.each<[string, (order: Order) => object]>([
-		['another kind', () => ({ kind: '../user' })],
-		['thousands of requests per second', ({ batch }) => ({ batch: { ...batch, requestsPerSecond: 5000 } })],
-	])('the hidden operations refuse %s', async (_, change) => {
-		const { error } = await polls((order) => ({ ...order, ...change(order) }));
-		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
-	});
+	test.each<[string, (order: Order) => object]>([['another kind', () => ({ kind: '../user' })]])(
+		'the hidden operations refuse %s',
+		async (_, change) => {
+			const { error } = await polls((order) => ({ ...order, ...change(order) }));
+			expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+		},
+	);
 
 	test('the hidden operations take nothing but what the node has handed over', async () => {
 		const rows = [{ json: { error: '', message: '', details: { other: { taskId: 'x' } } } }];

@@ -1,8 +1,8 @@
 /** In Another Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
-import { orderOf } from '../support/orders.mts';
-import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { startHandingOver } from '../support/handingOver.mts';
+import { handOverIn, orderOf } from '../support/orders.mts';
+import { prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -44,8 +44,9 @@ async function run(
 		options: quick,
 		...parameters,
 	};
-	const { promise, additionalData } = start(toOptions('image', sandbox, form, { ...options, items }));
-	additionalData.executeWorkflow = async ({ id, code }, _, { inputData = [], doNotWaitToFinish }) => {
+	const { promise } = startHandingOver(sandbox, form, { ...options, items }, async (info, _, more) => {
+		const { id, code } = info;
+		const { inputData = [], doNotWaitToFinish } = more;
 		if (code === undefined) {
 			checks.push({ id, items: inputData });
 			if (refuses) throw refuses;
@@ -59,7 +60,7 @@ async function run(
 		if (failing.includes(++calls)) throw new Error('the database is locked');
 		started.push({ code, items: inputData, waits: doNotWaitToFinish !== true });
 		return { executionId: String(100 + calls), data: [null] };
-	};
+	});
 	const { data } = await promise;
 	const task = data.resultData.runData.Node?.at(-1);
 	return {
@@ -92,10 +93,9 @@ test('the node returns the tasks and the execution that waits for them', async (
 
 test('with Stop Workflow, a task that fails there holds back none that are still to be submitted', async () => {
 	const { started } = await run({ options: { ...quick, concurrentTasks: 1 } }, prompts('a', 'b'));
-	expect(started[0]?.items.map((item) => [orderOf(item).state, orderOf(item).batch?.stopsAtError])).toEqual([
-		['accepted', false],
-		['planned', false],
-	]);
+	const [{ items }] = started as [Started];
+	expect(items.map((item) => orderOf(item).state)).toEqual(['accepted', 'planned']);
+	expect(handOverIn(items)?.stopsAtError).toBe(false);
 });
 
 test('the execution that waits is saved and has no timeout, and holds the prompt once, for its results', async () => {
