@@ -80,7 +80,8 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, orders, handOver, why);
-	return await startPoller(context, { ...round, handOver }, saved === undefined && rounds === 0 ? input : undefined);
+	const isSame = passedOn !== undefined && rounds === 0 && !isRetry;
+	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
 
 interface Round {
@@ -157,7 +158,10 @@ async function startPoller(
 }
 
 /** Undefined where nothing can be bought any more. */
-async function claimNext(context: IExecuteFunctions, { rounds, orders, handOver, memory }: Round & { handOver: HandOver }) {
+async function claimNext(
+	context: IExecuteFunctions,
+	{ rounds, orders, handOver, memory }: Round & { handOver: HandOver },
+) {
 	if (!mayBuy(handOver, orders)) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
 	const claim = await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
@@ -182,11 +186,15 @@ async function replayHere(context: IExecuteFunctions, orders: Order[], handOver:
 	try {
 		const client = await createClient(context);
 		if (client.rows === undefined) return false;
-		const { journal, ledger } = journalHandedOver(context, { ...handOver, claim: undefined }, {
-			store: {},
-			rows: client.rows,
-			tell: () => {},
-		});
+		const { journal, ledger } = journalHandedOver(
+			context,
+			{ ...handOver, claim: undefined },
+			{
+				store: {},
+				rows: client.rows,
+				tell: () => {},
+			},
+		);
 		await journal.takeOver(orders);
 		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
 		for (const order of orders.filter(({ state }) => state === 'planned')) {
