@@ -81,10 +81,12 @@ const tasks = () => sandbox.tasks.map(({ id }) => id);
 test('the node returns the tasks and the execution that waits for them', async () => {
 	const { checks, started, items, hints } = await run({}, prompts('a', 'b'));
 	expect(checks).toEqual([{ id: 'w1', items: [] }]);
-	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, tasks()]]);
-	expect(items.map(({ json }) => json)).toEqual(
-		tasks().map((id, index) => ({ prompt: 'ab'[index], task_id: id, status: 'queued', execution_id: '101' })),
-	);
+	const [id] = tasks();
+	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, [id, undefined]]]);
+	expect(items.map(({ json }) => json)).toEqual([
+		{ prompt: 'a', task_id: id, status: 'queued', execution_id: '101' },
+		{ prompt: 'b', status: 'to be submitted', execution_id: '101' },
+	]);
 	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual(
 		[0, 1].map((item) => ['101', { item }]),
 	);
@@ -161,14 +163,14 @@ test('an item that was not accepted is told at once, and the others are waited f
 	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
 	const { started, items } = await run(
 		{},
-		prompts('a', 'bad', 'c'),
+		prompts('bad', 'b', 'c'),
 		{},
 		{ settings: { onError: 'continueRegularOutput' } },
 	);
-	expect(started.map(idsOf)).toEqual([tasks()]);
+	expect(started.map((one) => one.items.map((item) => orderOf(item).item))).toEqual([[1, 2]]);
 	expect(items.map(({ json }) => [json.execution_id, json.error !== undefined])).toEqual([
-		['101', false],
 		[undefined, true],
+		['101', false],
 		['101', false],
 	]);
 });
