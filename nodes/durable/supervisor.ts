@@ -74,7 +74,8 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, orders, handOver, why);
-	return await startPoller(context, { ...round, handOver }, saved === undefined && rounds === 0 ? input : undefined);
+	const isSame = passedOn !== undefined && rounds === 0 && !isRetry;
+	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
 
 interface Round {
@@ -154,7 +155,10 @@ async function startPoller(
 }
 
 /** Undefined where nothing can be bought any more. */
-async function claimNext(context: IExecuteFunctions, { rounds, orders, handOver, memory }: Round & { handOver: HandOver }) {
+async function claimNext(
+	context: IExecuteFunctions,
+	{ rounds, orders, handOver, memory }: Round & { handOver: HandOver },
+) {
 	if (!mayBuy(handOver, orders)) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
 	const claim = await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
