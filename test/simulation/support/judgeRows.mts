@@ -39,6 +39,7 @@ export function judgeRows(n8n: N8n): string[] {
 		...tooManyWhileFull(n8n, attempts),
 		...gaps(n8n),
 		...withoutLease(n8n),
+		...sentWithoutLease(n8n, attempts),
 		...keptOpen(n8n, attempts),
 		...n8n.origins.flatMap((origin) => [
 			...idsMissing(origin, n8n),
@@ -107,7 +108,7 @@ function wrongSuccessors({ story, executions }: N8n): string[] {
 		const own = origin.executions[execution];
 		const texts = [error, ...items.map(({ json }) => String(json.error))];
 		return texts.flatMap((text) => {
-			const [, id] = /another retry is submitting it \(execution (\d+)\)/.exec(text) ?? [];
+			const [, id] = /because execution (\d+) goes on with this run/.exec(text) ?? [];
 			const other = executions.get(id ?? '');
 			return other !== undefined && (other === own || other.mode !== 'retry')
 				? [`execution ${own?.id} gives way to execution ${id}, which has taken nothing over`]
@@ -171,7 +172,7 @@ const areCalm = (origins: Origin[]) =>
 
 const MINUTE_MS = 60_000;
 /** The pauses between the questions of a full house have grown to their longest by then. */
-const GROWN_MS = 3 * MINUTE_MS;
+const GROWN_MS = 70_000;
 
 /** While an account is full, few requests ask whether it still is. */
 function tooManyWhileFull({ origins, service }: N8n, attempts: Attempt[]): string[] {
@@ -204,6 +205,19 @@ function gaps({ tables }: N8n): string[] {
 	return [...byRun].flatMap(([run, numbers]) => {
 		const missing = Array.from({ length: numbers.size }, (_, number) => number).filter((each) => !numbers.has(each));
 		return missing.length > 0 ? [`no attempt of ${run} has the number ${missing.join()}`] : [];
+	});
+}
+
+/** Who finds that the own lease was removed sends nothing more: rows of others may be gone, too. */
+function sentWithoutLease({ tables }: N8n, attempts: Attempt[]): string[] {
+	return attempts.flatMap(({ name, post, begun: { row, issuedAtMs } }) => {
+		if (post === undefined) return [];
+		const leases = tables.written.filter(
+			({ row: other }) => other.state === 'lease' && other.execution === row.execution && other.run === row.run,
+		);
+		return leases.every(({ goneAtMs = Infinity }) => goneAtMs < issuedAtMs)
+			? [`${name} was sent after the lease of execution ${String(row.execution)} was removed`]
+			: [];
 	});
 }
 

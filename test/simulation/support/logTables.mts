@@ -29,6 +29,8 @@ export interface Written {
 	issuedAtMs: number;
 	/** Absent: no reading has ever shown it. */
 	committedAtMs?: number;
+	/** It has been removed. */
+	goneAtMs?: number;
 }
 
 export class LogTables extends DataTables {
@@ -187,6 +189,10 @@ export class LogTables extends DataTables {
 		else if (does === 'clear') table.rows = [];
 		else if (does === 'restore') table.rows = rows.slice(0, -some);
 		else table.rows = rows.slice(Math.min(some, rows.length - 1));
+		const left = new Set(table.rows.map(({ id }) => id));
+		for (const each of this.written)
+			if (each.tableId === table.id && each.committedAtMs !== undefined && !left.has(each.row.id))
+				each.goneAtMs ??= time.nowMs;
 	}
 }
 
