@@ -163,6 +163,9 @@ function rewritten({ drawn, executions }: Origin): number {
 	return drawn.volatilePrompt ? executions.filter(({ repeats }) => repeats === 'error').length : 0;
 }
 
+/** A task that is found later is given up before. */
+const LONGEST_HIDDEN_MS = 12_000;
+
 /**
  * As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up:
  * its place is free, and a try more may go on with it.
@@ -176,7 +179,7 @@ function tooManyAtOnce(
 	);
 	const endsEarly =
 		polls.some((poll) => [...FINAL_POLLS, ...STRAYS, ...BLANKS, ...LOCKED].includes(poll)) ||
-		tasks.some(({ directives }) => directives.ids !== 'own');
+		tasks.some(({ directives }) => directives.ids !== 'own' || directives.hiddenMs > LONGEST_HIDDEN_MS);
 	const isCalm =
 		drawn.clockSetBack === undefined &&
 		!endsEarly &&
