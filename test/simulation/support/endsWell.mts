@@ -50,6 +50,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		(drawn.wait === 'acrossRestarts' && drawn.failingRecords.length > 1) ||
 		// Nothing is submitted where n8n's other table cannot be written: each name is tried twice.
 		(hasRows(drawn) && drawn.failingRecords.length > 1) ||
+		(hasRows(drawn) && refusalsOf(drawn) > MOST_REFUSALS) ||
 		isTroubled(drawn) ||
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
 		(drawn.purchaseKey &&
@@ -68,6 +69,16 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		return isGood ? [] : [`round ${round} has not come out as it could have`];
 	});
 }
+
+/** An account that answers 429 is asked by one order at a time, after longer and longer pauses: more refusals in a row take minutes. */
+const MOST_REFUSALS = 5;
+
+const refusalsOf = ({ items, rounds }: Case) =>
+	items.reduce(
+		(sum, { copies, plan: { posts } }) =>
+			sum + copies * rounds * posts.filter(({ answer }) => answer.startsWith('429')).length,
+		0,
+	);
 
 /** Its requests have rows in the table of the purchase log. */
 export const hasRows = ({ log, wait, table }: Pick<Case, 'log' | 'wait' | 'table'>) =>
