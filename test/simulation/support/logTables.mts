@@ -55,6 +55,13 @@ export class LogTables extends DataTables {
 		if (fate.hasOtherColumns) this.tables.push({ id: 'old', name: TABLE_NAME, columns: OF_VERSION_3, rows: [] });
 	}
 
+	/** The number of leases that an execution has written. */
+	leasesOf(execution: string): number {
+		return this.written.filter(
+			({ row, committedAtMs }) => row.state === 'lease' && row.execution === execution && committedAtMs !== undefined,
+		).length;
+	}
+
 	/** A process has died, or was taken for dead. */
 	hasDied(): void {
 		for (const { does, afterDeathMs } of this.fate.events ?? [])

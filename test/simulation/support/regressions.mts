@@ -64,7 +64,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
-		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
+		name: 'what a lost worker has bought is found by its rows',
 		drawn: {
 			...PLAIN,
 			items: [
