@@ -301,8 +301,9 @@ function forgottenByRetry(origin: Origin, { tables, service, story }: N8n): stri
 	const isPlain =
 		!drawn.volatilePrompt && drawn.rounds === 1 && !drawn.purchaseKey && drawn.submitAgainFor === 'nothing';
 	if (!isPlain || !isLogged(drawn) || stop.signal.aborted) return [];
-	return executions.slice(1).flatMap(({ number, status, startedAtMs }) => {
-		if (status !== 'success' && status !== 'error') return [];
+	return executions.slice(1).flatMap(({ number, status, startedAtMs, live: { resumeError } }) => {
+		// n8n throws an error again that an execution has slept for.
+		if ((status !== 'success' && status !== 'error') || resumeError !== undefined) return [];
 		const text = textOf(story.tries.filter((each) => each.origin === origin && each.execution === number));
 		return tables.written.flatMap(({ row: { task_id: id, state }, committedAtMs = Infinity }) => {
 			const task = service.tasks.find(String(id));
