@@ -1,12 +1,12 @@
 import type { RowBudget } from './account/rowBudget';
-import type { RunSlots } from './account/runSlots';
+import type { RunPlaces } from './account/places';
 import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
 import { toKeep } from './http/creationAnswer';
-import type { Pace } from './http/requestLimiter';
+import type { Pace } from './account/pace';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
@@ -70,23 +70,23 @@ export class GatewayClient {
 
 	/** Milliseconds that a request would now wait for its turn. */
 	get backlogMs(): number {
-		return this.context.limiter.backlogMs;
+		return this.context.pace.backlogMs;
 	}
 
 	/** The most that this run may send. */
 	get requestsPerSecond(): number {
-		return this.context.limiter.requestsPerSecond;
+		return this.context.pace.requestsPerSecond;
 	}
 
-	/** The slots of the account; undefined where nothing is bought. */
-	get slots(): RunSlots | undefined {
-		return this.context.slots;
+	/** The places of the account; undefined where nothing is bought. */
+	get places(): RunPlaces | undefined {
+		return this.context.places;
 	}
 
 	/** The rows of the account in the journal, and the pace by which they are written; undefined where nothing is bought. */
 	get rows(): { budget: RowBudget; pace: Pace } | undefined {
-		const { rows, limiter } = this.context;
-		return rows && { budget: rows, pace: limiter };
+		const { rows, pace } = this.context;
+		return rows && { budget: rows, pace };
 	}
 
 	/** The durations of such tasks that this process has seen at this service. */

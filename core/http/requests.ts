@@ -26,10 +26,10 @@ import {
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
-import type { RunSlots } from '../account/runSlots';
+import type { RunPlaces } from '../account/places';
 import type { SubmissionLog } from '../account/submissionLog';
 import type { SharedReads } from '../account/sharedReads';
-import type { Pace } from './requestLimiter';
+import type { Pace } from '../account/pace';
 import { backoffMs, retryAfterMs } from './retry';
 import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
@@ -49,9 +49,9 @@ export interface RequestContext {
 	send: Send;
 	clock: Clock;
 	/** The pace of this run among those of the account. */
-	limiter: Pace;
-	/** The slots of the account. Absent where nothing is bought. */
-	slots?: RunSlots;
+	pace: Pace;
+	/** The places of the account. Absent where nothing is bought. */
+	places?: RunPlaces;
 	/** The rows that the account may have written and not sent. Absent where nothing is bought. */
 	rows?: RowBudget;
 	/** The latest submissions of the account. Absent where nothing is bought. */
@@ -128,16 +128,16 @@ export class GatewayRequests {
 
 	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
 	private async post(request: HttpRequest, thing: CreatedThing, tries: AttemptHooks = {}): Promise<HttpResponse> {
-		const { limiter } = this.context;
+		const { pace } = this.context;
 		const { signal = this.context.signal } = tries;
 		const clock = steady(this.context.clock);
 		let giveUpAtMs: number | undefined;
 		let connectionTries = 0;
 		for (let attempt = 1; ; attempt++) {
 			await tries.begin?.(signal);
-			if (!(await limiter.acquire(signal, tries.turnWithinMs))) {
+			if (!(await pace.acquire(signal, tries.turnWithinMs))) {
 				// A pause has come in between.
-				const { turnInMs } = limiter;
+				const { turnInMs } = pace;
 				tries.putOff?.(turnInMs);
 				await clock.sleep(Math.max(1, turnInMs - (tries.turnWithinMs ?? 0)), signal);
 				attempt--;
@@ -150,7 +150,7 @@ export class GatewayRequests {
 			giveUpAtMs ??= clock.now() + REPEAT_FOR_MS;
 			if (answer instanceof ConnectionError) connectionTries++;
 			const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
-			if (isUsable(answer) && verdict.outcome !== 'tryAgain') limiter.recover();
+			if (isUsable(answer) && verdict.outcome !== 'tryAgain') pace.recover();
 			const { submissions } = this.context;
 			if (verdict.outcome === 'answered') {
 				submissions?.accepted();
@@ -163,7 +163,7 @@ export class GatewayRequests {
 			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
 			const isRefused = error.details.httpStatus === 429;
 			const givesWay = isRefused && tries.givesWay?.() === true;
-			if (isRefused && !givesWay) limiter.holdBack(waitMs);
+			if (isRefused && !givesWay) pace.holdBack(waitMs);
 			if (!givesWay && clock.now() + waitMs > giveUpAtMs) throw error;
 			this.context.onRetry?.(error, waitMs);
 			tries.putOff?.(givesWay ? 0 : waitMs, error);
@@ -174,8 +174,8 @@ export class GatewayRequests {
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */
 	async fetch(request: HttpRequest): Promise<HttpResponse> {
-		const { clock, limiter, signal } = this.context;
-		await limiter.acquire(signal);
+		const { clock, pace, signal } = this.context;
+		await pace.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
 		const answer = await this.sendOnce(request);
 		if (signal?.aborted) throw stoppedError();
@@ -184,8 +184,8 @@ export class GatewayRequests {
 		if (answer.cutOff !== undefined && answer.cutOff !== TOO_LARGE)
 			throw unreachable(new ConnectionError(answer.cutOff), request.url);
 		const askedMs = retryAfterMs(answer, clock.now());
-		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
-		else limiter.recover();
+		if (answer.status === 429) pace.holdBack(askedMs ?? backoffMs(1, clock.random));
+		else pace.recover();
 		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
 		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', ANSWER_LIMITS);
 		return answer;

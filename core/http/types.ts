@@ -103,12 +103,12 @@ export interface AttemptHooks {
 	begin?: (signal?: AbortSignal) => Promise<void>;
 	/** Called right before each try is sent. Where it throws, nothing is sent. */
 	sending?: () => Promise<void>;
-	/** Called after a 429. True: the caller sends it again when a slot is free, so it ends with this answer. */
+	/** Called after a 429. True: the caller sends it again when a place is free, so it ends with this answer. */
 	givesWay?: () => boolean;
 	/** The longest time between `begin` and `sending`. A pause that takes longer puts the try off. Milliseconds. */
 	turnWithinMs?: number;
 	/** Called when the service surely has not accepted a try, and another one comes after a pause (milliseconds), with its answer. */
 	putOff?: (pauseMs: number, answer?: GatewayError) => void;
-	/** Called when the order will end with this error, before its slot of the account goes to another one. */
+	/** Called when the order will end with this error, before its place in the account goes to another one. */
 	failed?: (error: GatewayError) => void;
 }

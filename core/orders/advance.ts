@@ -125,7 +125,7 @@ async function poll(
 		wait.startedAtMs = clock.now();
 		delete wait.notBeforeMs;
 	}
-	const leave = order.thing === 'task' ? client.slots?.occupy(task.taskId) : undefined;
+	const leave = order.thing === 'task' ? client.places?.occupy(task.taskId) : undefined;
 	let asleepForMs: number | undefined;
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
 	const own = sleep?.clockOf(order) ?? clock;

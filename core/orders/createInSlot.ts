@@ -1,4 +1,4 @@
-import type { Slot, SlotRequest, RunSlots } from '../account/runSlots';
+import type { Place, PlaceRequest, RunPlaces } from '../account/places';
 import { asGatewayError } from '../errors';
 import { limitOf } from '../http/retry';
 import type { AttemptHooks } from '../http/types';
@@ -8,40 +8,40 @@ import type { Order } from './order';
 import type { SleepCoordinator } from './sleepCoordinator';
 
 /**
- * An accepted task keeps its slot for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
+ * An accepted task keeps its place for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
  * the service refuses the task that is one too many, which costs nothing.
  */
 const UNTIL_WAIT_BEGINS_MS = 60_000;
 
-/** The slots of the account, and the execution that may sleep while an order waits for one. */
-interface SlotPorts {
-	slots?: RunSlots;
+/** The places of the account, and the execution that may sleep while an order waits for one. */
+interface PlacePorts {
+	places?: RunPlaces;
 	sleep?: SleepCoordinator;
 }
 
 type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
 
-/** The milliseconds that an order may still wait for a slot. It counts from its first wish for one, in another execution maybe. */
-export function timeLeftForSlot(order: OrderInSlot, slots?: RunSlots): () => number {
-	if (slots === undefined || order.thing !== 'task') return () => Infinity;
-	const untilMs = wantedSinceMs(order, slots) + timeoutOf(order);
-	return () => untilMs - slots.nowMs();
+/** The milliseconds that an order may still wait for a place. It counts from its first wish for one, in another execution maybe. */
+export function timeLeftForSlot(order: OrderInSlot, places?: RunPlaces): () => number {
+	if (places === undefined || order.thing !== 'task') return () => Infinity;
+	const untilMs = wantedSinceMs(order, places) + timeoutOf(order);
+	return () => untilMs - places.nowMs();
 }
 
 /**
- * Sends a creating request in a slot of the account, and again in the next one that becomes free, not before the pause that
+ * Sends a creating request in a place of the account, and again in the next one that becomes free, not before the pause that
  * the service asks for, as often as it answers 429: it has surely not accepted it. Throws `noFreePlace` after the order's timeout.
  */
 export async function createInSlot<Answer extends { id: string }>(
 	order: OrderInSlot,
-	{ slots, sleep }: SlotPorts,
+	{ places, sleep }: PlacePorts,
 	tries: AttemptHooks,
 	create: (tries: AttemptHooks) => Promise<Answer>,
 ): Promise<Answer> {
-	if (slots === undefined || order.thing !== 'task') return await create(tries);
-	const timeLeftMs = timeLeftForSlot(order, slots);
-	const request: SlotRequest = {
-		sinceMs: wantedSinceMs(order, slots),
+	if (places === undefined || order.thing !== 'task') return await create(tries);
+	const timeLeftMs = timeLeftForSlot(order, places);
+	const request: PlaceRequest = {
+		sinceMs: wantedSinceMs(order, places),
 		timeoutMs: timeoutOf(order),
 		signal: anyOf(tries.signal, sleep?.signal),
 		onWait: () => {
@@ -50,24 +50,24 @@ export async function createInSlot<Answer extends { id: string }>(
 		},
 	};
 	for (;;) {
-		const slot = await slots.take(request);
+		const place = await places.take(request);
 		try {
-			const answer = await create(inSlot(tries, slot, () => slots.isBusy()));
-			keep(slot, answer, order);
+			const answer = await create(inPlace(tries, place, () => places.isBusy()));
+			keep(place, answer, order);
 			return answer;
 		} catch (thrown) {
-			if (slot.taken.aborted) {
+			if (place.taken.aborted) {
 				tries.putOff?.(0);
 				continue;
 			}
 			const error = asGatewayError(thrown);
-			// Other words with a 429 may mean that it was accepted, or that no slot helps.
-			const isSlotMissing = error.kind === 'rateLimited' && error.details.httpStatus === 429;
+			// Other words with a 429 may mean that it was accepted, or that no place helps.
+			const isPlaceMissing = error.kind === 'rateLimited' && error.details.httpStatus === 429;
 			const refusal = { limit: limitOf(error.details), askedMs: error.details.retryAfterMs };
-			if (isSlotMissing && slot.refused(refusal)) continue;
+			if (isPlaceMissing && place.refused(refusal)) continue;
 			// The next one leaves at once: by then, it is known what the error means for it.
 			tries.failed?.(error);
-			slot.free();
+			place.free();
 			throw error;
 		}
 	}
@@ -75,21 +75,21 @@ export async function createInSlot<Answer extends { id: string }>(
 
 const timeoutOf = ({ wait }: OrderInSlot) => wait?.timeoutMs ?? REPEAT_FOR_MS;
 
-/** The first request for a slot, by the clock of the slots. Another process, or this one before a restart, may have noted it. */
-function wantedSinceMs({ wait }: OrderInSlot, slots: RunSlots): number {
-	const [nowMs, wallMs] = [slots.nowMs(), slots.wallMs()];
+/** The first request for a place, by the clock of the places. Another process, or this one before a restart, may have noted it. */
+function wantedSinceMs({ wait }: OrderInSlot, places: RunPlaces): number {
+	const [nowMs, wallMs] = [places.nowMs(), places.wallMs()];
 	if (wait === undefined) return nowMs;
 	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
 	return nowMs - (wallMs - wait.wantedAtMs);
 }
 
-function inSlot({ signal, sending, ...tries }: AttemptHooks, slot: Slot, givesWay: () => boolean): AttemptHooks {
+function inPlace({ signal, sending, ...tries }: AttemptHooks, place: Place, givesWay: () => boolean): AttemptHooks {
 	return {
 		...tries,
 		givesWay,
-		signal: anyOf(signal, slot.taken),
+		signal: anyOf(signal, place.taken),
 		sending: async () => {
-			slot.leaves();
+			place.leaves();
 			await sending?.();
 		},
 	};
@@ -99,8 +99,8 @@ export function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
 	return AbortSignal.any(signals.flatMap((signal) => signal ?? []));
 }
 
-function keep(slot: Slot, { id }: { id: string }, { then }: OrderInSlot): void {
+function keep(place: Place, { id }: { id: string }, { then }: OrderInSlot): void {
 	// Nobody sees the end of a task that is not waited for.
-	if (then === 'poll') slot.accepted(id, UNTIL_WAIT_BEGINS_MS);
-	else slot.free();
+	if (then === 'poll') place.accepted(id, UNTIL_WAIT_BEGINS_MS);
+	else place.free();
 }

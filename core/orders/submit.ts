@@ -1,4 +1,4 @@
-import type { RunSlots } from '../account/runSlots';
+import type { RunPlaces } from '../account/places';
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
@@ -37,8 +37,8 @@ export interface SubmitPorts {
 	/** The files that the body refers to, which are beside the order. */
 	filesOf: (order: Order) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
-	/** Absent slots are not limited. */
-	client: { slots?: RunSlots };
+	/** Absent places are not limited. */
+	client: { places?: RunPlaces };
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 }
@@ -72,7 +72,7 @@ export async function submit<Answer extends { id: string }>(
 /** Continues an order with what an earlier try has created. Sends nothing. Throws where one may have created it. */
 export async function continueKnown<Answer extends { id: string }>(
 	order: Order,
-	product: Product<Answer, unknown>,
+	product: Pick<Product<Answer, unknown>, 'status' | 'isReusable'>,
 	ports: Pick<SubmitPorts, 'ledger' | 'writeAhead' | 'events'>,
 ): Promise<void> {
 	const created = await createdBefore(order, product, ports);
@@ -87,7 +87,7 @@ function requestOf({ request }: Order): NonNullable<Order['request']> {
 /** The thing that an earlier try has created for an order. Throws where one may have created it. */
 async function createdBefore<Answer extends { id: string }>(
 	order: Order,
-	{ isReusable }: Product<Answer, unknown>,
+	{ isReusable }: Pick<Product<Answer, unknown>, 'isReusable'>,
 	{ ledger, writeAhead }: Pick<SubmitPorts, 'ledger' | 'writeAhead'>,
 ): Promise<CreatedEntry | undefined> {
 	const request = requestOf(order);
@@ -177,7 +177,7 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
-	{ ledger, writeAhead, events, clock, client: { slots }, sleep }: SubmitPorts,
+	{ ledger, writeAhead, events, clock, client: { places }, sleep }: SubmitPorts,
 	{ request: { body, hash, keyHash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
 	let sentAtMs = clock.now();
@@ -188,9 +188,9 @@ async function send<Answer extends { id: string }>(
 	const tries = notingTries(order, { ...guarded, sending });
 	try {
 		const buy = async () =>
-			await createInSlot(order, { slots, sleep }, tries, async (each) => await create(order, body, each));
+			await createInSlot(order, { places, sleep }, tries, async (each) => await create(order, body, each));
 		const { keys } = writeAhead;
-		const timeLeftMs = timeLeftForSlot(order, slots);
+		const timeLeftMs = timeLeftForSlot(order, places);
 		const answer =
 			keyHash === undefined || keys === undefined
 				? await buy()

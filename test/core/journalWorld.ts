@@ -1,5 +1,5 @@
 /** A world of executions that share the journal and n8n's table of processed data, and buy from one service. */
-import { AccountSlots } from '../../core/account/accountSlots';
+import { AccountPlaces } from '../../core/account/places';
 import { RowBudget } from '../../core/account/rowBudget';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
@@ -233,7 +233,7 @@ export function makeWorld({
 				product,
 				{
 					...{ ledger, writeAhead: journal, clock },
-					client: timeoutMs === undefined ? {} : { slots: new AccountSlots(clock).ofRun() },
+					client: timeoutMs === undefined ? {} : { places: new AccountPlaces(clock).ofRun() },
 					events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 					filesOf: () => new Map(),
 					uploadImage: async () => await Promise.resolve(''),

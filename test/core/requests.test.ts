@@ -1,7 +1,7 @@
 /** The sending of requests: what is sent once only, what is sent again and when, and what ends it. */
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import { encodeId, GatewayRequests, type RequestContext } from '../../core/http/requests';
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { AccountPace } from '../../core/account/pace';
 import {
 	ConnectionError,
 	NO_ROOM,
@@ -22,14 +22,14 @@ const BASE_URL = 'https://gateway.example/base';
 function service(answers: Answer[], context: Partial<RequestContext> = {}) {
 	const clock = fakeClock();
 	const sent: HttpRequest[] = [];
-	const limiter = new RequestLimiter(1000, clock);
+	const limiter = new AccountPace(1000, clock).ofRun();
 	const pace: string[] = [];
 	const { holdBack, recover } = limiter;
 	limiter.holdBack = (delayMs) => (pace.push(`hold back ${delayMs}`), holdBack.call(limiter, delayMs));
 	limiter.recover = () => (pace.push('recover'), recover.call(limiter));
 	const requests = new GatewayRequests({
 		clock,
-		limiter,
+		pace: limiter,
 		settings: readSettings({ baseUrl: BASE_URL }),
 		send: async (request) => {
 			sent.push(request);

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock';
 import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { onAbort } from '../../core/abort';
 import { parseJson } from '../../core/json';
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { AccountPace } from '../../core/account/pace';
 import { readSettings } from '../../nodes/connection/settings';
 
 /** More than any wait of these tests has: no timer would ever end a loop that only such sleeps hold up. */
@@ -121,7 +121,7 @@ export function scriptedClient(
 	const sent: HttpRequest[] = [];
 	const client = new GatewayClient({
 		clock,
-		limiter: new RequestLimiter(1000, clock),
+		pace: new AccountPace(1000, clock).ofRun(),
 		settings: readSettings({ baseUrl: 'https://gateway.example', ...raw }),
 		send: async (request) => {
 			sent.push(request);

@@ -45,8 +45,8 @@ export const journal = [
 	{
 		promise: 'an order that waits for a place of the account has no row',
 		file: 'core/orders/createInSlot.ts',
-		find: 'const slot = await slots.take(request);',
-		becomes: 'await tries.begin?.(tries.signal);\n		const slot = await slots.take(request);',
+		find: 'const place = await places.take(request);',
+		becomes: 'await tries.begin?.(tries.signal);\n		const place = await places.take(request);',
 	},
 	{
 		promise: 'only rows whose turn is near are written',
@@ -57,8 +57,8 @@ export const journal = [
 	{
 		promise: 'a row is withdrawn when a pause moves its turn away',
 		file: 'core/http/requests.ts',
-		find: 'limiter.acquire(signal, tries.turnWithinMs)',
-		becomes: 'limiter.acquire(signal)',
+		find: 'pace.acquire(signal, tries.turnWithinMs)',
+		becomes: 'pace.acquire(signal)',
 	},
 	{
 		promise: 'an answer of 429 says that the account is full',
