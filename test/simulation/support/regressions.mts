@@ -257,4 +257,17 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 1284098228,
 		},
 	},
+	{
+		name: 'a poller that replays the rows does not give one of two identical orders the task of the other',
+		drawn: {
+			...PLAIN,
+			items: [{ ...item('ok'), copies: 2 }],
+			...{
+				wait: 'acrossRestarts',
+				retryExecutions: 1,
+				crashes: [{ afterSteps: 4, downMs: 1000 }],
+				randomness: 926793842,
+			},
+		},
+	},
 ];
