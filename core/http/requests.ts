@@ -1,12 +1,5 @@
 import { unreachable } from './connectionErrors';
-import {
-	asGatewayError,
-	gatewayError,
-	isTransient,
-	stoppedError,
-	type CreatedThing,
-	GatewayError,
-} from '../errors';
+import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, GatewayError } from '../errors';
 import { steady, type Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';

@@ -113,7 +113,9 @@ async function whyNoCredential(context: IExecuteFunctions): Promise<string | und
 	return await context.getCredentials(CREDENTIAL).then(
 		() => undefined,
 		(thrown: unknown) =>
-			/^Credential with ID .* does not exist/.test(wordsOf(thrown)) ? printable(wordsOf(thrown).slice(0, 200)) : undefined,
+			/^Credential with ID .* does not exist/.test(wordsOf(thrown))
+				? printable(wordsOf(thrown).slice(0, 200))
+				: undefined,
 	);
 }
 
