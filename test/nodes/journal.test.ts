@@ -301,7 +301,10 @@ describe('a run that goes on in another execution', () => {
 			expect(again.error).toBeUndefined();
 			expect(again.json.map(({ execution_id: id }) => id)).toEqual(['101', '101']);
 			const states = again.handed[0]?.map((item) => orderOf(item).state);
-			expect([states, runs.sandbox.tasks.length]).toEqual([keeps ? undefined : ['accepted', 'accepted'], keeps ? 1 : 2]);
+			expect([states, runs.sandbox.tasks.length]).toEqual([
+				keeps ? undefined : ['accepted', 'accepted'],
+				keeps ? 1 : 2,
+			]);
 		},
 	);
 });
