@@ -6,6 +6,7 @@ import { shorten } from '../text';
 import type { Output } from './product';
 import {
 	MAX_PROMPT_LENGTH,
+	MOST_EARLIER_TASKS,
 	ORDER_VERSION,
 	orderSchema,
 	type Order,
@@ -192,7 +193,7 @@ function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | 
 function planAgain(order: Order): void {
 	const { task, wait } = order;
 	order.state = 'planned';
-	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
+	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId].slice(-MOST_EARLIER_TASKS);
 	delete order.task;
 	delete order.acceptedAtMs;
 	delete order.reused;

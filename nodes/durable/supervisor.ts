@@ -250,6 +250,6 @@ function withSaved(given: Order, saved: Order | undefined): Order {
 	}
 	if (saved !== undefined && endsWell(saved)) return saved;
 	if (given.request === undefined || given.state === 'ended') return saved ?? given;
-	const { task, acceptedAtMs, wait = given.wait } = saved ?? given;
-	return { ...given, state: 'planned', task, acceptedAtMs, wait };
+	const { task, acceptedAtMs, earlierTaskIds, wait = given.wait } = saved ?? given;
+	return { ...given, state: 'planned', task, acceptedAtMs, earlierTaskIds, wait };
 }

@@ -47,6 +47,8 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], n8n: N8n):
 		mayBeInDoubt(origin, n8n) ||
 		stop.signal.aborted ||
 		drawn.accountSlots !== undefined ||
+		// A retry of another execution of the same millisecond takes over what has no row of this one.
+		n8n.origins.some((other) => other !== origin && other.executions.length > 1) ||
 		drawn.clockSetBack !== undefined ||
 		// Nothing is submitted where n8n's other table cannot be written: each name is tried twice.
 		(hasRows(drawn) && drawn.failingRecords.length > 1) ||

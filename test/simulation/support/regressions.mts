@@ -270,4 +270,14 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			},
 		},
 	},
+	{
+		name: 'a task that has failed and was replaced is named, although the poller that knew it is dead',
+		drawn: {
+			...PLAIN,
+			items: [task('fail=content_policy_violation'), task('fail=generation_failed')],
+			...{ wait: 'acrossRestarts', maxTries: 2, onError: 'continueRegularOutput', requestsPerSecond: 5 },
+			...{ pollIntervalSeconds: undefined, randomness: 1186038707 },
+			crashes: [{ afterSteps: 100, during: 'between look and mark of a poller', downMs: 20_000 }],
+		},
+	},
 ];
