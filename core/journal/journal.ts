@@ -152,10 +152,7 @@ export class Journal implements WriteAhead {
 		const { executionId } = ports.ledger.scope;
 		this.stamp = `${ports.clock.now().toString(36)}${Math.floor(ports.clock.random() * 36 ** 4).toString(36)}`;
 		const known = ports.ledger.journal as Partial<Memory> | undefined;
-		this.memory =
-			known?.executionId === executionId
-				? (known as Memory)
-				: toMemory(executionId, ports);
+		this.memory = known?.executionId === executionId ? (known as Memory) : toMemory(executionId, ports);
 		ports.ledger.journal = this.memory as unknown as JsonObject;
 		if (this.memory.doubt !== undefined) ports.withoutRows.doubt(this.memory.doubt);
 		const { error } = ports.handedOver?.claim ?? {};

@@ -193,7 +193,8 @@ function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | 
 function planAgain(order: Order): void {
 	const { task, wait } = order;
 	order.state = 'planned';
-	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId].slice(-MOST_EARLIER_TASKS);
+	if (task !== undefined)
+		order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId].slice(-MOST_EARLIER_TASKS);
 	delete order.task;
 	delete order.acceptedAtMs;
 	delete order.reused;

@@ -112,7 +112,9 @@ async function whyNoCredential(context: IExecuteFunctions): Promise<string | und
 	return await context.getCredentials(CREDENTIAL).then(
 		() => undefined,
 		(thrown: unknown) =>
-			/^Credential with ID .* does not exist/.test(wordsOf(thrown)) ? printable(wordsOf(thrown).slice(0, 200)) : undefined,
+			/^Credential with ID .* does not exist/.test(wordsOf(thrown))
+				? printable(wordsOf(thrown).slice(0, 200))
+				: undefined,
 	);
 }
 
@@ -154,7 +156,10 @@ async function startPoller(
 }
 
 /** Undefined where nothing can be bought any more. */
-async function claimNext(context: IExecuteFunctions, { rounds, orders, handOver, memory }: Round & { handOver: HandOver }) {
+async function claimNext(
+	context: IExecuteFunctions,
+	{ rounds, orders, handOver, memory }: Round & { handOver: HandOver },
+) {
 	if (!mayBuy(handOver, orders)) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
 	const claim = await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });

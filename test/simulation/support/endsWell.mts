@@ -127,7 +127,8 @@ export function inDoubt({ family, pollerDeathsAtMs, drawn }: Origin, posts: read
 			post.name.split('-')[0] === family &&
 			pollerDeathsAtMs.some(
 				(atMs) =>
-					(post.sentAtMs <= atMs || isUnread(post)) && (post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
+					(post.sentAtMs <= atMs || isUnread(post)) &&
+					(post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
 			),
 	);
 }

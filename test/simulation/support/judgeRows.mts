@@ -345,7 +345,9 @@ function wrongDoubts(origin: Origin, n8n: N8n, attempts: Attempt[]): string[] {
 			// It reads its rows when it begins, and again those of which an outcome may come.
 			const startedAtMs = Math.max(each.startedAtMs, lastTakeOver(n8n, each, atMs));
 			const readAtMs = ({ begun: { committedAtMs = 0 } }: Attempt) =>
-				isWhole && startedAtMs + SOON_MS - committedAtMs < OPEN_MS ? Math.min(atMs, committedAtMs + OPEN_MS) : startedAtMs;
+				isWhole && startedAtMs + SOON_MS - committedAtMs < OPEN_MS
+					? Math.min(atMs, committedAtMs + OPEN_MS)
+					: startedAtMs;
 			const open = own.filter((attempt) => isOpen(attempt, readAtMs(attempt)));
 			if (open.length === 0) return [`${name} is in doubt in execution ${each.id}, and no row says so`];
 			const isYoung = open.every(

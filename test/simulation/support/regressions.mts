@@ -280,4 +280,15 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			crashes: [{ afterSteps: 100, during: 'between look and mark of a poller', downMs: 20_000 }],
 		},
 	},
+	{
+		name: 'an order whose row meets that of a dead process under one Purchase Key withdraws its own while it waits',
+		drawn: {
+			...PLAIN,
+			items: [item(), item()],
+			...{ wait: 'acrossRestarts', purchaseKey: true, executions: 2, accountSlots: 1, engine: 'workers' },
+			...{ submitAgainFor: 'the first run', retryOf: 'first', onError: 'continueErrorOutput' },
+			...{ concurrentTasks: 1, requestsPerSecond: 1, timeoutMinutes: 60, randomness: 1812730875 },
+			crashes: [{ afterSteps: 32, during: 'between row and look', downMs: 100_000 }],
+		},
+	},
 ];
