@@ -1,6 +1,7 @@
 import type { OrderLedger } from '../orders/ledger';
-import { MOST_EARLIER_TASKS, type Order } from '../orders/order';
+import type { Order } from '../orders/order';
 import { nameRun } from '../orders/runs';
+import { leaveBehind } from '../orders/states';
 import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
 
@@ -335,8 +336,8 @@ export function nameEarlierTasks(rows: readonly AttemptRow[], orders: readonly O
 	}
 	for (const order of orders) {
 		const ids = failed.get(keyOf(order.item, order.request?.hash));
-		if (order.state !== 'planned' || ids === undefined) continue;
-		order.earlierTaskIds = [...new Set([...(order.earlierTaskIds ?? []), ...ids])].slice(-MOST_EARLIER_TASKS);
+		const others = [...(ids ?? [])].filter((id) => id !== order.task?.taskId);
+		if (order.state === 'planned' && others.length > 0) leaveBehind(order, others);
 	}
 }
 

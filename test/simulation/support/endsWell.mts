@@ -120,8 +120,9 @@ const hasGone = ({ diedAtMs, silentAtMs }: Process) => diedAtMs !== undefined ||
 /** Requests that were under way when an execution that submits has died, or whose row had not been written by then. */
 export function inDoubt({ family, pollerDeathsAtMs, drawn }: Origin, posts: readonly Post[]): Post[] {
 	const keptWithinMs = isLogged(drawn) ? LOGGED_WITHIN_MS : Infinity;
-	// The next one may find another table, or none: then what one that stood still does afterwards is as unknown.
-	const isUnread = ({ owner }: Post) => drawn.table !== undefined && hasGone(owner as Process);
+	// One that stood still has looked before, or has another table than the next one: what it does afterwards is as unknown.
+	const isUnread = ({ owner, sentAtMs }: Post) =>
+		hasGone(owner as Process) && (drawn.table !== undefined || sentAtMs >= ((owner as Process).silentAtMs ?? Infinity));
 	return posts.filter(
 		(post) =>
 			post.name.split('-')[0] === family &&

@@ -291,4 +291,14 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			crashes: [{ afterSteps: 32, during: 'between row and look', downMs: 100_000 }],
 		},
 	},
+	{
+		name: 'a request in the place of a failed task that is in doubt is not sent a second time by the next poller',
+		drawn: {
+			...PLAIN,
+			items: [task('fail=timeout')],
+			...{ wait: 'acrossRestarts', onError: 'continueRegularOutput', maxTries: 2 },
+			crashes: [{ afterSteps: 50, during: 'between POST and answer', downMs: 1000 }],
+			randomness: 724088555,
+		},
+	},
 ];
