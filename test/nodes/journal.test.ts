@@ -249,7 +249,7 @@ describe('a run that goes on in another execution', () => {
 	])(
 		'where %s, Across Restarts waits in memory, and In Another Workflow is refused before anything is sent',
 		async (_, prepare, why) => {
-			const options = { ...first, ...prepare(), items: prompts('a') };
+			const options = { ...first, ...(prepare() as unknown as object), items: prompts('a') };
 			const [[, awake], [, background]] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
 			const refused = await runs.handOver({ ...fromItem, wait: 'inAnotherWorkflow', ...background }, options);
 			expect(refused.error?.message).toContain(`Wait cannot be In Another Workflow here: `);
