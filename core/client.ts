@@ -1,16 +1,16 @@
 import type { RowBudget } from './account/rowBudget';
-import type { RunSlots } from './account/runSlots';
+import type { RunPlaces } from './account/places';
 import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
 import { toKeep } from './http/creationAnswer';
-import type { Pace } from './http/requestLimiter';
+import type { Pace } from './account/pace';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
-import type { HttpResponse, AttemptHooks } from './http/types';
+import type { HttpResponse, CreateAttempt } from './http/types';
 import { isPlainObject, parseBeginning, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
@@ -68,25 +68,35 @@ export class GatewayClient {
 		return this.requests.sent;
 	}
 
+	/** Holds back all requests of the account, which the service has refused with 429. */
+	holdBack(delayMs: number): void {
+		this.context.pace.holdBack(delayMs);
+	}
+
+	/** Notes that a request is sent again after a pause. */
+	onRetry(error: GatewayError, waitMs: number): void {
+		this.context.onRetry?.(error, waitMs);
+	}
+
 	/** Milliseconds that a request would now wait for its turn. */
 	get backlogMs(): number {
-		return this.context.limiter.backlogMs;
+		return this.context.pace.backlogMs;
 	}
 
 	/** The most that this run may send. */
 	get requestsPerSecond(): number {
-		return this.context.limiter.requestsPerSecond;
+		return this.context.pace.requestsPerSecond;
 	}
 
-	/** The slots of the account; undefined where nothing is bought. */
-	get slots(): RunSlots | undefined {
-		return this.context.slots;
+	/** The places of the account; undefined where nothing is bought. */
+	get places(): RunPlaces | undefined {
+		return this.context.places;
 	}
 
 	/** The rows of the account in the journal, and the pace by which they are written; undefined where nothing is bought. */
 	get rows(): { budget: RowBudget; pace: Pace } | undefined {
-		const { rows, limiter } = this.context;
-		return rows && { budget: rows, pace: limiter };
+		const { rows, pace } = this.context;
+		return rows && { budget: rows, pace };
 	}
 
 	/** The durations of such tasks that this process has seen at this service. */
@@ -98,7 +108,7 @@ export class GatewayClient {
 	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not accept it.
 	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
-	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
+	async createTask(kind: MediaKind, body: JsonObject, attempt?: CreateAttempt): Promise<TaskRecord & { id: string }> {
 		const parse = (response: HttpResponse) => {
 			const created = createdTaskId(response.body ?? parseBeginning(response.text));
 			if (created === undefined) return undefined;
@@ -114,7 +124,7 @@ export class GatewayClient {
 				? gatewayError('modelNotFound', { model: String(body.model) }, details)
 				: undefined;
 		return await mapError(
-			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', tries }),
+			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', attempt }),
 			{ rejected: withModel },
 		);
 	}
@@ -199,7 +209,7 @@ export class GatewayClient {
 	}
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
-	async createToken(body: JsonObject, tries?: AttemptHooks): Promise<TokenRecord> {
+	async createToken(body: JsonObject, attempt?: CreateAttempt): Promise<TokenRecord> {
 		const parse = ({ body: answer }: HttpResponse) => parseTokenRecord(answer);
 		return await this.requests.create({
 			path: '/v1/tokens',
@@ -207,7 +217,7 @@ export class GatewayClient {
 			thing: 'token',
 			parse,
 			wanted: 'the API key',
-			tries,
+			attempt,
 		});
 	}
 }

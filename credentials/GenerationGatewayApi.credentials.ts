@@ -4,8 +4,7 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
-import { DEFAULT_REQUESTS_PER_SECOND } from '../core/http/requestLimiter';
-import { MOST_REQUESTS_PER_SECOND } from '../core/http/requestWindow';
+import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../core/account/pace';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
 /** An imported credential may hold a switch as a text. n8n withholds hidden fields from the nodes: they would have their defaults. */

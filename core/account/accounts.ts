@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
-import { RequestLimiter } from '../http/requestLimiter';
+import { AccountPace } from './pace';
 import { accounts } from '../processMemory';
-import { AccountSlots } from './accountSlots';
+import { AccountPlaces } from './places';
 import { RowBudget } from './rowBudget';
 import { SharedReads } from './sharedReads';
 import { SubmissionLog } from './submissionLog';
@@ -13,11 +13,11 @@ export interface AccountLimits {
 	concurrentTasks: number;
 }
 
-/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the slots of running tasks. */
+/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the places of running tasks. */
 class Account {
-	readonly limiter: RequestLimiter;
+	readonly pace: AccountPace;
 
-	readonly slots: AccountSlots;
+	readonly places: AccountPlaces;
 
 	readonly rows: RowBudget;
 
@@ -26,15 +26,15 @@ class Account {
 	readonly submissions = new SubmissionLog();
 
 	constructor(requestsPerSecond: number, clock: Clock) {
-		this.limiter = new RequestLimiter(requestsPerSecond, clock);
-		this.slots = new AccountSlots(clock);
+		this.pace = new AccountPace(requestsPerSecond, clock);
+		this.places = new AccountPlaces(clock);
 		this.rows = new RowBudget(clock);
 	}
 
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
 	limitTo({ requestsPerSecond, concurrentTasks }: AccountLimits): void {
-		this.slots.most = concurrentTasks;
-		this.limiter.limitTo(requestsPerSecond);
+		this.places.most = concurrentTasks;
+		this.pace.limitTo(requestsPerSecond);
 	}
 }
 
@@ -50,7 +50,7 @@ export function accountOf(
 	name: string,
 	limits: AccountLimits,
 	clock: Clock,
-): Pick<Account, 'limiter' | 'slots' | 'rows' | 'reads' | 'submissions'> {
+): Pick<Account, 'pace' | 'places' | 'rows' | 'reads' | 'submissions'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

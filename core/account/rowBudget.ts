@@ -1,7 +1,7 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
 import type { GatewayError } from '../errors';
-import type { Pace } from '../http/requestLimiter';
+import type { Pace } from './pace';
 import { REPEAT_FOR_MS } from '../limits';
 
 /** A row is written no earlier than this before its request leaves. */

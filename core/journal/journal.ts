@@ -8,7 +8,7 @@ import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { INTERRUPTED, notRecorded, UNREADABLE } from '../orders/writeAheadLog';
-import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
+import type { RequestOutcome, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { wordsOf } from '../text';
 import { isOfPoller, isWitness, TAKEN_BACK } from './claim';
@@ -92,8 +92,6 @@ interface Memory {
 	withoutRows?: string;
 }
 
-type Outcome = { taskId: string; error: GatewayError; pauseMs: number };
-
 /** An order that wants to write its row. */
 interface Joining {
 	order: Order;
@@ -117,6 +115,8 @@ export class Journal implements WriteAhead {
 	private readonly memory: Memory;
 
 	private readonly run: string;
+
+	readonly turnWithinMs = TURN_WITHIN_MS;
 
 	/** The error of all that is to be submitted from now on. */
 	private stopped?: GatewayError;
@@ -295,22 +295,13 @@ export class Journal implements WriteAhead {
 		return this.memory.doubt !== undefined && (await this.ports.withoutRows.isOverruled(order));
 	}
 
-	async guard<T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>): Promise<T> {
-		const hooks: GuardedAttempts = {
-			begin: async (signal) => await this.begin(order, signal),
-			sending: async () => await Promise.resolve(this.permits.get(order)?.leaves()),
-			putOff: (pauseMs, answer) => {
-				this.note(order, 'not_accepted', { error: answer, pauseMs });
-				delete order.purchase;
-			},
-			turnWithinMs: TURN_WITHIN_MS,
-		};
-		if (this.memory.doubt === undefined && !this.isWithoutRows) return await send(hooks);
-		return await this.ports.withoutRows.guard(order, async () => await send(hooks));
+	leaves(order: Order): void {
+		this.permits.get(order)?.leaves();
 	}
 
-	/** Notes the outcome of an attempt, without waiting. A pause of 0: it is sent again as soon as the account has a place. */
-	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Partial<Outcome> = {}): void {
+	/** Notes the outcome of an attempt, without waiting. */
+	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: RequestOutcome = {}): void {
+		this.ports.withoutRows.note(order, state);
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
 		const status = error?.details.httpStatus;
@@ -357,7 +348,8 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */
-	private async begin(order: Order, signal?: AbortSignal): Promise<void> {
+	async begin(order: Order, signal?: AbortSignal): Promise<void> {
+		if (this.memory.doubt !== undefined) await this.ports.withoutRows.begin(order);
 		if (this.stopped !== undefined) throw this.stopped;
 		const { withoutRows: why } = this.memory;
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
@@ -571,7 +563,7 @@ export class Journal implements WriteAhead {
 	/** Resolves when the name of this try is written. Without rows, others would not see what is bought under a Purchase Key. */
 	private async beginWithoutRows(order: Order, why: string): Promise<void> {
 		if (order.request?.keyHash !== undefined) throw gatewayError('purchaseLogUnavailable', { why });
-		await this.ports.withoutRows.defer(order);
+		await this.ports.withoutRows.begin(order);
 	}
 
 	/** Lets nothing be submitted that has no ID and that a person does not name. */

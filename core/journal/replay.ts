@@ -105,6 +105,10 @@ export async function replay(
 		}
 		return open;
 	};
+	for (const order of orders) {
+		await breakIfDue();
+		if (order.state !== 'planned') lost.claimKnown(order);
+	}
 	let open = await which(orders, (order) => lost.isOpen(order));
 	// In turn for all: a row that belongs to one order says nothing about the others.
 	open = await which(open, (order) => !lost.findOfItem(order));
@@ -174,6 +178,13 @@ class LostPurchases {
 		const row = lastOf(later, order);
 		if (row !== undefined) this.take(order, row);
 		return false;
+	}
+
+	/** Claims the rows of an order that is known to be bought, or has ended: an identical one would go on with the same task. */
+	claimKnown({ item, task, purchase }: Order): void {
+		const rows = [this.byId.get(task?.taskId), this.byAttempt.get(purchase?.attempt)];
+		for (const each of rows) this.claim(each ?? []);
+		if (task === undefined) this.claim(this.unclaimed(item));
 	}
 
 	/** Takes the last purchase of the item that was made with this request, or may have been. */

@@ -60,7 +60,7 @@ const waitSchema = z.object({
 		z.object({ kind: z.literal('fixed'), intervalMs: z.number().min(1000).max(MAX_TIMEOUT_MS) }),
 	]),
 	timeoutMs: z.number().min(0).max(MAX_TIMEOUT_MS),
-	/** The time at which it was to be submitted first: it waits for a slot of the account no longer than the timeout. */
+	/** The time at which it was to be submitted first: it waits for a place of the account no longer than the timeout. */
 	wantedAtMs: unixMs.optional().catch(undefined),
 	/** The beginning of the wait: the timeout counts from here. */
 	startedAtMs: unixMs.optional(),

@@ -13,12 +13,12 @@ export async function createClient(context: GatewayContext, options: ClientOptio
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
-	const { limiter, slots, rows, reads, submissions } = accountOf(account, readLimits(credential), realClock);
+	const { pace, places, rows, reads, submissions } = accountOf(account, readLimits(credential), realClock);
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
-		limiter: limiter.lane(),
-		slots: slots.ofRun(),
+		pace: pace.ofRun(),
+		places: places.ofRun(),
 		rows,
 		reads,
 		submissions,

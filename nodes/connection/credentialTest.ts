@@ -8,7 +8,7 @@ import { onAbort } from '../../core/abort';
 import { GatewayClient } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
 import type { Send } from '../../core/http/types';
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { AccountPace } from '../../core/account/pace';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
 import { hasPurchaseLog, readApiKey, readLimits, readSettings } from './settings';
@@ -33,7 +33,7 @@ export async function generationGatewayApiTest(
 		const client = new GatewayClient({
 			settings: readSettings(data),
 			clock: realClock,
-			limiter: new RequestLimiter(10, realClock),
+			pace: new AccountPace(10, realClock).ofRun(),
 			readTries: 1,
 			send: hidingKey(createTestSend(this.helpers, apiKey), apiKey),
 		});

@@ -1,7 +1,6 @@
 import type { AccountLimits } from '../../core/account/accounts';
 import { gatewayError } from '../../core/errors';
-import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
-import { MOST_REQUESTS_PER_SECOND } from '../../core/http/requestWindow';
+import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/account/pace';
 import { isPlainObject, parseJson } from '../../core/json';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
 import { show } from '../../core/text';

@@ -17,7 +17,7 @@ import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems, withHandOver, type OrderItem } from './orderItems';
 import { hasFailed, readData } from './parentExecutions';
-import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart } from './subWorkflow';
+import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart, workerOf } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 
@@ -174,7 +174,7 @@ async function startOne(context: IExecuteFunctions, items: OrderItem[], workflow
 	const { errorWorkflow } = context.getWorkflowSettings();
 	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
 	const { executionId } = await context.executeWorkflow(
-		{ code: waitAndStart(context.getNode(), workflowId, errorWorkflow) },
+		{ code: waitAndStart(workerOf(context), workflowId, errorWorkflow) },
 		items,
 		undefined,
 		{ doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } },

@@ -11,7 +11,7 @@ import { obstacle } from './obstacle';
 import { outermostOf } from './parentExecutions';
 import { toPlaceholder, toOrderItems, withHandOver } from './orderItems';
 import { stepOf } from './steps';
-import { waitAndOutputResults } from './subWorkflow';
+import { waitAndOutputResults, workerOf } from './subWorkflow';
 import { adviceFor, whyWokenLate } from './wakeUp';
 
 /** Waiting in n8n's database, and its hidden operations. */
@@ -84,7 +84,7 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 	const { context } = run;
 	const node = context.getNode();
 	try {
-		const code = waitAndOutputResults(node, onErrorOf(context));
+		const code = waitAndOutputResults(workerOf(context), onErrorOf(context));
 		const items = withHandOver(toOrderItems(orders), facts);
 		const { executionId, waitTill } = await context.executeWorkflow({ code }, items, undefined, {
 			parentExecution: {

@@ -5,10 +5,9 @@ import type { Journal, JournalPorts } from '../../core/journal/journal';
 import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import type { GatewayClient } from '../../core/client';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
-import { journalOf } from '../run/openJournal';
+import { journalOf, type JournalParts } from '../run/openJournal';
 import { writeAheadOfRun } from '../run/writeAheadStore';
 
 /** A hand-over of a run of which something may be bought. */
@@ -39,7 +38,7 @@ export async function claimPoller(
 interface Keeping {
 	/** Keeps what the execution knows while it sleeps. */
 	store: JsonObject;
-	rows: NonNullable<GatewayClient['rows']>;
+	rows: JournalParts['rows'];
 	tell: JournalPorts['tell'];
 	/** See `JournalPorts`. */
 	isWanted?: JournalPorts['isWanted'];

@@ -7,6 +7,7 @@ import type {
 	IWorkflowSettings,
 } from 'n8n-workflow';
 import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
+import { printable, shorten } from '../../core/text';
 import type { OnError } from '../run/toItem';
 import { NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
 
@@ -17,6 +18,7 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const IF = 'n8n-nodes-base.if';
 const WAIT = 'n8n-nodes-base.wait';
 const EXECUTE = 'n8n-nodes-base.executeWorkflow';
+export const NOTE = 'n8n-nodes-base.stickyNote';
 
 /** The nodes of n8n that the sub-workflows below need, as n8n shows them. */
 const NEEDED_NODES: Record<string, string> = {
@@ -32,6 +34,19 @@ export const NEEDED_TO_START: Record<string, string> = { ...NEEDED_NODES, [EXECU
 export function missingNode(context: IExecuteFunctions, needed = NEEDED_NODES): string | undefined {
 	const known = context.getKnownNodeTypes();
 	return Object.entries(needed).find(([type]) => known[type] === undefined)?.[1];
+}
+
+/**
+ * The user's node, as the sub-workflows below take it. Its `notes` say in their sticky notes whose they are, because n8n lists
+ * their executions among those of the user's workflow. n8n starts no workflow with a node that it does not know, so an n8n
+ * that excludes sticky notes gets none.
+ */
+export function workerOf(context: IExecuteFunctions): INode {
+	const node = context.getNode();
+	const name = (text = '') => shorten(printable(text).replace(/[\\`*_[\]<>#|~]/g, '\\$&'), 100);
+	const isKnown = context.getKnownNodeTypes()[NOTE] !== undefined;
+	const whose = `**${name(node.name)}** of the workflow **${name(context.getWorkflow().name)}** (execution ${context.getExecutionId()})`;
+	return { ...node, notes: isKnown ? whose : undefined };
 }
 
 /**
@@ -63,7 +78,7 @@ export function waitAndOutputResults(worker: INode, onError: OnError) {
 	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
 	return subWorkflow(
 		'Wait Across Restarts',
-		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT },
+		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, note: noteOf(worker, NOTES.waits) },
 		{ saveExecutionProgress: false },
 	);
 }
@@ -71,7 +86,8 @@ export function waitAndOutputResults(worker: INode, onError: OnError) {
 export function pollWhenCalled(worker: INode) {
 	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
 	const before = [ours(worker, NOTE_ADDRESS, STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
-	return subWorkflow('Wait Across Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED });
+	const note = noteOf(worker, NOTES.polls);
+	return subWorkflow('Wait Across Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED, note });
 }
 
 /**
@@ -83,7 +99,7 @@ export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: 
 	const then = { name: 'Start Workflow', ...startWorkflow(workflowId) };
 	return subWorkflow(
 		'In the Background',
-		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, then },
+		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, then, note: noteOf(worker, NOTES.starts) },
 		errorWorkflow === undefined ? {} : { errorWorkflow },
 	);
 }
@@ -98,6 +114,21 @@ export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWork
 		}
 	);
 }
+
+/** Further down in the sticky notes, below whose they are. */
+const NOTES = {
+	waits: `This execution waits until all tasks have ended, and n8n hands their results to the node. Both go on by themselves, also after a restart of n8n.
+
+Do not delete or retry this one: n8n hands the results of a retry to no node.`,
+	polls: `This execution submits the tasks, asks how far they are, and sleeps in between. It goes on by itself. If n8n dies meanwhile, another execution takes its place.
+
+Do not delete or retry this one: n8n hands the results of a retry to no node.`,
+	starts: `This execution waits until all tasks have ended, and starts the other workflow with their results. It goes on by itself, also after a restart of n8n.
+
+Do not delete it. Retry it only if **Start Workflow** has failed: that hands over the same results again, and buys nothing.`,
+};
+
+const noteOf = ({ notes }: INode, text: string) => notes && `### For ${notes}\n\n${text}`;
 
 const START: Part = {
 	name: 'Start',
@@ -124,6 +155,8 @@ const ours = (
 const keepWaiting = (worker: INode) =>
 	ours(worker, 'Keep Waiting', STEPS.keepWaiting, {
 		id: worker.id,
+		// For the sub-workflow that it starts.
+		notes: worker.notes,
 		onError: 'continueRegularOutput',
 		alwaysOutputData: true,
 	});
@@ -174,6 +207,8 @@ interface Shape {
 	isFinished?: string;
 	/** The node after the end of all tasks. */
 	then?: Part;
+	/** For a person who opens the execution. Markdown. */
+	note?: string;
 }
 
 const SETTINGS: IWorkflowSettings = {
@@ -190,7 +225,7 @@ const SETTINGS: IWorkflowSettings = {
 
 function subWorkflow(
 	name: string,
-	{ first, before, again, isFinished = HAS_ENDED, then }: Shape,
+	{ first, before, again, isFinished = HAS_ENDED, then, note }: Shape,
 	settings: IWorkflowSettings = {},
 ): IExecuteWorkflowInfo['code'] {
 	const question: Part = {
@@ -216,7 +251,7 @@ function subWorkflow(
 		createdAt: new Date(0),
 		updatedAt: new Date(0),
 		activeVersionId: null,
-		nodes: [...nodes.filter(isAgain), ...nodes.filter((node) => !isAgain(node))],
+		nodes: [...nodes.filter(isAgain), ...nodes.filter((node) => !isAgain(node)), ...stickyNote(note, first)],
 		connections: {
 			...chain(again, before.at(-1) ?? question),
 			...chain(START, ...before, question),
@@ -226,6 +261,18 @@ function subWorkflow(
 		settings: { ...SETTINGS, ...settings },
 	};
 }
+
+/** Above the nodes. None of them leads to it, so n8n never runs it. */
+const stickyNote = (content?: string, upper?: Part): INode[] =>
+	content === undefined
+		? []
+		: [
+				{
+					id: '00000000-0000-4000-8000-000000000030',
+					...{ name: 'Note', type: NOTE, typeVersion: 1, position: [-20, upper === undefined ? -210 : -430] },
+					parameters: { content, width: 640, height: 170, color: 7 },
+				},
+			];
 
 const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as const, index: 0 });
 /** One after the other. */

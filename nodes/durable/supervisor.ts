@@ -1,16 +1,15 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
+import { gatewayError } from '../../core/errors';
 import { getPath } from '../../core/json';
 import { leaseOfPoller } from '../../core/journal/claim';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { continueKnown } from '../../core/orders/submit';
+import { continueKnown } from '../../core/orders/buyOnce';
 import { endBadly, endsWell, hasEnded, isOpen } from '../../core/orders/states';
 import { printable, wordsOf } from '../../core/text';
-import { createClient } from '../connection/createClient';
-import { realClock } from '../connection/transport';
-import { taskProduct } from '../generation/taskProduct';
+import { CREDENTIAL, realClock } from '../connection/transport';
 import { TaskLog } from '../run/taskLog';
 import { endAll } from './ending';
 import { claimPoller, journalHandedOver, mayBuy, type RunHandedOver } from './handedOver';
@@ -34,8 +33,6 @@ import { wakeUp } from './wakeUp';
 const MAX_ROUNDS = 50;
 /** After so many deaths the next execution is not called: n8n wakes it a minute later, so that trouble of a minute ends no wait. */
 const CALLED_ROUNDS = 3;
-/** Without its credential, no further poller can begin: a person who adds it again in this time is early enough. */
-const ROUNDS_WITHOUT_CREDENTIAL = 3;
 const PAUSE_AFTER_FAILURE_MS = 5_000;
 
 /** The memory of a supervisor, which n8n saves when the execution sleeps. */
@@ -48,8 +45,6 @@ interface SupervisorMemory {
 	lease?: string;
 	/** One in its place that has ended before it has slept: it has sent nothing, and knows nothing new. */
 	parked?: unknown;
-	/** The words of n8n about the last poller, where it could not begin, and the number of such pollers in a row. */
-	refused?: { why: string; rounds: number };
 }
 
 /** The number of rounds. A value that somebody else has written counts as too many. */
@@ -76,7 +71,6 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	const handOver = readHandOver(context, isRetry);
 	// n8n hands the result of a retry to no parent.
 	memory.parents = isRetry ? undefined : (left.parents ?? memory.parents);
-	noteRefusal(memory, left.refused);
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, round, why);
@@ -106,17 +100,23 @@ function readHandOver(context: IExecuteFunctions, isRetry: boolean): HandOver | 
 async function whyOver(context: IExecuteFunctions, round: Round): Promise<string | undefined> {
 	const { rounds, left, memory, handOver } = round;
 	if (left.wasStopped || (await leftOf(context, memory.parked)).wasStopped) return '';
-	const { refused } = memory;
-	if (refused !== undefined && refused.rounds >= ROUNDS_WITHOUT_CREDENTIAL) return refused.why;
 	if (rounds >= MAX_ROUNDS) return left.why ?? '';
 	if (Date.now() >= (handOver?.deadlineMs ?? Infinity)) return left.why ?? 'the time for it is over';
+	const withoutCredential = rounds > 0 ? await whyNoCredential(context) : undefined;
+	if (withoutCredential !== undefined) return withoutCredential;
 	const parents = new ParentExecutions(context, memory, handOver?.outermost);
 	return rounds > 0 && (await parents.isGone()) ? (left.why ?? '') : undefined;
 }
 
-function noteRefusal(memory: SupervisorMemory, why?: string): void {
-	if (why === undefined) delete memory.refused;
-	else memory.refused = { why, rounds: (memory.refused?.rounds ?? 0) + 1 };
+/** The words of n8n where a person has deleted the credential: no further poller could begin. A database may be away for a moment. */
+async function whyNoCredential(context: IExecuteFunctions): Promise<string | undefined> {
+	return await context.getCredentials(CREDENTIAL).then(
+		() => undefined,
+		(thrown: unknown) =>
+			/^Credential with ID .* does not exist/.test(wordsOf(thrown))
+				? printable(wordsOf(thrown).slice(0, 200))
+				: undefined,
+	);
 }
 
 /** @param same the items that came in, where nothing has changed: n8n stores them once then */
@@ -140,7 +140,6 @@ async function startPoller(
 			returnLastRunOnly: true,
 		})
 		.catch(async (thrown: unknown) => {
-			noteRefusal(memory, refusalOf(thrown));
 			// A person may have stopped it. In the first round, the node goes on in memory then.
 			if (rounds > 0) {
 				memory.parked = (thrown as { executionId?: unknown }).executionId;
@@ -182,19 +181,16 @@ async function endHere(context: IExecuteFunctions, round: Round, why?: string): 
 async function replayHere(context: IExecuteFunctions, round: Round & { handOver: RunHandedOver }): Promise<boolean> {
 	const { orders, handOver } = round;
 	try {
-		const client = await createClient(context);
-		if (client.rows === undefined) return false;
 		// As for a poller: only the lease of the last one tells that the table was not cleared.
 		const claim = await claimNext(context, round);
-		const kept = { store: {}, rows: client.rows, tell: () => {} };
 		const run = { ...handOver, claim: claim && { ...claim, isReplayed: true } };
-		const { journal, ledger } = journalHandedOver(context, run, kept);
+		const { journal, ledger } = journalHandedOver(context, run, { store: {}, rows: SENDS_NOTHING, tell: () => {} });
 		await journal.takeOver(orders);
 		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
 		for (const order of orders.filter(({ state }) => state === 'planned')) {
 			const saved = order.task;
 			delete order.task;
-			await continueKnown(order, taskProduct({ client, context }), ports).catch((thrown) => {
+			await continueKnown(order, { status: 'queued' }, ports).catch((thrown) => {
 				if (saved === undefined) endBadly(order, thrown);
 			});
 			if (isOpen(order) && saved !== undefined) order.task = saved;
@@ -205,6 +201,12 @@ async function replayHere(context: IExecuteFunctions, round: Round & { handOver:
 	}
 }
 
+/** Rows of an execution that only reads what others have bought. */
+const SENDS_NOTHING = {
+	budget: { take: async () => await Promise.reject(gatewayError('packageBug', { words: 'a supervisor buys' })) },
+	pace: { turnInMs: 0, spacingMs: 0 },
+};
+
 /** The remains of an execution that has polled. */
 interface Left {
 	/** The orders as it has put them out at its end, or had saved them when it slept. */
@@ -213,8 +215,6 @@ interface Left {
 	wasStopped: boolean;
 	/** The message of the error of its node, if n8n has not died. */
 	why?: string;
-	/** The words of n8n, where it could not begin without its credential. */
-	refused?: string;
 	/** The executions that waited for this one, as it knew: one that was deleted since cannot be found any more. */
 	parents?: { around: unknown[] };
 }
@@ -236,16 +236,9 @@ async function leftOf(context: IExecuteFunctions, executionId: unknown): Promise
 	return {
 		orders,
 		wasStopped: reason === 'manual',
-		refused: refusalOf(error),
 		...(Array.isArray(around) && { parents: { around: around.filter((id) => id !== context.getExecutionId()) } }),
 		...(isOfNode && { why: printable(String(message).slice(0, 200)) }),
 	};
-}
-
-/** The words of n8n about a credential that is not there any more, or may not be used. */
-function refusalOf(thrown: unknown): string | undefined {
-	const words = wordsOf(thrown);
-	return /credential/i.test(words) ? printable(words.slice(0, 200)) : undefined;
 }
 
 /**

@@ -36,7 +36,7 @@ export function getResult(media: Media): Operation {
 			]),
 		],
 		wait: waitForResultField,
-		// Nothing is submitted, and the limiter spreads the polls.
+		// Nothing is submitted, and the pace spreads the polls.
 		concurrency: MOST_CONCURRENT_TASKS,
 		waitsFor: 'task',
 		describes: 'task',

@@ -60,11 +60,12 @@ export async function openJournal(
 	return journal;
 }
 
-interface JournalParts extends Pick<JournalPorts, 'columns' | 'identity' | 'ledger' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'> {
+export interface JournalParts
+	extends Pick<JournalPorts, 'columns' | 'identity' | 'ledger' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'> {
 	writeAhead: WriteAheadLog;
 	/** n8n's table of processed data. */
 	store?: WriteAheadStore;
-	rows: NonNullable<GatewayClient['rows']>;
+	rows: { budget: JournalPorts['rows']; pace: JournalPorts['pace'] };
 }
 
 /** The journal of a run in n8n's data table. */

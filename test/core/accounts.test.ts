@@ -8,21 +8,21 @@ const clock = fakeClock();
 const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
 test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
-	const { slots, limiter } = of('key');
-	expect([slots.most, limiter.requestsPerSecond]).toEqual([20, 60]);
+	const { places, pace } = of('key');
+	expect([places.most, pace.ofRun().requestsPerSecond]).toEqual([20, 60]);
 	const same = of('key', { requestsPerSecond: 60, concurrentTasks: 5 });
-	expect(same.limiter).toBe(limiter);
+	expect(same.pace).toBe(pace);
 	const changed = of('key', { requestsPerSecond: 7, concurrentTasks: Infinity });
-	expect([changed.slots, changed.limiter]).toEqual([slots, limiter]);
-	expect([changed.slots.most, changed.limiter.requestsPerSecond]).toEqual([Infinity, 7]);
+	expect([changed.places, changed.pace]).toEqual([places, pace]);
+	expect([changed.places.most, changed.pace.ofRun().requestsPerSecond]).toEqual([Infinity, 7]);
 });
 
 test('two credentials with one key share the pace, whichever is used last', async () => {
 	const shared = sharedClock();
 	const sentAtMs: number[] = [];
 	const startRun = async (requestsPerSecond: number) => {
-		const lane = accountOf('shared', { requestsPerSecond, concurrentTasks: Infinity }, shared).limiter.lane();
-		for (let request = 0; request < 20; request++) await lane.acquire().then(() => sentAtMs.push(shared.at));
+		const pace = accountOf('shared', { requestsPerSecond, concurrentTasks: Infinity }, shared).pace.ofRun();
+		for (let request = 0; request < 20; request++) await pace.acquire().then(() => sentAtMs.push(shared.at));
 	};
 	const work = async () => {
 		const runs: Array<Promise<void>> = [];

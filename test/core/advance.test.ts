@@ -1,6 +1,6 @@
 /** The life of an order where n8n's engine and the simulation do not show it: what an earlier try has created, and sleeps. */
 import { GatewayError } from '../../core/errors';
-import { AccountSlots } from '../../core/account/accountSlots';
+import { AccountPlaces } from '../../core/account/places';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { OrderDraft } from '../../core/orders/order';
@@ -92,14 +92,14 @@ test('orders that have no place yet are not submitted when the others fall aslee
 
 test('orders wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
 	const { ports, clock } = world();
-	const account = new AccountSlots(clock);
+	const account = new AccountPlaces(clock);
 	account.most = 1;
 	const orders = [600_000, 150_000, 150_000].map((timeoutMs, item) =>
 		planned({ item, wait: { ...rarely, timeoutMs } }),
 	);
 	const beganMs = clock.now();
 	for (let woken = 0; woken < 3 && orders.some(({ state }) => state === 'planned'); woken++) {
-		ports.client = { backlogMs: 0, slots: account.ofRun() };
+		ports.client = { backlogMs: 0, places: account.ofRun() };
 		ports.sleep = new SleepCoordinator(clock, orders.filter(({ state }) => state !== 'ended').length);
 		const { wakeAtMs = 0 } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
 		await clock.run(clock.sleep(wakeAtMs - clock.now()));

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { readPropertySettings } from '../support/propertySettings.mts';
 import { steady, type Clock } from '../../core/clock';
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { AccountPace } from '../../core/account/pace';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { GatewayError } from '../../core/errors';
 import { waitForTask, type Waited } from '../../core/polling/waitForTask';
@@ -21,14 +21,14 @@ const { seed, runs = 8, path } = readPropertySettings('clock is set');
 const HOUR_MS = 3_600_000;
 const jumps = fc.integer({ min: -1_000 * HOUR_MS, max: 1_000 * HOUR_MS });
 
-test('when the clock is set, the limiter lets requests through as if nothing had happened', async () => {
+test('when the clock is set, the pace lets requests through as if nothing had happened', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(jumps, { maxLength: 5 }), async (byMs) => {
 			const { time, wall, set } = settableClock();
-			const limiter = new RequestLimiter(10, wall);
+			const pace = new AccountPace(10, wall).ofRun();
 			const times: number[] = [];
 			const setting = byMs.map(async (by, index) => await time.sleep(300 * index + 7).then(() => set(by)));
-			const requests = Array.from({ length: 40 }, async () => await limiter.acquire().then(() => times.push(time.at)));
+			const requests = Array.from({ length: 40 }, async () => await pace.acquire().then(() => times.push(time.at)));
 			await time.run(Promise.all([...setting, ...requests]));
 			expect(time.at - 1_000_000).toBeLessThan(4_200);
 			for (const from of times)

@@ -1,5 +1,6 @@
 /** Across Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
-import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INode, INodeExecutionData } from 'n8n-workflow';
+import { NOTE, pollWhenCalled } from '../../nodes/durable/subWorkflow';
 import type { Order } from '../../core/orders/order';
 import { startHandingOver } from '../support/handingOver.mts';
 import { detailsOf, endedRow, handOverIn, orderOf, withOrder } from '../support/orders.mts';
@@ -66,11 +67,27 @@ test('the sub-workflow gets the tasks in order, each with its prompt once', asyn
 	expect(items.map((item) => detailsOf(item).task_id)).toEqual([sandbox.tasks[0]?.id, undefined]);
 	for (const prompt of ['a long prompt', 'another one']) expect(JSON.stringify(handed).split(prompt)).toHaveLength(2);
 	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
-		...['Wait Across Restarts', 'Keep Waiting', 'Start', 'Results', 'All Finished?'],
+		...['Wait Across Restarts', 'Keep Waiting', 'Start', 'Results', 'All Finished?', 'Note'],
 	]);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
 	expect(hints).toEqual([expect.stringContaining('Execution 7 ')]);
+});
+
+test.each([
+	['says whose it is', undefined, 'note 1', ['Wait Across Restarts', 'Wait Across Restarts: Poll Tasks']],
+	['is left out where n8n excludes such notes', NOTE, 'note 2', []],
+])('the sticky note of each sub-workflow %s', async (_, excluded, executionId, expected) => {
+	const { handed } = await run(on, prompts('a'), asleep, { excluded, kept: { executionId } });
+	const [{ code }] = handed as [HandedOver];
+	const keepWaiting = code.nodes.find(({ name }) => name === 'Keep Waiting') as INode;
+	const polls = pollWhenCalled(keepWaiting) as HandedOver['code'];
+	const notes = [code, polls].flatMap(({ name, nodes }) =>
+		nodes.flatMap(({ type, parameters }) => (type === NOTE ? [[name, parameters.content]] : [])),
+	);
+	const whose = expect.stringMatching(/^### For \*\*Node\*\* of the workflow \*\*wf\*\* \(execution note 1\)\n/);
+	expect(notes).toEqual(expected.map((name) => [name, whose]));
+	expect(Object.keys({ ...code.connections, ...polls.connections })).not.toContain('Note');
 });
 
 test('with Split Files Into Items, the first file of each item keeps its place, by which n8n pairs it, and the others follow', async () => {

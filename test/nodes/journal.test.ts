@@ -240,8 +240,8 @@ describe('a run that goes on in another execution', () => {
 	});
 
 	const log = {
-		isOff: () => ({ credential: { purchaseLog: false, advanced: true } }),
-		hasNoTable: always('list', OFF),
+		isOff: (): RunOptions => ({ credential: { purchaseLog: false, advanced: true } }),
+		hasNoTable: (): RunOptions => (always('list', OFF)(), {}),
 	};
 	test.each([
 		['the log is off', log.isOff, 'Purchase Log is turned off in the credential'],

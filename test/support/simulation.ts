@@ -1,5 +1,5 @@
 /** Simulated tasks and batches: how late a result is seen, and after how many polls. No time passes. */
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { AccountPace } from '../../core/account/pace';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
 import { runJobs, type Job } from '../../core/orders/jobs';
@@ -110,12 +110,12 @@ const ROUND_TRIP_MS = 30;
 export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, table = new SurvivalTable() }: Batch) {
 	const random = seeded(seed);
 	const clock = sharedClock(seeded(seed + 1));
-	const limiter = new RequestLimiter(REQUESTS_PER_SECOND, clock);
+	const pace = new AccountPace(REQUESTS_PER_SECOND, clock).ofRun();
 	const lagsMs: number[] = [];
 	let polls = 0;
 	/** A request that reads something when it arrives. */
 	const request = async <T>(read: () => T) => {
-		await limiter.acquire();
+		await pace.acquire();
 		await clock.sleep(ROUND_TRIP_MS / 2);
 		const answer = read();
 		await clock.sleep(ROUND_TRIP_MS / 2);
@@ -146,7 +146,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 				await waitForTask(target, {
 					plan: AUTOMATIC,
 					survivalTable: () => table,
-					backlogMs: () => limiter.backlogMs,
+					backlogMs: () => pace.backlogMs,
 					clock,
 					signal,
 					startedAtMs,

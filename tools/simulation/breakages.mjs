@@ -83,7 +83,7 @@ const played = [
 	{
 		promise: 'the pause that the service asks for is kept',
 		file: 'core/http/requests.ts',
-		find: 'if (isRefused && !givesWay) limiter.holdBack(waitMs);',
+		find: 'if (isRefused && !givesWay) pace.holdBack(waitMs);',
 		becomes: '',
 	},
 	{
@@ -390,15 +390,15 @@ const played = [
 	},
 	// Nothing is kept for ever.
 	{
-		promise: 'a request that was refused gives its slot back',
+		promise: 'a request that was refused gives its place back',
 		file: 'core/orders/createInSlot.ts',
-		find: 'tries.failed?.(error);\n			slot.free();',
+		find: 'tries.failed?.(error);\n			place.free();',
 		becomes: 'tries.failed?.(error);',
 	},
 	{
-		promise: 'a wait that has ended gives the slot of its task back',
-		file: 'core/account/accountSlots.ts',
-		find: 'if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;',
+		promise: 'a wait that has ended gives the place of its task back',
+		file: 'core/account/places.ts',
+		find: 'if (task.waits === 0) task.untilMs = this.clock.now() + goesOnForMs;',
 		becomes: '',
 	},
 	// Nothing unfinished passes for finished, every wait ends.
@@ -438,7 +438,7 @@ const played = [
 		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
 		unfound:
-			'Tasks wait for a slot of the account, too, and none gets one when the execution falls asleep (createInSlot.ts).',
+			'Tasks wait for a place of the account, too, and none gets one when the execution falls asleep (createInSlot.ts).',
 		noticedBy: 'test/core/advance.test.ts',
 		title: 'orders that have no place yet are not submitted when the others fall asleep',
 	},

@@ -45,8 +45,8 @@ export const journal = [
 	{
 		promise: 'an order that waits for a place of the account has no row',
 		file: 'core/orders/createInSlot.ts',
-		find: 'const slot = await slots.take(request);',
-		becomes: 'await tries.begin?.(tries.signal);\n		const slot = await slots.take(request);',
+		find: 'const place = await places.take(request);',
+		becomes: 'await tries.begin?.(tries.signal);\n		const place = await places.take(request);',
 	},
 	{
 		promise: 'only rows whose turn is near are written',
@@ -57,8 +57,8 @@ export const journal = [
 	{
 		promise: 'a row is withdrawn when a pause moves its turn away',
 		file: 'core/http/requests.ts',
-		find: 'limiter.acquire(signal, tries.turnWithinMs)',
-		becomes: 'limiter.acquire(signal)',
+		find: 'pace.acquire(signal, tries.turnWithinMs)',
+		becomes: 'pace.acquire(signal)',
 	},
 	{
 		promise: 'an answer of 429 says that the account is full',
@@ -120,9 +120,6 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: 'return leases.hasOwn ? undefined : notRecorded(ROWS_GONE);',
 		becomes: 'return undefined;',
-		unfound: 'Its mark stops it, too, in most cases.',
-		noticedBy: 'test/core/journal.test.ts',
-		title: 'a person has cleared the table: it sends nothing more',
 	},
 	{
 		promise: 'the own lease is known by its name, not by its number',
@@ -139,9 +136,6 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: '? leases.filter((row) => row.execution !== row.first && row.code !== GAP_CODE)',
 		becomes: '? leases',
-		unfound: 'A lease of a first try is seldom written after that of a retry.',
-		noticedBy: 'test/core/journal.test.ts',
-		title: 'the lease of a first try that comes late outranks no retry',
 	},
 	{
 		promise: 'a retry reads the rows after its lease is there',
@@ -200,9 +194,6 @@ export const journal = [
 		file: 'core/journal/journal.ts',
 		find: 'if (isOther) return ledger.lost(',
 		becomes: 'if (isOther && (false as boolean)) return ledger.lost(',
-		unfound: 'An item seldom has another request while the outcome of one is open.',
-		noticedBy: 'test/core/journal.test.ts',
-		title: 'the task of another request is no result of this one',
 	},
 	{
 		promise: 'a second retry goes on with what the first one has bought in the place of what was in doubt',

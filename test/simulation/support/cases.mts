@@ -1,6 +1,6 @@
 import type { Waiting } from '../../../nodes/form/fields';
 import type { Moment } from './moments.mts';
-import { ANYWHERE, Draw, drawCrash, WITH_ROWS } from './draw.mts';
+import { ANYWHERE, Draw, drawCrash, OF_POLLERS, WITH_ROWS } from './draw.mts';
 import type { TableFate } from './tableFate.mts';
 import { drawTroubles } from './troubles.mts';
 
@@ -267,19 +267,17 @@ function asN8nIs(drawn: Case): Case {
 function drawUsual(draw: Draw): Case {
 	const survives = draw.oneIn(4);
 	const rounds = draw.oneIn(10) ? draw.from(2, 3) : 1;
-	// Several waves: more items than tasks at once.
-	const isInWaves = survives && draw.oneIn(2);
-	const plans = isInWaves ? 3 + draw.upTo(4) : Math.ceil(drawSize(draw) / rounds);
-	// Far more waves than the run keeps names of (register.cjs).
-	const isLong = isInWaves && draw.oneIn(4);
+	// More items than tasks at once.
+	const isMany = survives && draw.oneIn(2);
+	const plans = isMany ? 3 + draw.upTo(4) : Math.ceil(drawSize(draw) / rounds);
+	const isLong = isMany && draw.oneIn(4);
 	const copies = () => (isLong ? 3 + draw.upTo(2) : plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
 	const log = draw.oneIn(6) ? 'off' : 'on';
-	// Those that n8n saves write no rows.
-	const hasRows = log === 'on' && !survives;
+	const hasRows = log === 'on';
 	const anywhere = hasRows ? [...ANYWHERE, ...WITH_ROWS] : ANYWHERE;
-	const moments = isInWaves ? IN_WAVES : survives ? [...anywhere, 'while parking' as const] : anywhere;
-	const engine = draw.from(...(isInWaves ? ENGINES_OF_WAVES : ENGINES));
+	const moments = isMany ? OF_POLLERS : survives ? [...anywhere, ...OF_POLLERS] : anywhere;
+	const engine = draw.from(...(isMany ? ENGINES_OF_MANY : ENGINES));
 	// A wait that is planned looks every second whether the plan has changed: a long one takes the simulation long.
 	const isFixed = draw.oneIn(2);
 	const drawn: Case = {
@@ -288,12 +286,12 @@ function drawUsual(draw: Draw): Case {
 		sameBodies: draw.oneIn(2),
 		volatilePrompt,
 		onError: draw.from('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
-		maxTries: isInWaves ? draw.from(1, 2, 3) : draw.from(1, 1, 1, 1, 2, 2, 3, 5),
+		maxTries: isMany ? draw.from(1, 2, 3) : draw.from(1, 1, 1, 1, 2, 2, 3, 5),
 		// Another prompt is another task for a Retry execution, unless the log tells that n8n has crashed meanwhile.
 		retryExecutions: volatilePrompt && !hasRows ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
 		submitAgainFor: draw.from(...RUNS),
-		concurrentTasks: isInWaves ? draw.from(1, 2, 2) : draw.from(50, 50, 3, 2, 1),
+		concurrentTasks: isMany ? draw.from(1, 2, 2) : draw.from(50, 50, 3, 2, 1),
 		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
 		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
 		timeoutMinutes: survives ? draw.from(60, 10, 3) : draw.from(...(isFixed ? [10, 1] : [1, 1, 0.2])),
@@ -319,7 +317,7 @@ function drawUsual(draw: Draw): Case {
 	if (hasRows) Object.assign(drawn, drawTroubles(draw, drawn));
 	if (hasRows && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(5))
 		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
-	if (isInWaves && draw.oneIn(8)) return { ...drawn, ...drawGivenUp(draw) };
+	if (isMany && draw.oneIn(8)) return { ...drawn, ...drawGivenUp(draw) };
 	if (mayMove(drawn) && draw.oneIn(12)) return { ...drawn, ...drawMoved(draw, drawn) };
 	return hasTrouble(drawn)
 		? drawn
@@ -394,9 +392,7 @@ const ENGINES: Array<Case['engine']> = [
 	...(['workers', 'workers', 'workers of n8n 1'] as const),
 ];
 /** Losses with a worker are rare there. */
-const ENGINES_OF_WAVES: Array<Case['engine']> = ['one process', 'workers', 'workers'];
-
-const IN_WAVES: Moment[] = ['inside a wave', 'between waves', 'while parking'];
+const ENGINES_OF_MANY: Array<Case['engine']> = ['one process', 'workers', 'workers'];
 
 function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 'stopAtMs' | 'stopDuring'> {
 	if (!draw.oneIn(survives ? 3 : 6)) return {};

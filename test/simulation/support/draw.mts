@@ -26,6 +26,12 @@ export class Draw {
 export const ANYWHERE: Moment[] = ['while n8n saves', 'between POST and answer'];
 export const WITH_ROWS: Moment[] = ['between row and look', 'between look and mark'];
 
+export const OF_POLLERS: Moment[] = [
+	...(['while parking', 'while parking', 'between the lease of a poller and its start'] as const),
+	...(['before a poller is woken', 'between POST and answer of a poller', 'while orders of a poller wait'] as const),
+	...(['between row and look of a poller', 'between look and mark of a poller'] as const),
+];
+
 export function drawCrash(draw: Draw, moments: Moment[]): Crash {
 	return {
 		afterSteps: Math.floor(2 ** (1 + (8 * draw.upTo(1000)) / 1000)),

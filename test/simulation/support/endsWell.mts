@@ -1,8 +1,9 @@
 /** The results that must come out: it would be easy to lose nothing and to pay for nothing twice by doing nothing. */
 import { BLANKS, LOCKED, STRAYS, type Case, type ItemPlan, type PostPlan } from './cases.mts';
-import type { Origin } from './executions.mts';
+import type { Origin, Process } from './executions.mts';
+import type { N8n } from './n8n.mts';
 import type { Post } from './service.mts';
-import { notesOf, type Story, type Try } from './story.mts';
+import { notesOf, type Try } from './story.mts';
 
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
 const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:5|:date4)?|slow:20s(!after)?)$/;
@@ -22,7 +23,8 @@ const LONG_ENOUGH_MINUTES = { survives: 60, otherwise: 10 };
 const DOWNLOAD_TRIES = 4;
 
 /** All items must come out in the end, where nothing has happened that a try more would not mend. */
-export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Story, posts: readonly Post[]): string[] {
+export function doesNotEndWell(origin: Origin, tries: readonly Try[], n8n: N8n): string[] {
+	const { story } = n8n;
 	const {
 		drawn,
 		names,
@@ -42,21 +44,20 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		isCareful ||
 		handOverCrashes > 0 ||
 		subStops > 0 ||
-		mayBeInDoubt(origin, posts, story) ||
+		mayBeInDoubt(origin, n8n) ||
 		stop.signal.aborted ||
 		drawn.accountSlots !== undefined ||
 		drawn.clockSetBack !== undefined ||
-		// A wave is not sent where its name cannot be written: each is tried twice.
-		(drawn.wait === 'acrossRestarts' && drawn.failingRecords.length > 1) ||
 		// Nothing is submitted where n8n's other table cannot be written: each name is tried twice.
 		(hasRows(drawn) && drawn.failingRecords.length > 1) ||
+		(hasRows(drawn) && refusalsOf(drawn) > MOST_REFUSALS) ||
 		isTroubled(drawn) ||
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
 		(drawn.purchaseKey &&
 			(drawn.executions > 1 || drawn.volatilePrompt || drawn.table !== undefined || !hasRows(drawn))) ||
-		drawn.timeoutMinutes < (drawn.wait === 'acrossRestarts' ? survives : otherwise);
+		drawn.timeoutMinutes < (isDurable(drawn) ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
-	const isTriedAgain = drawn.onError === 'stopWorkflow' && drawn.wait !== 'acrossRestarts';
+	const isTriedAgain = drawn.onError === 'stopWorkflow' && !isDurable(drawn);
 	if (first === undefined || mayEndBadly || triesNeeded > (isTriedAgain ? drawn.maxTries : 1)) return [];
 	if (first.status !== 'success')
 		return [
@@ -69,44 +70,62 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 	});
 }
 
+/** An account that answers 429 is asked by one order at a time, after longer and longer pauses: more refusals in a row take minutes. */
+const MOST_REFUSALS = 5;
+
+const refusalsOf = ({ items, rounds }: Case) =>
+	items.reduce(
+		(sum, { copies, plan: { posts } }) =>
+			sum + copies * rounds * posts.filter(({ answer }) => answer.startsWith('429')).length,
+		0,
+	);
+
 /** Its requests have rows in the table of the purchase log. */
-export const hasRows = ({ log, wait, table }: Pick<Case, 'log' | 'wait' | 'table'>) =>
-	log === 'on' && wait !== 'acrossRestarts' && !table?.hasOtherColumns && table?.fullAfter !== 0;
+export const hasRows = ({ log, table }: Pick<Case, 'log' | 'table'>) =>
+	log === 'on' && !table?.hasOtherColumns && table?.fullAfter !== 0;
+
+/** Its orders go on in an execution that sleeps. */
+export const isDurable = (drawn: Pick<Case, 'log' | 'wait' | 'table'>) =>
+	drawn.wait === 'acrossRestarts' && hasRows(drawn);
 
 /** The table cannot be used at times, or a person changes it. One that is renamed stays the table of its runs. */
-const isTroubled = ({ table, ...drawn }: Pick<Case, 'log' | 'wait' | 'table'>) => {
+const isTroubled = ({ table, ...drawn }: Pick<Case, 'log' | 'table'>) => {
 	if (table === undefined || !hasRows({ table, ...drawn })) return false;
 	const { events = [], isSqlite: _, ...others } = table;
 	return Object.keys(others).length > 0 || events.some(({ does }) => does !== 'rename');
 };
 
-/** An accepted task is saved within this time. */
-const SAVED_WITHIN_MS = 1000;
 /** Rows are in the table so soon after the service has answered. */
 export const LOGGED_WITHIN_MS = 3000;
 
 /** It has rows, and nothing happens to these. */
-export const isLogged = ({ failingRecords, ...drawn }: Pick<Case, 'log' | 'wait' | 'table' | 'failingRecords'>) =>
+export const isLogged = ({ failingRecords, ...drawn }: Pick<Case, 'log' | 'table' | 'failingRecords'>) =>
 	hasRows(drawn) && drawn.table === undefined && failingRecords.length === 0;
 
-/** True where an execution that submits has died between the name of a wave and the saving of what came of it. */
-function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story): boolean {
-	const ids = new Set(origin.executions.map(({ id }) => id));
-	const isNear = (atMs: number) =>
-		origin.pollerDeathsAtMs.some((diedAtMs) => atMs <= diedAtMs && atMs >= diedAtMs - SAVED_WITHIN_MS);
-	const isOpen = waves.some(({ execution, atMs }) => ids.has(execution) && (origin.thrownAway > 0 || isNear(atMs)));
-	return isOpen || inDoubt(origin, posts).length > 0;
+/** True where an execution that polls has died, and its rows do not tell what has come of a request. */
+function mayBeInDoubt(origin: Origin, { service, tables }: N8n): boolean {
+	if (origin.pollerDeathsAtMs.length === 0) return false;
+	const known = new Set(tables.written.flatMap(({ row }) => (row.state === 'submitting' ? [] : String(row.attempt))));
+	const isOpen = tables.written.some(
+		({ row: { state, attempt }, owner }) =>
+			state === 'submitting' && !known.has(String(attempt)) && hasGone(owner as Process),
+	);
+	return isOpen || inDoubt(origin, service.posts).length > 0;
 }
 
-/** Requests that were under way when an execution that submits has died, or whose answer nothing had kept by then. */
-export function inDoubt(origin: Origin, posts: readonly Post[]): Post[] {
-	const { family, pollerDeathsAtMs, lostSavings, thrownAway } = origin;
-	const keptWithinMs = lostSavings + thrownAway > 0 ? Infinity : SAVED_WITHIN_MS;
+const hasGone = ({ diedAtMs, silentAtMs }: Process) => diedAtMs !== undefined || silentAtMs !== undefined;
+
+/** Requests that were under way when an execution that submits has died, or whose row had not been written by then. */
+export function inDoubt({ family, pollerDeathsAtMs, drawn }: Origin, posts: readonly Post[]): Post[] {
+	const keptWithinMs = isLogged(drawn) ? LOGGED_WITHIN_MS : Infinity;
+	// The next one may find another table, or none: then what one that stood still does afterwards is as unknown.
+	const isUnread = ({ owner }: Post) => drawn.table !== undefined && hasGone(owner as Process);
 	return posts.filter(
 		(post) =>
 			post.name.split('-')[0] === family &&
 			pollerDeathsAtMs.some(
-				(atMs) => post.sentAtMs <= atMs && (post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
+				(atMs) =>
+					(post.sentAtMs <= atMs || isUnread(post)) && (post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
 			),
 	);
 }
@@ -151,13 +170,13 @@ function isNeverNamed(directives: string): boolean {
 }
 
 /** Nobody is told that a try was interrupted when none was. */
-export function falseAlarms(origin: Origin, tries: readonly Try[], story: Story, posts: readonly Post[]): string[] {
+export function falseAlarms(origin: Origin, tries: readonly Try[], n8n: N8n): string[] {
 	const { drawn, crashes, stop, subStops, executions } = origin;
-	const { unguarded } = story;
+	const { unguarded } = n8n.story;
 	const mayBeTrue =
 		crashes > 0 ||
 		subStops > 0 ||
-		mayBeInDoubt(origin, posts, story) ||
+		mayBeInDoubt(origin, n8n) ||
 		stop.signal.aborted ||
 		drawn.executions > 1 ||
 		drawn.table !== undefined ||

@@ -9,6 +9,8 @@ export interface Process extends Owner {
 	/** The name of its part of the memory, so that this does not outlive it. */
 	name: string;
 	diedAtMs?: number;
+	/** Its machine began to stand still. */
+	silentAtMs?: number;
 	/** n8n has taken it for dead while its machine stood still: it goes on beside what n8n has put in its place. */
 	isTakenForDead?: true;
 }

@@ -3,10 +3,9 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { parseOrderItems } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { BLANKS, DECLINED, FINAL_POLLS, LOCKED, STRAYS, type TaskPlan } from './cases.mts';
-import { doesNotEndWell, falseAlarms, hasRows, inDoubt } from './endsWell.mts';
+import { doesNotEndWell, falseAlarms, hasRows, inDoubt, isDurable } from './endsWell.mts';
 import { namesIn, type Execution, type Origin } from './executions.mts';
 import { judgeRows } from './judgeRows.mts';
-import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
 import { lastOutput } from './subWorkflowState.mts';
 import { API_KEY, nameOf, type Post, type Service } from './service.mts';
@@ -41,8 +40,8 @@ export function judge(n8n: N8n): string[] {
 			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
 			...repeatedOutputs(evidence),
 			...leftInLedger(evidence),
-			...doesNotEndWell(origin, evidence.tries, story, service.posts),
-			...falseAlarms(origin, evidence.tries, story, service.posts),
+			...doesNotEndWell(origin, evidence.tries, n8n),
+			...falseAlarms(origin, evidence.tries, n8n),
 		];
 	});
 	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
@@ -100,13 +99,16 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
  * Accepted tasks, without those that have failed so that another one may be made, are at no time more than the items that were
  * to be bought: with a Purchase Key, one for all of a name.
  */
-function paidTwice(
-	{ origin, family, tasks }: Evidence,
-	{ service: { unanswered, doubted }, story, tables }: N8n,
-): string[] {
+function paidTwice({ origin, family, tasks }: Evidence, n8n: N8n): string[] {
+	const {
+		service: { unanswered, doubted },
+		tables,
+	} = n8n;
 	const { names, drawn } = origin;
 	const crashes = family.reduce((sum, each) => sum + each.crashes, 0);
-	if (crashes > 0 && family.some((each) => knowsNothing(each, story, tables))) return [];
+	const hasDied = ({ crashes, silences, pollerDeathsAtMs, handOverCrashes }: Origin) =>
+		crashes + silences + pollerDeathsAtMs.length + handOverCrashes > 0;
+	if (family.some(hasDied) && family.some((each) => knowsNothing(each, n8n))) return [];
 	// Keys are known by the rows only.
 	const hasKeys = drawn.purchaseKey && !tables.happened.some(({ does }) => does !== 'restore');
 	const retries = family.reduce((sum, { executions, drawn: { clicks = [] } }) => {
@@ -134,13 +136,15 @@ function paidTwice(
 }
 
 /** Nothing has told a retry, or what has come back, what was bought before. */
-function knowsNothing(origin: Origin, { unguarded, silentBeforeRows }: Story, { happened }: LogTables): boolean {
+function knowsNothing(origin: Origin, { story, tables: { happened }, subs }: N8n): boolean {
+	const { unguarded, silentBeforeRows } = story;
 	const { drawn, executions } = origin;
 	const isUnguarded = notesOf(origin).some((note) => unguarded.has(note));
 	// Names alone do not stop what comes back.
 	if (!hasRows(drawn)) return !drawn.purchaseKey && (isUnguarded || origin.silences > 0);
 	const begins = (atMs: number) =>
-		executions.some(({ startedAtMs, wasHandedOn }) => startedAtMs >= atMs || wasHandedOn);
+		executions.some(({ startedAtMs, wasHandedOn }) => startedAtMs >= atMs || wasHandedOn) ||
+		subs.ofOrigin(origin).some(({ startedAtMs }) => startedAtMs >= atMs);
 	// The database was restored from a backup.
 	if (happened.some(({ does, atMs }) => does === 'restore' && begins(atMs))) return true;
 	// A retry finds the rows of another execution of the same millisecond, and takes them for those of the one that has none yet.
@@ -163,6 +167,9 @@ function rewritten({ drawn, executions }: Origin): number {
 	return drawn.volatilePrompt ? executions.filter(({ repeats }) => repeats === 'error').length : 0;
 }
 
+/** A task that is found later is given up before. */
+const LONGEST_HIDDEN_MS = 12_000;
+
 /**
  * As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up:
  * its place is free, and a try more may go on with it.
@@ -176,7 +183,7 @@ function tooManyAtOnce(
 	);
 	const endsEarly =
 		polls.some((poll) => [...FINAL_POLLS, ...STRAYS, ...BLANKS, ...LOCKED].includes(poll)) ||
-		tasks.some(({ directives }) => directives.ids !== 'own');
+		tasks.some(({ directives }) => directives.ids !== 'own' || directives.hiddenMs > LONGEST_HIDDEN_MS);
 	const isCalm =
 		drawn.clockSetBack === undefined &&
 		!endsEarly &&
@@ -280,9 +287,7 @@ function lostIds(
 		if (!delivered.has(id)) return [];
 		if (!logged.has(id)) return [`${id} is not in the log`];
 		// What passes results on has died with what was to be passed on: the execution that has submitted it has the ID.
-		const isPassedOn = family.some(
-			({ handOverCrashes, drawn }) => handOverCrashes > 0 && drawn.wait === 'acrossRestarts',
-		);
+		const isPassedOn = family.some(({ handOverCrashes, drawn }) => handOverCrashes > 0 && isDurable(drawn));
 		if (family.some((each) => isStopped(each) || each.crashes > 0) || isPassedOn || unsaved.has(task)) return [];
 		// A task that was given up, and made again, may be named by the try that gave it up.
 		const where = hasFailed(task) || origin.drawn.submitAgainFor !== 'nothing' ? anywhere : atTheEnd;
@@ -377,7 +382,7 @@ function repeatedOutputs({ origin, tries }: Evidence): string[] {
 /** An execution that has ended well leaves nothing behind. */
 function leftInLedger({ origin, tries }: Evidence): string[] {
 	const last = origin.executions.at(-1);
-	if (last?.status !== 'success' || origin.drawn.wait === 'acrossRestarts') return [];
+	if (last?.status !== 'success' || isDurable(origin.drawn)) return [];
 	const isGood = ({ items }: Try) =>
 		items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
 	// Of two retries at once, the first one may end last.

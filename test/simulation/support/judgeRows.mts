@@ -12,6 +12,8 @@ export interface Attempt {
 	/** Of the item. */
 	name: string;
 	execution: Execution;
+	/** The ID of the one that has written it: that of an execution, or of one that polls for it. */
+	by: string;
 	begun: Written;
 	/** Its other rows. */
 	later: Written[];
@@ -39,6 +41,7 @@ export function judgeRows(n8n: N8n): string[] {
 		...tooManyWhileFull(n8n, attempts),
 		...gaps(n8n),
 		...withoutLease(n8n),
+		...sentWithoutLease(n8n, attempts),
 		...keptOpen(n8n, attempts),
 		...n8n.origins.flatMap((origin) => [
 			...idsMissing(origin, n8n),
@@ -54,7 +57,8 @@ const stateOf = ({ row }: Written) => String(row.state);
 /** True where no process was killed in which it was written, or has stood still. */
 const isAlive = (owner: object) => (owner as Process).alive && (owner as Process).isTakenForDead !== true;
 
-function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
+function attemptsOf(n8n: N8n): Attempt[] {
+	const { tables, service } = n8n;
 	const byAttempt = new Map<string, Written[]>();
 	for (const written of tables.written) {
 		const { attempt, state } = written.row;
@@ -63,11 +67,12 @@ function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
 	}
 	const attempts = [...byAttempt.values()].flatMap((rows): Attempt[] => {
 		const begun = rows.find((row) => stateOf(row) === 'submitting');
-		const execution = executions.get(String(begun?.row.execution));
+		const by = String(begun?.row.execution);
+		const execution = n8n.rootOf(by);
 		if (begun === undefined || execution === undefined) return [];
 		const { runIndex = '0' } = /^\d+\.(?<runIndex>\d+) /.exec(String(begun.row.run))?.groups ?? {};
 		const name = namesIn(execution, Number(runIndex))[Number(begun.row.item)] ?? '';
-		return [{ name, execution, begun, later: rows.filter((row) => row !== begun) }];
+		return [{ name, execution, by, begun, later: rows.filter((row) => row !== begun) }];
 	});
 	for (const post of service.posts) {
 		const own = attempts.filter((each) => each.post === undefined && isFor(each, post));
@@ -84,17 +89,17 @@ function attemptsOf({ tables, executions, service }: N8n): Attempt[] {
 }
 
 /** True where the request may have left under it. */
-const isFor = ({ name, execution, begun: { owner, committedAtMs = Infinity } }: Attempt, post: Post) =>
-	name === post.name && execution.id === post.log.execution && owner === post.owner && committedAtMs <= post.sentAtMs;
+const isFor = ({ name, by, begun: { owner, committedAtMs = Infinity } }: Attempt, post: Post) =>
+	name === post.name && by === post.log.execution && owner === post.owner && committedAtMs <= post.sentAtMs;
 
 const isWithdrawn = ({ later }: Attempt, atMs = Infinity) =>
 	later.some((row) => stateOf(row) === 'not_accepted' && row.issuedAtMs <= atMs);
 
 /** An attempt that was withdrawn is not sent any more, because its row may still be in the table. */
-function sentAfterAll({ service, executions }: N8n, attempts: Attempt[]): string[] {
+function sentAfterAll(n8n: N8n, attempts: Attempt[]): string[] {
 	const known = new Set(attempts.map(({ post }) => post));
-	return service.posts.flatMap((post) => {
-		const { table, log } = executions.get(post.log.execution)?.origin.drawn ?? {};
+	return n8n.service.posts.flatMap((post) => {
+		const { table, log } = n8n.rootOf(post.log.execution)?.origin.drawn ?? {};
 		if (known.has(post) || log !== 'on' || table?.fullAfter !== undefined || table?.hasOtherColumns) return [];
 		const own = attempts.filter((each) => each.post === undefined && isFor(each, post));
 		return own.some((each) => isWithdrawn(each, post.sentAtMs)) ? [`a withdrawn attempt of ${post.name} was sent`] : [];
@@ -107,7 +112,7 @@ function wrongSuccessors({ story, executions }: N8n): string[] {
 		const own = origin.executions[execution];
 		const texts = [error, ...items.map(({ json }) => String(json.error))];
 		return texts.flatMap((text) => {
-			const [, id] = /another retry is submitting it \(execution (\d+)\)/.exec(text) ?? [];
+			const [, id] = /because execution (\d+) goes on with this run/.exec(text) ?? [];
 			const other = executions.get(id ?? '');
 			return other !== undefined && (other === own || other.mode !== 'retry')
 				? [`execution ${own?.id} gives way to execution ${id}, which has taken nothing over`]
@@ -124,10 +129,10 @@ function rowsWithoutLog({ origins, tables }: N8n): string[] {
 }
 
 /** No row, no purchase: and a row for each request. */
-function sentWithoutRow({ service, executions }: N8n, attempts: Attempt[]): string[] {
+function sentWithoutRow(n8n: N8n, attempts: Attempt[]): string[] {
 	const known = new Set(attempts.map(({ post }) => post));
-	return service.posts.flatMap((post) => {
-		const origin = executions.get(post.log.execution)?.origin;
+	return n8n.service.posts.flatMap((post) => {
+		const origin = n8n.rootOf(post.log.execution)?.origin;
 		if (origin === undefined || !hasRows(origin.drawn) || known.has(post)) return [];
 		const { failing, slow, fullAfter } = origin.drawn.table ?? {};
 		// Where the table cannot be found, or is full, when a run begins, it has no rows.
@@ -171,7 +176,7 @@ const areCalm = (origins: Origin[]) =>
 
 const MINUTE_MS = 60_000;
 /** The pauses between the questions of a full house have grown to their longest by then. */
-const GROWN_MS = 3 * MINUTE_MS;
+const GROWN_MS = 70_000;
 
 /** While an account is full, few requests ask whether it still is. */
 function tooManyWhileFull({ origins, service }: N8n, attempts: Attempt[]): string[] {
@@ -207,17 +212,47 @@ function gaps({ tables }: N8n): string[] {
 	});
 }
 
+/** Who finds that the own lease was removed sends nothing more: rows of others may be gone, too. */
+function sentWithoutLease({ tables, subs }: N8n, attempts: Attempt[]): string[] {
+	return attempts.flatMap(({ name, post, by, begun: { row, issuedAtMs } }) => {
+		if (post === undefined) return [];
+		const lease = subs.find(by)?.lease;
+		const leases = tables.written.filter(
+			({ row: other }) =>
+				other.state === 'lease' && other.run === row.run && (other.execution === by || other.attempt === lease),
+		);
+		return leases.every(({ goneAtMs = Infinity }) => goneAtMs < issuedAtMs)
+			? [`${name} was sent after the lease of execution ${by} was removed`]
+			: [];
+	});
+}
+
 /** Each executor has a lease: the first try with its first rows, all others before they read. */
-function withoutLease({ tables, executions }: N8n): string[] {
-	return [...executions.values()].flatMap(({ id, mode }) => {
-		const own = tables.written.filter(({ row }) => row.execution === id);
-		const first = own.find((row) => stateOf(row) === 'submitting');
-		const leases = own.filter((row) => stateOf(row) === 'lease');
+function withoutLease({ tables, executions, subs, origins }: N8n): string[] {
+	const rowsOf = (id: string) => tables.written.filter(({ row }) => row.execution === id);
+	const firstOf = (id: string) => rowsOf(id).find((row) => stateOf(row) === 'submitting');
+	const ofExecutions = [...executions.values()].flatMap(({ id, mode }) => {
+		const first = firstOf(id);
 		if (first === undefined) return [];
 		const isInTime = ({ row, issuedAtMs, committedAtMs = Infinity }: Written) =>
 			mode === 'retry' ? committedAtMs <= first.issuedAtMs : issuedAtMs <= first.issuedAtMs && String(row.first) === id;
+		const leases = rowsOf(id).filter((row) => stateOf(row) === 'lease');
 		return leases.some(isInTime) ? [] : [`execution ${id} has rows, and no lease before them`];
 	});
+	const pollers = origins.flatMap((origin) => subs.ofOrigin(origin)).filter(({ does }) => does === 'what polls');
+	const ofPollers = pollers.flatMap(({ id, lease, startedAtMs }) => {
+		const isInTime = ({ row, committedAtMs = Infinity }: Written) =>
+			row.state === 'lease' && row.attempt === lease && committedAtMs <= startedAtMs;
+		return firstOf(id) === undefined || tables.written.some(isInTime)
+			? []
+			: [`poller ${id} has rows, and no lease from before its start`];
+	});
+	const names = pollers.flatMap(({ lease }) => lease ?? []);
+	return [
+		...ofExecutions,
+		...ofPollers,
+		...(new Set(names).size < names.length ? ['two pollers have leases of the same name'] : []),
+	];
 }
 
 /** Rows that are not written at once are written soon after: each is tried three times. */
@@ -266,8 +301,9 @@ function forgottenByRetry(origin: Origin, { tables, service, story }: N8n): stri
 	const isPlain =
 		!drawn.volatilePrompt && drawn.rounds === 1 && !drawn.purchaseKey && drawn.submitAgainFor === 'nothing';
 	if (!isPlain || !isLogged(drawn) || stop.signal.aborted) return [];
-	return executions.slice(1).flatMap(({ number, status, startedAtMs }) => {
-		if (status !== 'success' && status !== 'error') return [];
+	return executions.slice(1).flatMap(({ number, status, startedAtMs, live: { resumeError } }) => {
+		// n8n throws an error again that an execution has slept for.
+		if ((status !== 'success' && status !== 'error') || resumeError !== undefined) return [];
 		const text = textOf(story.tries.filter((each) => each.origin === origin && each.execution === number));
 		return tables.written.flatMap(({ row: { task_id: id, state }, committedAtMs = Infinity }) => {
 			const task = service.tasks.find(String(id));

@@ -1,18 +1,18 @@
 /** Places, turns and claims that nobody gives back any more: when everything has ended, there must be none. */
-import type { AccountSlots } from '../../../core/account/accountSlots';
+import type { AccountPlaces } from '../../../core/account/places';
 import type { RowBudget } from '../../../core/account/rowBudget';
 import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
 import type { Process } from './executions.mts';
 import type { N8n } from './n8n.mts';
 
-/** Of an account that is known to have fewer slots, one of these asks whether it has more. */
-const SLOTS = 12;
+/** Of an account that is known to have fewer places, one of these asks whether it has more. */
+const PLACES = 12;
 /** The rows of half a second at this pace: the last one needs that all others were given back. */
 const ROWS = 5;
 const PACE = { turnInMs: 0, spacingMs: 100 };
 
 interface Account {
-	slots: AccountSlots;
+	places: AccountPlaces;
 	rows: RowBudget;
 }
 
@@ -29,19 +29,19 @@ export function lookForKept({ time, story, living }: N8n): void {
 		for (const account of accounts.values()) void lookAt(process, account as Account);
 	}
 
-	async function lookAt(process: Process, { slots, rows }: Account): Promise<void> {
-		const run = slots.ofRun();
-		if (run.isBusy()) story.violations.push('a task that has ended keeps its slot for ever');
-		slots.most = SLOTS;
+	async function lookAt(process: Process, { places, rows }: Account): Promise<void> {
+		const run = places.ofRun();
+		if (run.isBusy()) story.violations.push('a task that has ended keeps its place for ever');
+		places.most = PLACES;
 		const request = () => ({ timeoutMs: 0, sinceMs: run.nowMs() });
 		const numberOf = async <T,>(length: number, ask: () => Promise<T>) => {
 			const asked = await Promise.allSettled(Array.from({ length }, async () => await ask()));
 			return asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 		};
-		const taken = await numberOf(SLOTS, async () => await run.take(request()));
-		for (const slot of taken) slot.free();
+		const taken = await numberOf(PLACES, async () => await run.take(request()));
+		for (const place of taken) place.free();
 		// How many the account has may have been learned from the service. It is one at least.
-		if (taken.length === 0) story.violations.push(`${process.name} keeps every slot for ever`);
+		if (taken.length === 0) story.violations.push(`${process.name} keeps every place for ever`);
 		// The account may be taken for full: a permit that is given at once says that it is not.
 		const stopped = new AbortController();
 		stopped.abort();

@@ -29,6 +29,8 @@ export interface Written {
 	issuedAtMs: number;
 	/** Absent: no reading has ever shown it. */
 	committedAtMs?: number;
+	/** It has been removed. */
+	goneAtMs?: number;
 }
 
 export class LogTables extends DataTables {
@@ -51,6 +53,13 @@ export class LogTables extends DataTables {
 	) {
 		super();
 		if (fate.hasOtherColumns) this.tables.push({ id: 'old', name: TABLE_NAME, columns: OF_VERSION_3, rows: [] });
+	}
+
+	/** The number of leases that an execution has written. */
+	leasesOf(execution: string): number {
+		return this.written.filter(
+			({ row, committedAtMs }) => row.state === 'lease' && row.execution === execution && committedAtMs !== undefined,
+		).length;
 	}
 
 	/** A process has died, or was taken for dead. */
@@ -187,6 +196,10 @@ export class LogTables extends DataTables {
 		else if (does === 'clear') table.rows = [];
 		else if (does === 'restore') table.rows = rows.slice(0, -some);
 		else table.rows = rows.slice(Math.min(some, rows.length - 1));
+		const left = new Set(table.rows.map(({ id }) => id));
+		for (const each of this.written)
+			if (each.tableId === table.id && each.committedAtMs !== undefined && !left.has(each.row.id))
+				each.goneAtMs ??= time.nowMs;
 	}
 }
 

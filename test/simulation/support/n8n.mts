@@ -74,6 +74,11 @@ export class N8n {
 		this.tables = new LogTables(time, story, table);
 	}
 
+	/** The execution of the user's workflow that an execution belongs to. */
+	rootOf(id: string): Execution | undefined {
+		return this.executions.get(id) ?? this.subs.find(id)?.root;
+	}
+
 	nextId(): string {
 		return String(++this.ids);
 	}
@@ -194,6 +199,7 @@ export class N8n {
 		if (index < 0) return;
 		for (const moment of momentsOf(this, process)) this.story.visit(`a silence ${moment}`);
 		for (const origin of this.origins) if (this.runsIn(origin, process)) origin.silences++;
+		(process as Process).silentAtMs = this.time.nowMs;
 		this.time.silence(process, forMs);
 		if (noticedInMs === undefined) return;
 		(process as Process).isTakenForDead = true;

@@ -48,8 +48,6 @@ export class ProcessedData {
 					this.story.visit('a full table of names');
 				}
 				await this.write(read, names);
-				const [, execution, wave] = /execution (\w+), .* wave (\d+)$/.exec(names[0] ?? '') ?? [];
-				if (execution !== undefined) this.story.waves.push({ execution, wave: Number(wave), atMs: this.time.nowMs });
 				this.failedOnce.delete(owner);
 				return { new: names.filter((name) => !processed.includes(name)), processed };
 			},

@@ -64,7 +64,7 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
 	{
-		name: 'the waves of a lost worker are found, although the names of its first ones are gone',
+		name: 'what a lost worker has bought is found by its rows',
 		drawn: {
 			...PLAIN,
 			items: [
@@ -255,6 +255,19 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			...{ retryExecutions: 2, retryOf: 'first', requestsPerSecond: 1, pollIntervalSeconds: 3, downloadResult: true },
 			crashes: [{ afterSteps: 8, during: 'between look and mark', downMs: 20_000, silentMs: 110_452 }],
 			randomness: 1284098228,
+		},
+	},
+	{
+		name: 'a poller that replays the rows does not give one of two identical orders the task of the other',
+		drawn: {
+			...PLAIN,
+			items: [{ ...item('ok'), copies: 2 }],
+			...{
+				wait: 'acrossRestarts',
+				retryExecutions: 1,
+				crashes: [{ afterSteps: 4, downMs: 1000 }],
+				randomness: 926793842,
+			},
 		},
 	},
 ];

@@ -37,7 +37,6 @@ const OTHERS: Record<string, CountIn> = {
 	'data that n8n throws away with a worker': visited('data that n8n throws away with a worker'),
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
 	'a sleep in the database': visited('a sleep in the database'),
-	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
 	'two runs with one Purchase Key': ({ origins }) =>
 		Math.max(0, origins.filter(({ drawn }) => drawn.purchaseKey).length - 1),
 	'a task that another execution has bought under the same key': ({ story }) =>

@@ -29,9 +29,6 @@ export class Story {
 	/** Executions without a note in n8n's table, by name. */
 	readonly unguarded = new Set<string>();
 
-	/** The waves whose names were written: from then on it is open whether their requests were sent. */
-	readonly waves: Array<{ execution: string; wave: number; atMs: number }> = [];
-
 	/** Executions whose note is back, although it was taken back. */
 	readonly careful = new Set<string>();
 

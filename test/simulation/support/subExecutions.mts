@@ -5,6 +5,7 @@
 import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
+import { getPath } from '../../../core/json';
 import { POLL_TASKS } from '../../../nodes/durable/storedNames';
 import type { Click } from './cases.mts';
 import type { Execution, Origin, Process } from './executions.mts';
@@ -54,6 +55,9 @@ export class SubExecution {
 
 	live: State;
 
+	/** The state in which it is for its process. */
+	ending?: Pick<SubExecution, 'status' | 'error'>;
+
 	/** It has ended with this. */
 	error?: string;
 
@@ -62,6 +66,8 @@ export class SubExecution {
 
 	/** Nodes that n8n has in its log of events. True: they have ended. */
 	readonly begun = new Map<string, boolean>();
+
+	private readonly isBornLate: boolean;
 
 	sleepsUntilMs?: number;
 
@@ -76,11 +82,14 @@ export class SubExecution {
 	constructor(
 		readonly id: string,
 		readonly code: IWorkflowBase,
-		items: INodeExecutionData[],
+		readonly given: INodeExecutionData[],
 		readonly parent: Execution | SubExecution,
 		public process: Process,
+		/** After the beginning of the simulation, with what its time passes. */
+		readonly startedAtMs: number,
 	) {
-		this.saved = beginning(items);
+		this.isBornLate = process.isTakenForDead === true;
+		this.saved = beginning(given);
 		this.live = copyOfState(this.saved);
 	}
 
@@ -103,9 +112,15 @@ export class SubExecution {
 		return (this.live.contexts[name] ??= {});
 	}
 
+	/** Its process knows that, and n8n does, unless it has taken the process for dead. */
+	ends(ending: Pick<SubExecution, 'status' | 'error'>): void {
+		this.ending = ending;
+		if (!this.isLate) Object.assign(this, ending);
+	}
+
 	/** n8n keeps what it had of one that has been stopped. */
 	save({ isAsleep = false } = {}): void {
-		if (this.isStopped) return;
+		if (this.isStopped || this.isLate) return;
 		this.saved = copyOfState(this.live);
 		this.isSavedAsleep = isAsleep;
 	}
@@ -114,9 +129,20 @@ export class SubExecution {
 		return this.stop.signal.aborted;
 	}
 
+	/** n8n has taken its process for dead, and keeps nothing of what it does. */
+	get isLate(): boolean {
+		return this.process.isTakenForDead === true && !this.isBornLate;
+	}
+
 	/** A person has retried it, or the one that has started it. */
 	get isOfRetry(): boolean {
 		return this.mode === 'retry' || (this.parent instanceof SubExecution && this.parent.isOfRetry);
+	}
+
+	/** The name of the lease that its supervisor has written for it. */
+	get lease(): string | undefined {
+		const [first] = this.does === 'what polls' ? this.given : [];
+		return first && (getPath(first.json, ['details', 'gateway_run', 'claim', 'lease']) as string | undefined);
 	}
 
 	/** Its steps for those that wait for it. */
@@ -158,11 +184,30 @@ export class SubExecutions {
 		return [...this.all.values()].some(({ root, status }) => root === execution && !ENDED.includes(status));
 	}
 
-	/** True when an execution that submits in waves for it is awake in the process. */
-	isSubmitting(origin: Origin, process: Owner): boolean {
-		const { waves } = this.n8n.story;
-		if (waves.length === 0) return false;
+	/** True when an execution that polls for it works in the process. */
+	isPolling(origin: Origin, process: Owner): boolean {
 		return this.awake(origin, process).some(({ node }) => node?.name === POLL_TASKS);
+	}
+
+	/** True when the lease of a poller is there that has not been started. */
+	isClaiming(origin: Origin, process: Owner): boolean {
+		return this.awake(origin, process).some(
+			({ id, does }) =>
+				does === 'what waits' &&
+				this.n8n.tables.leasesOf(id) > [...this.all.values()].filter(({ parent }) => parent.id === id).length,
+		);
+	}
+
+	/** True when a poller sleeps that was started in the process and is to be woken from there. */
+	isUnwoken(origin: Origin, process: Owner): boolean {
+		return [...this.all.values()].some(
+			(sub) =>
+				sub.does === 'what polls' &&
+				sub.status === 'waiting' &&
+				!sub.isJob &&
+				sub.process === process &&
+				sub.root.origin === origin,
+		);
 	}
 
 	runsIn(origin: Origin, process: Owner): boolean {
@@ -180,8 +225,12 @@ export class SubExecutions {
 		return [...this.all.values()].filter(({ status, does }) => status === 'success' && does === 'what polls');
 	}
 
-	get count(): number {
-		return this.all.size;
+	find(id: string): SubExecution | undefined {
+		return this.all.get(id);
+	}
+
+	ofOrigin(origin: Origin): SubExecution[] {
+		return [...this.all.values()].filter(({ root }) => root.origin === origin);
 	}
 
 	/** `executeWorkflow`: waits for its end, or until it sleeps. */
@@ -203,15 +252,15 @@ export class SubExecutions {
 	): Promise<Ran> {
 		if (code === undefined) throw new Error('There is no workflow');
 		await this.n8n.time.pass(SOON_MS);
-		const sub = new SubExecution(this.n8n.nextId(), code, items, parent, parent.process);
+		const sub = new SubExecution(this.n8n.nextId(), code, items, parent, parent.process, this.n8n.time.nowMs);
 		this.all.set(sub.id, sub);
 		if (parent instanceof SubExecution && parent.sleeps > 0) this.stopParking(sub);
 		await this.work(sub);
-		if (sub.status === 'error') throw new NodeError(sub.error);
-		if (sub.status === 'canceled')
-			throw Object.assign(new NodeError(CANCELLED), { executionId: sub.id, reason: 'manual' });
+		const { status, error } = sub.isStopped ? sub : (sub.ending ?? sub);
+		if (status === 'error') throw new NodeError(error);
+		if (status === 'canceled') throw Object.assign(new NodeError(CANCELLED), { executionId: sub.id, reason: 'manual' });
 		const data = [copyOf(lastOutput(sub.live) ?? [])];
-		if (sub.status === 'waiting')
+		if (status === 'waiting')
 			return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
 		return { result: { executionId: sub.id, data } };
 	}
@@ -267,7 +316,8 @@ export class SubExecutions {
 		for (const sub of this.all.values()) {
 			if (sub.process !== dead || sub.status !== 'running') continue;
 			const { origin } = sub.root;
-			if (sub.parent instanceof SubExecution) origin.pollerDeathsAtMs.push(sub.process.diedAtMs ?? 0);
+			if (sub.parent instanceof SubExecution)
+				origin.pollerDeathsAtMs.push(sub.process.diedAtMs ?? sub.process.silentAtMs ?? 0);
 			else origin.handOverCrashes++;
 			if (origin.drawn.engine === 'workers' && sub.isJob)
 				this.n8n.time.after(STALLED_AFTER_MS, () => this.throwAway(sub), WORLD);
@@ -328,7 +378,7 @@ export class SubExecutions {
 		const process = this.n8n.livingProcess();
 		if (process === undefined) return void time.after(1000, () => this.retry(dead), WORLD);
 		story.visit(`a${dead.retries++ > 0 ? ' second' : ''} retry of ${dead.does}`);
-		const sub = new SubExecution(this.n8n.nextId(), dead.code, [], dead.parent, process);
+		const sub = new SubExecution(this.n8n.nextId(), dead.code, [], dead.parent, process, time.nowMs);
 		Object.assign(sub, { mode: 'retry', saved: copyOfState(dead.saved), isSavedAsleep: dead.isSavedAsleep });
 		sub.live = dead.isSavedAsleep ? afterSleep(sub) : copyOfState(sub.saved);
 		this.all.set(sub.id, sub);
@@ -389,7 +439,7 @@ export class SubExecutions {
 
 	private async workAndHandOn(sub: SubExecution, passes?: Ended): Promise<void> {
 		await this.work(sub, passes);
-		if (sub.status === 'waiting') return;
+		if (sub.status === 'waiting' || sub.isLate) return;
 		this.n8n.time.after(SOON_MS, () => this.handOn(sub), WORLD);
 	}
 
@@ -415,7 +465,7 @@ export class SubExecutions {
 				sub.save();
 				// n8n goes by this word.
 				const status = outputs.error.includes('canceled') ? 'canceled' : 'error';
-				return void Object.assign(sub, { status, error: outputs.error });
+				return sub.ends({ status, error: outputs.error });
 			}
 			if (sub.sleepsUntilMs !== undefined || sub.sleepsFor !== undefined) {
 				noteRun(live, node.name, outputs);
@@ -431,7 +481,7 @@ export class SubExecutions {
 		await time.pass(SOON_MS);
 		if (sub.isStopped) return;
 		sub.save();
-		sub.status = 'success';
+		sub.ends({ status: 'success' });
 	}
 
 	private async saveProgress(sub: SubExecution): Promise<void> {
@@ -453,7 +503,8 @@ export class SubExecutions {
 		await time.pass(SOON_MS);
 		if (sub.isStopped) return;
 		sub.save({ isAsleep: true });
-		sub.status = 'waiting';
+		sub.ends({ status: 'waiting' });
+		if (sub.isLate) return;
 		const { sleepsUntilMs, sleepsFor } = sub;
 		const sleep = ++sub.sleeps;
 		if (sleepsUntilMs !== undefined)
@@ -497,6 +548,7 @@ export class SubExecutions {
 			story.violations,
 			drawn.maxTries > 1 ? WAIT_BETWEEN_TRIES_MS : Infinity,
 		));
+		log.execution = sub.id;
 		log.buysNothing = sub.isOfRetry;
 		const context = contextOfStep(this.n8n, sub, node, copyOf(items), log, signal);
 		try {

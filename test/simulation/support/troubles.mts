@@ -1,18 +1,18 @@
 /** Cases that are worst for what is known of purchases only by their rows. */
 import type { Case, Crash } from './cases.mts';
-import { ANYWHERE, drawCrash, WITH_ROWS, type Draw } from './draw.mts';
+import { ANYWHERE, drawCrash, OF_POLLERS, WITH_ROWS, type Draw } from './draw.mts';
 import { drawTableFate } from './tableFate.mts';
 
 /** The table of the log, machines that stand still, and groups that fare alike. */
 export function drawTroubles(draw: Draw, drawn: Case): Partial<Case> {
-	const { crashes, retryExecutions, engine } = drawn;
+	const { crashes, retryExecutions, engine, wait } = drawn;
 	const kind = draw.upTo(11);
 	const isRetried = { retryExecutions: Math.max(1, retryExecutions) };
 	if (kind === 0) return drawRefused(draw, drawn);
 	if (kind === 1) return drawFailed(draw, drawn);
-	if (kind <= 4 && engine !== 'workers')
+	if (kind <= 4 && (engine !== 'workers' || wait === 'acrossRestarts'))
 		return {
-			crashes: [drawSilence(draw, engine), ...crashes.slice(1)],
+			crashes: [drawSilence(draw, drawn), ...crashes.slice(1)],
 			...isRetried,
 			...(draw.oneIn(3) ? { table: drawTableFate(draw, true) } : {}),
 		};
@@ -50,10 +50,13 @@ function drawFailed(draw: Draw, { crashes }: Case): Partial<Case> {
 }
 
 /** Mostly until the retry of what n8n has taken for dead works, or what the other worker has taken over. */
-function drawSilence(draw: Draw, engine: Case['engine']): Crash {
-	const crash = drawCrash(draw, [...ANYWHERE, ...WITH_ROWS, ...WITH_ROWS]);
+function drawSilence(draw: Draw, { engine, wait }: Case): Crash {
+	const isDurable = wait === 'acrossRestarts';
+	const crash = drawCrash(draw, [...(isDurable ? OF_POLLERS : ANYWHERE), ...WITH_ROWS, ...WITH_ROWS]);
 	if (draw.oneIn(6)) return { ...crash, silentMs: draw.from(1000, 30_000, 400_000), isUnnoticed: true };
-	const untilOtherMs = crash.downMs + (engine === 'one process' ? 90_000 : 120_000);
+	// The next poller begins when n8n has noticed that one is gone.
+	const sweptMs = engine === 'one process' ? draw.upTo(60_000) : 120_000 + draw.upTo(60_000);
+	const untilOtherMs = crash.downMs + (isDurable ? sweptMs : engine === 'one process' ? 90_000 : 120_000);
 	const silentMs = draw.oneIn(4) ? draw.upTo(untilOtherMs) : untilOtherMs + draw.upTo(draw.from(1000, 3000, 60_000));
 	return { ...crash, silentMs };
 }

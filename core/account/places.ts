@@ -1,0 +1,328 @@
+import { onAbort } from '../abort';
+import { steady, type Clock } from '../clock';
+import { gatewayError, stoppedError } from '../errors';
+import type { Limit } from '../http/retry';
+import { roughDuration } from '../text';
+
+/**
+ * The pauses before one more task is tried than the service has taken last, and those after a limit of requests where the
+ * service names none: each is twice as long as the one before it.
+ */
+const SHORTEST_PAUSE_MS = 1_000;
+/** No pause holds back the submissions of an account for longer, whatever the service asks for. */
+const LONGEST_PAUSE_MS = 60_000;
+
+const twice = (pauseMs: number) => Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+
+/** A request for a place, and how long it waits. */
+export interface PlaceRequest {
+	/** The longest time until it ends, in milliseconds. */
+	timeoutMs: number;
+	/** The time of the first such request, by the clock of the places. */
+	sinceMs: number;
+	signal?: AbortSignal;
+	/** Called when there is none at once. What it returns is called as soon as the wait is over. */
+	onWait?: () => (() => void) | undefined;
+}
+
+/** An answer of 429. */
+export interface PlaceRefusal {
+	/** The limit that was reached, where the service says which. */
+	limit?: Limit;
+	/** The pause that the service asks for. */
+	askedMs?: number;
+}
+
+/** The place of a task that is about to be submitted. */
+export interface Place {
+	/** Aborts when the account turns out to have fewer places, before the request has left. */
+	readonly taken: AbortSignal;
+	/** The request leaves: the place is not taken away any more. */
+	leaves(): void;
+	/** The service has accepted the task. The place stays taken for so long, or until its wait begins. */
+	accepted(taskId: string, forMs: number): void;
+	/** Nothing was accepted. */
+	free(): void;
+	/**
+	 * The service has answered 429. Returns true where tasks of this process run: then the request can be sent again in
+	 * another place, which is free when one of them has ended, and when the pause is over.
+	 */
+	refused(answer?: PlaceRefusal): boolean;
+}
+
+/** The places of an account, as one run sees them. */
+export interface RunPlaces {
+	/** True while tasks of the account run that this process waits for. */
+	isBusy(): boolean;
+	nowMs(): number;
+	/** The clock of the computer, which other processes have, too. Unix milliseconds. */
+	wallMs(): number;
+	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
+	take(request: PlaceRequest): Promise<Place>;
+	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */
+	occupy(taskId: string): (goesOnForMs?: number) => void;
+}
+
+interface Run {
+	/** The number of its last turn among those of all runs: of two with as few places, the one that has waited longer comes next. */
+	lastTurn: number;
+}
+
+interface Running {
+	run: Run;
+	/** The number of those that wait for it. */
+	waits: number;
+	/** It is taken for ended after this time. */
+	untilMs: number;
+}
+
+interface UnderWay {
+	run: Run;
+	taken: AbortController;
+	hasLeft: boolean;
+}
+
+interface Waiter {
+	run: Run;
+	begin: (place: Place) => void;
+}
+
+/**
+ * The tasks that an account may run at once, for all runs of a process. The credential can say how many; else it is learned
+ * when the service answers 429 while tasks run: then it runs as many as it can. One that waits is submitted when a task ends. After
+ * a growing pause one more is tried, so that what was learned too low, or has changed, does not stay.
+ *
+ * Of the runs that wait, the one with the fewest places comes next: a short run does not wait for the end of a long one.
+ */
+export class AccountPlaces {
+	/** Concurrent Tasks of the Account, as the credential says. */
+	most = Infinity;
+
+	/** The places, as far as the answers tell. */
+	private learned = Infinity;
+
+	/** One more can be tried from this time. */
+	private trialAtMs = 0;
+
+	private trialPauseMs = SHORTEST_PAUSE_MS;
+
+	/** The request that tries whether there is a place more. */
+	private trial?: Place;
+
+	/** The tasks that are tried at once after a trial that has fitted: twice as many each time, until one is refused. */
+	private trials = 1;
+
+	/** Nothing is submitted before: the account takes no more requests for now. */
+	private pausedUntilMs = 0;
+
+	private nextPauseMs = SHORTEST_PAUSE_MS;
+
+	/** By task ID. */
+	private readonly running = new Map<string, Running>();
+
+	/** The requests that are under way, or wait for their turn. */
+	private readonly underWay = new Map<Place, UnderWay>();
+
+	private readonly waiting = new Set<Waiter>();
+
+	/** Turns so far. */
+	private turns = 0;
+
+	private timer?: AbortController;
+
+	private readonly clock: Clock;
+
+	constructor(private readonly wallClock: Clock) {
+		this.clock = steady(wallClock);
+	}
+
+	/** The view of one run. */
+	ofRun(): RunPlaces {
+		const run: Run = { lastTurn: 0 };
+		return {
+			isBusy: () => this.isBusy(),
+			nowMs: () => this.clock.now(),
+			wallMs: () => this.wallClock.now(),
+			take: async (request) => await this.take(run, request),
+			occupy: (taskId) => this.occupy(run, taskId),
+		};
+	}
+
+	private isBusy(): boolean {
+		this.dropEnded();
+		return this.running.size > 0;
+	}
+
+	private async take(run: Run, { timeoutMs, sinceMs, signal, onWait }: PlaceRequest): Promise<Place> {
+		if (signal?.aborted) throw stoppedError();
+		return await new Promise((resolve, reject) => {
+			const over = new AbortController();
+			const end = () => {
+				this.waiting.delete(waiter);
+				over.abort();
+				forget();
+			};
+			const fail = (error: Error) => {
+				end();
+				reject(error);
+			};
+			const waiter = {
+				run,
+				begin: (place: Place) => {
+					end();
+					resolve(place);
+				},
+			};
+			const forget = onAbort(signal, () => fail(stoppedError()));
+			this.waiting.add(waiter);
+			this.serve();
+			if (over.signal.aborted) return;
+			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
+			const leftMs = sinceMs + timeoutMs - this.clock.now();
+			if (leftMs <= 0) return tooLate();
+			onAbort(over.signal, onWait?.() ?? (() => {}));
+			void this.clock.sleep(leftMs, over.signal).then(() => over.signal.aborted || tooLate());
+		});
+	}
+
+	private occupy(run: Run, taskId: string): (goesOnForMs?: number) => void {
+		const known = this.running.get(taskId);
+		const task = known !== undefined && known.waits > 0 ? known : { run, waits: 0, untilMs: Infinity };
+		task.waits++;
+		this.running.set(taskId, task);
+		return (goesOnForMs = 0) => {
+			task.waits--;
+			if (task.waits === 0) task.untilMs = this.clock.now() + goesOnForMs;
+			this.serve();
+		};
+	}
+
+	/** Lets those go on that can. */
+	private serve(): void {
+		this.dropEnded();
+		while (this.waiting.size > 0) {
+			const limit = this.limitedBy();
+			if (limit === 'full') break;
+			const { run, begin } = this.next();
+			const place = this.begin(run);
+			if (limit === 'learned') this.trial = place;
+			begin(place);
+		}
+		void this.serveLater();
+	}
+
+	/** Nothing, where a place is free; `learned`, where one more can be tried. */
+	private limitedBy(): 'full' | 'learned' | undefined {
+		const nowMs = this.clock.now();
+		const taken = this.running.size + this.underWay.size;
+		if (taken >= this.most || nowMs < this.pausedUntilMs) return 'full';
+		if (taken < this.learned) return undefined;
+		return this.trial === undefined && nowMs >= this.trialAtMs ? 'learned' : 'full';
+	}
+
+	/** The first one of the run that has the fewest places. */
+	private next(): Waiter {
+		const places = new Map<Run, number>();
+		const counted = this.waiting.size > 1 ? [...this.running.values(), ...this.underWay.values()] : [];
+		for (const { run } of counted) places.set(run, (places.get(run) ?? 0) + 1);
+		const compare = (a: Run, b: Run) => (places.get(a) ?? 0) - (places.get(b) ?? 0) || a.lastTurn - b.lastTurn;
+		return [...this.waiting].reduce((next, waiter) => (compare(waiter.run, next.run) < 0 ? waiter : next));
+	}
+
+	private begin(run: Run): Place {
+		run.lastTurn = ++this.turns;
+		const taken = new AbortController();
+		const underWay: UnderWay = { run, taken, hasLeft: false };
+		const place: Place = {
+			taken: taken.signal,
+			leaves: () => {
+				underWay.hasLeft = true;
+			},
+			accepted: (taskId, forMs) => {
+				const wasTrial = this.end(place);
+				this.running.set(taskId, { run, waits: 0, untilMs: this.clock.now() + forMs });
+				this.hasFitted(wasTrial);
+				this.serve();
+			},
+			free: () => {
+				this.end(place);
+				this.serve();
+			},
+			refused: (answer = {}) => {
+				const isBusy = this.isBusy();
+				const wasTrial = this.end(place);
+				if (isBusy) this.learnFrom(answer, wasTrial);
+				this.serve();
+				return isBusy;
+			},
+		};
+		this.underWay.set(place, underWay);
+		return place;
+	}
+
+	/** Returns true where it was the one that tries. */
+	private end(place: Place): boolean {
+		this.underWay.delete(place);
+		if (this.trial !== place) return false;
+		this.trial = undefined;
+		return true;
+	}
+
+	/** One task more runs. */
+	private hasFitted(wasTrial: boolean): void {
+		this.learned = Math.max(this.learned, this.running.size);
+		this.nextPauseMs = SHORTEST_PAUSE_MS;
+		if (!wasTrial) return;
+		// The next trial is one of them.
+		this.learned += this.trials - 1;
+		this.trials *= 2;
+		this.trialPauseMs = SHORTEST_PAUSE_MS;
+		this.trialAtMs = this.clock.now();
+	}
+
+	/**
+	 * A 429 while tasks run: the account has fewer places than was thought, or takes no more requests for now, or both where
+	 * the service does not say which. Requests that have not left lose their places.
+	 */
+	private learnFrom({ limit, askedMs }: PlaceRefusal, wasTrial: boolean): void {
+		const nowMs = this.clock.now();
+		if (limit !== 'requests') {
+			if (wasTrial) this.trialPauseMs = twice(this.trialPauseMs);
+			this.trials = 1;
+			this.learned = this.running.size;
+			this.trialAtMs = nowMs + Math.min(LONGEST_PAUSE_MS, Math.max(this.trialPauseMs, askedMs ?? 0));
+		}
+		const isOfRequests = limit === 'requests' || (limit === undefined && askedMs !== undefined);
+		// Answers to requests that left before the pause say the same once more.
+		if (isOfRequests && (askedMs !== undefined || nowMs >= this.pausedUntilMs)) {
+			const pauseMs = Math.min(LONGEST_PAUSE_MS, askedMs ?? this.nextPauseMs);
+			this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + pauseMs);
+			this.nextPauseMs = twice(this.nextPauseMs);
+		}
+		for (const [place, { taken, hasLeft }] of this.underWay) {
+			if (hasLeft) continue;
+			this.end(place);
+			taken.abort();
+		}
+	}
+
+	/** Forgets tasks that have ended, or whose end nobody saw in time. */
+	private dropEnded(): void {
+		const nowMs = this.clock.now();
+		for (const [taskId, { untilMs }] of this.running) if (untilMs <= nowMs) this.running.delete(taskId);
+	}
+
+	/** Serves again when a pause is over or a task is taken for ended, without an event of its own. */
+	private async serveLater(): Promise<void> {
+		this.timer?.abort();
+		if (this.waiting.size === 0) return;
+		const isTrying = this.trial !== undefined || this.running.size + this.underWay.size >= this.most;
+		let nextMs = isTrying ? Infinity : this.trialAtMs;
+		for (const { untilMs } of this.running.values()) nextMs = Math.min(nextMs, untilMs);
+		if (this.clock.now() < this.pausedUntilMs) nextMs = this.pausedUntilMs;
+		if (nextMs === Infinity) return;
+		const timer = (this.timer = new AbortController());
+		await this.clock.sleep(Math.max(1, nextMs - this.clock.now()), timer.signal);
+		if (!timer.signal.aborted) this.serve();
+	}
+}
