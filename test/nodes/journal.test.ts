@@ -310,6 +310,19 @@ describe('a run that goes on in another execution', () => {
 			]);
 		},
 	);
+
+	test('an item that the living execution in the background does not have is told not to be submitted', async () => {
+		const parameters = { ...fromItem, wait: 'inAnotherWorkflow', ...waiting[1]?.[1] };
+		const items = prompts('a [[sandbox create=422]]', 'b');
+		const { handed } = await runs.handOver(parameters, { ...first, items, ...inItems });
+		const kept = { executionId: '101', establishedAt: establishedAt + 1 };
+		await runs.handOver({ operation: 'durableKeepWaiting' }, { mode: 'integrated', kept, items: handed[0] });
+		await runs.dieAtTheEnd();
+		const stored = { 101: { resultData: { runData: { Start: [{ data: { main: [handed[0]] } }] } } } };
+		const again = await runs.handOver(parameters, { ...retry, items, ...inItems }, stored);
+		expect(again.json.map(({ code, execution_id: id }) => code ?? id)).toEqual(['submitted_by_other_retry', '101']);
+		expect([again.handed, runs.sandbox.tasks]).toEqual([[], []]);
+	});
 });
 
 describe('a run that has a table', () => {
