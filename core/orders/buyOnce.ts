@@ -234,7 +234,8 @@ class Buying<Answer extends { id: string }> {
 			place?.free();
 			return { pauseMs };
 		}
-		const isUnknown = error.kind === 'outcomeUnknown';
+		// The doubt about an earlier try stays that of its run: this request was not sent.
+		const isUnknown = error.kind === 'outcomeUnknown' && order.state === 'submitting';
 		ports.writeAhead.note(order, isUnknown ? 'unknown' : 'not_accepted', { error });
 		if (error.kind === 'stopped') putOff(order);
 		// The next one leaves at once: by then, it is known what the error means for it.
