@@ -15,7 +15,7 @@ import { isOfPoller, isWitness, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { asTakenOver, GAP_CODE, mostTries, readRun, purchaseOf, replay } from './replay';
+import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, readRun, purchaseOf, replay } from './replay';
 import type { RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
@@ -227,6 +227,7 @@ export class Journal implements WriteAhead {
 		const isFailed = ({ state }: AttemptRow, at: number) => state === 'failed' && attempts[at]?.state !== 'failed';
 		this.failedTask = rows.attempts.find(isFailed)?.task_id;
 		this.tries = mostTries(rows.attempts);
+		if (handedOver !== undefined) nameEarlierTasks(attempts, orders);
 		const { goOn, inDoubt } = await replay(attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
 		this.unsettled.add(inDoubt);

@@ -24,6 +24,8 @@ const PAUSE_MS = 300;
 /** Each pause is longer than the one before, up to this: another order may wait long for a place of the account. */
 const LONGER_BY = 1.5;
 const LONGEST_PAUSE_MS = 3_000;
+/** Of two that meet, the later one withdraws its row within this time, unless its process is dead. */
+const MEETS_FOR_MS = 3_000;
 
 /** The claims of the orders of one run under their Purchase Keys. */
 export interface KeyClaims {
@@ -186,12 +188,15 @@ async function findOrCreate<Answer extends { id: string }>(
  */
 export async function claimOthers(keys: KeyClaims, order: Order, found: readonly unknown[]): Promise<void> {
 	const buyer: Buyer = { order, keys, timeLeftMs: () => UNDER_WAY_MS };
+	const untilMs = keys.clock.now() + MEETS_FOR_MS;
 	let rows = found;
 	for (;;) {
 		const { others, ownId } = othersIn(buyer, rows);
 		if (ownId === undefined) throw unavailable('the row of this item is not there');
 		if (others.length === 0) return;
-		if (others.some(({ is, row }) => is === 'bought' || row.id < ownId)) {
+		const isFirst = others.every(({ is, row }) => is !== 'bought' && row.id > ownId);
+		// Otherwise, where the process of the other one is dead, the row would keep the account's other orders from writing theirs.
+		if (!isFirst || keys.clock.now() >= untilMs) {
 			keys.gaveWay.add(order);
 			throw stoppedError();
 		}

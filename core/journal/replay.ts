@@ -1,6 +1,7 @@
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { nameRun } from '../orders/runs';
+import { leaveBehind } from '../orders/states';
 import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
 
@@ -322,6 +323,22 @@ export function asTakenOver(rows: readonly AttemptRow[]): AttemptRow[] {
 	return rows.map((row) =>
 		row.state === 'failed' && row.task_id !== '' && isLast(row) ? { ...row, state: 'accepted' } : row,
 	);
+}
+
+/** Names the tasks that have failed and were replaced before an execution died: no output would name them otherwise. */
+export function nameEarlierTasks(rows: readonly AttemptRow[], orders: readonly Order[]): void {
+	const failed = new Map<string, Set<string>>();
+	const keyOf = (item: number, hash?: string) => `${item} ${hash}`;
+	for (const { state, item, task_id: id, request_hash: hash } of rows) {
+		if (state !== 'failed' || id === '') continue;
+		const key = keyOf(item, hash);
+		failed.set(key, (failed.get(key) ?? new Set()).add(id));
+	}
+	for (const order of orders) {
+		const ids = failed.get(keyOf(order.item, order.request?.hash));
+		const others = [...(ids ?? [])].filter((id) => id !== order.task?.taskId);
+		if (order.state === 'planned' && others.length > 0) leaveBehind(order, others);
+	}
 }
 
 /** The most tasks that one item has had. */

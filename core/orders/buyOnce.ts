@@ -1,6 +1,6 @@
 import type { Place, RunPlaces } from '../account/places';
 import { steady, type Clock } from '../clock';
-import { gatewayError, type GatewayError } from '../errors';
+import { asGatewayError, gatewayError, type GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
@@ -139,6 +139,9 @@ class Buying<Answer extends { id: string }> {
 	/** From then on, a refusal is the end. */
 	private giveUpAtMs?: number;
 
+	/** The last try has left. */
+	private isSent = false;
+
 	private sentAtMs: number;
 
 	/** The first wish for a place, in another execution maybe, by the clock of the places. */
@@ -187,6 +190,7 @@ class Buying<Answer extends { id: string }> {
 		const { order, product, ports } = this;
 		const { writeAhead } = ports;
 		const signal = place === undefined ? this.signal : AbortSignal.any([this.signal, place.taken]);
+		this.isSent = false;
 		await writeAhead.begin(order, signal);
 		return await product.create(order, requestOf(order).body, {
 			signal,
@@ -196,6 +200,7 @@ class Buying<Answer extends { id: string }> {
 				place?.leaves();
 				beginSubmitting(order);
 				this.sentAtMs = ports.clock.now();
+				this.isSent = true;
 			},
 		});
 	}
@@ -223,7 +228,8 @@ class Buying<Answer extends { id: string }> {
 	/** Returns the pause before the next try. Throws the error where there is none. */
 	private refused(thrown: unknown, place: Place | undefined): { pauseMs: number } {
 		const { order, ports, ending } = this;
-		const error = asCreationError(thrown, order.thing);
+		// What was not sent has created nothing, whatever the error says about earlier tries.
+		const error = this.isSent ? asCreationError(thrown, order.thing) : asGatewayError(thrown);
 		const pauseMs = this.pauseAfter(error, place);
 		if (pauseMs !== undefined) {
 			putOff(order);
@@ -234,8 +240,7 @@ class Buying<Answer extends { id: string }> {
 			place?.free();
 			return { pauseMs };
 		}
-		// The doubt about an earlier try stays that of its run: this request was not sent.
-		const isUnknown = error.kind === 'outcomeUnknown' && order.state === 'submitting';
+		const isUnknown = this.isSent && error.kind === 'outcomeUnknown';
 		ports.writeAhead.note(order, isUnknown ? 'unknown' : 'not_accepted', { error });
 		if (error.kind === 'stopped') putOff(order);
 		// The next one leaves at once: by then, it is known what the error means for it.

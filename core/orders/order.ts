@@ -18,6 +18,8 @@ const MAX_TIMEOUT_MS = 30 * 86_400_000;
 
 /** Characters of the ID of a task or of a model. */
 export const MAX_ID_LENGTH = 1_000;
+/** Tasks that were created again after they had failed: one for each try of Retry On Fail. */
+export const MOST_EARLIER_TASKS = 5;
 /** IDs of a record and of its wrapper. */
 export const MAX_OTHER_IDS = 3;
 export const MAX_OUTPUT_FIELD_LENGTH = 200;
@@ -195,7 +197,7 @@ export const orderSchema = z
 		/** Known once it is accepted, or given by the user. */
 		task: taskSchema.optional(),
 		/** Tasks that have failed and were created again by Retry On Fail. */
-		earlierTaskIds: z.array(z.string().max(MAX_ID_LENGTH)).max(5).optional(),
+		earlierTaskIds: z.array(z.string().max(MAX_ID_LENGTH)).max(MOST_EARLIER_TASKS).optional(),
 		/** Absent where another node or execution has created it. */
 		acceptedAtMs: unixMs.optional(),
 		/** Its rows in the purchase log, until its end is there. */

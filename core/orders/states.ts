@@ -6,6 +6,7 @@ import { shorten } from '../text';
 import type { Output } from './product';
 import {
 	MAX_PROMPT_LENGTH,
+	MOST_EARLIER_TASKS,
 	ORDER_VERSION,
 	orderSchema,
 	type Order,
@@ -192,7 +193,7 @@ function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | 
 function planAgain(order: Order): void {
 	const { task, wait } = order;
 	order.state = 'planned';
-	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
+	if (task !== undefined) leaveBehind(order, [task.taskId]);
 	delete order.task;
 	delete order.acceptedAtMs;
 	delete order.reused;
@@ -201,6 +202,11 @@ function planAgain(order: Order): void {
 	delete wait?.notBeforeMs;
 	delete wait?.otherIds;
 	forgetTrouble(wait);
+}
+
+/** Notes the IDs of tasks that have failed, and in whose place another one was created, or may have been. */
+export function leaveBehind(order: Order, taskIds: Iterable<string>): void {
+	order.earlierTaskIds = [...new Set([...(order.earlierTaskIds ?? []), ...taskIds])].slice(-MOST_EARLIER_TASKS);
 }
 
 function forgetTrouble(wait: Order['wait']): void {

@@ -19,6 +19,15 @@ export function mayBuy(handOver: HandOver, orders: readonly Order[]): handOver i
 	return handOver.run !== undefined && orders.some(isOpen);
 }
 
+/**
+ * True where the task of an order has failed, and it is not known whether the request was accepted that was sent in its place: going on
+ * with the failed one would buy a third.
+ */
+export function isReplaced({ item, request, purchase }: Order, ledger: OrderLedger): boolean {
+	const known = request && ledger.find(item, request.hash);
+	return known !== undefined && known.taskId === undefined && known.attempt !== purchase?.attempt;
+}
+
 /** Writes the lease of a poller: see `claimForPoller`. */
 export async function claimPoller(
 	context: IExecuteFunctions,

@@ -8,7 +8,7 @@ import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
-import { endsWell, hasEnded, reopenForRetry, staysFailed } from '../../core/orders/states';
+import { endsWell, hasEnded, leaveBehind, reopenForRetry, staysFailed } from '../../core/orders/states';
 import { SubmissionGate } from '../../core/orders/submissionGate';
 import type { WriteAhead } from '../../core/orders/writeAheadLog';
 import { createClient } from '../connection/createClient';
@@ -18,7 +18,7 @@ import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { canceledError } from './canceledError';
 import { endAll } from './ending';
-import { journalHandedOver, mayBuy } from './handedOver';
+import { isReplaced, journalHandedOver, mayBuy } from './handedOver';
 import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
@@ -175,11 +175,12 @@ class Poller {
 			this.gate.close(gatewayError('taskFailed', { id: failedTask, status: 'failed' }));
 	}
 
-	/** An ID that n8n has saved counts, whatever the rows tell. */
+	/** An ID that n8n has saved counts, unless the rows tell of a request that was sent in its place. */
 	private rememberSaved(order: Order): void {
 		const { state, task, request, item, acceptedAtMs = Date.now() } = order;
 		if (state !== 'planned' || task === undefined || request === undefined) return;
-		if (this.ledger.find(item, request.hash)?.taskId === undefined)
+		if (isReplaced(order, this.ledger)) leaveBehind(order, [task.taskId]);
+		else if (this.ledger.find(item, request.hash)?.taskId === undefined)
 			this.ledger.accepted(item, { taskId: task.taskId, hash: request.hash, acceptedAtMs });
 		delete order.task;
 		delete order.acceptedAtMs;

@@ -7,12 +7,12 @@ import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { continueKnown } from '../../core/orders/buyOnce';
-import { endBadly, endsWell, hasEnded, isOpen } from '../../core/orders/states';
+import { endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
 import { printable, wordsOf } from '../../core/text';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { TaskLog } from '../run/taskLog';
 import { endAll } from './ending';
-import { claimPoller, journalHandedOver, mayBuy, type RunHandedOver } from './handedOver';
+import { claimPoller, isReplaced, journalHandedOver, mayBuy, type RunHandedOver } from './handedOver';
 import {
 	handOverOf,
 	itemsOfStart,
@@ -191,7 +191,9 @@ async function replayHere(context: IExecuteFunctions, round: Round & { handOver:
 			const saved = order.task;
 			delete order.task;
 			await continueKnown(order, { status: 'queued' }, ports).catch((thrown) => {
-				if (saved === undefined) endBadly(order, thrown);
+				if (saved !== undefined && !isReplaced(order, ledger)) return;
+				if (saved !== undefined) leaveBehind(order, [saved.taskId]);
+				endBadly(order, thrown);
 			});
 			if (isOpen(order) && saved !== undefined) order.task = saved;
 		}
@@ -253,6 +255,6 @@ function withSaved(given: Order, saved: Order | undefined): Order {
 	}
 	if (saved !== undefined && endsWell(saved)) return saved;
 	if (given.request === undefined || given.state === 'ended') return saved ?? given;
-	const { task, acceptedAtMs, wait = given.wait } = saved ?? given;
-	return { ...given, state: 'planned', task, acceptedAtMs, wait };
+	const { task, acceptedAtMs, earlierTaskIds, purchase, wait = given.wait } = saved ?? given;
+	return { ...given, state: 'planned', task, acceptedAtMs, earlierTaskIds, purchase, wait };
 }

@@ -1,6 +1,6 @@
 /** The canaries of a run that is handed to another execution, and what else the node itself does before. */
 import { AccountPlaces } from '../../core/account/places';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import type { Ports } from '../../core/orders/advance';
 import { readyToHandOver } from '../../core/orders/canary';
@@ -39,8 +39,9 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 	const ports = {
 		product: {
 			status: 'queued',
-			create: async ({ item }, _, { beforeSend }) => {
-				beforeSend?.();
+			create: async ({ item }, _, attempt) => {
+				if (attempt.signal?.aborted) throw stoppedError();
+				attempt.beforeSend?.();
 				sent.push(`create ${item}`);
 				await clock.sleep(tookMs);
 				const error = answers(item);

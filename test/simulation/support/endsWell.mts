@@ -47,6 +47,8 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], n8n: N8n):
 		mayBeInDoubt(origin, n8n) ||
 		stop.signal.aborted ||
 		drawn.accountSlots !== undefined ||
+		// A retry of another execution of the same millisecond takes over what has no row of this one.
+		n8n.origins.some((other) => other !== origin && other.executions.length > 1) ||
 		drawn.clockSetBack !== undefined ||
 		// Nothing is submitted where n8n's other table cannot be written: each name is tried twice.
 		(hasRows(drawn) && drawn.failingRecords.length > 1) ||
@@ -118,14 +120,16 @@ const hasGone = ({ diedAtMs, silentAtMs }: Process) => diedAtMs !== undefined ||
 /** Requests that were under way when an execution that submits has died, or whose row had not been written by then. */
 export function inDoubt({ family, pollerDeathsAtMs, drawn }: Origin, posts: readonly Post[]): Post[] {
 	const keptWithinMs = isLogged(drawn) ? LOGGED_WITHIN_MS : Infinity;
-	// The next one may find another table, or none: then what one that stood still does afterwards is as unknown.
-	const isUnread = ({ owner }: Post) => drawn.table !== undefined && hasGone(owner as Process);
+	// One that stood still has looked before, or has another table than the next one: what it does afterwards is as unknown.
+	const isUnread = ({ owner, sentAtMs }: Post) =>
+		hasGone(owner as Process) && (drawn.table !== undefined || sentAtMs >= ((owner as Process).silentAtMs ?? Infinity));
 	return posts.filter(
 		(post) =>
 			post.name.split('-')[0] === family &&
 			pollerDeathsAtMs.some(
 				(atMs) =>
-					(post.sentAtMs <= atMs || isUnread(post)) && (post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
+					(post.sentAtMs <= atMs || isUnread(post)) &&
+					(post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
 			),
 	);
 }

@@ -382,7 +382,7 @@ function repeatedOutputs({ origin, tries }: Evidence): string[] {
 /** An execution that has ended well leaves nothing behind. */
 function leftInLedger({ origin, tries }: Evidence): string[] {
 	const last = origin.executions.at(-1);
-	if (last?.status !== 'success' || isDurable(origin.drawn)) return [];
+	if (last?.status !== 'success' || origin.drawn.wait === 'acrossRestarts') return [];
 	const isGood = ({ items }: Try) =>
 		items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
 	// Of two retries at once, the first one may end last.

@@ -178,21 +178,24 @@ const MINUTE_MS = 60_000;
 /** The pauses between the questions of a full house have grown to their longest by then. */
 const GROWN_MS = 70_000;
 
-/** While an account is full, few requests ask whether it still is. */
+/** While an account is full, few requests of a process ask whether it still is. */
 function tooManyWhileFull({ origins, service }: N8n, attempts: Attempt[]): string[] {
 	if (!areCalm(origins)) return [];
-	const accepted = service.posts.filter(({ task }) => task !== undefined).map(({ sentAtMs }) => sentAtMs);
-	const isFullFrom = (atMs: number) =>
-		service.posts.some(({ isTurnedAway, sentAtMs }) => isTurnedAway && sentAtMs <= atMs - GROWN_MS) &&
-		!accepted.some((sentAtMs) => sentAtMs > atMs - GROWN_MS && sentAtMs < atMs + MINUTE_MS);
-	const times = attempts.map(({ begun }) => begun.issuedAtMs);
-	const most = Math.max(
-		0,
-		...times
-			.filter(isFullFrom)
-			.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + MINUTE_MS).length),
-	);
-	return most > MOST_A_MINUTE ? [`${most} rows were written within a minute, while the account was full`] : [];
+	return [...new Set(attempts.map(({ begun }) => begun.owner))].flatMap((owner) => {
+		const posts = service.posts.filter((post) => post.owner === owner);
+		const accepted = service.posts.filter(({ task }) => task !== undefined).map(({ sentAtMs }) => sentAtMs);
+		const isFullFrom = (atMs: number) =>
+			posts.some(({ isTurnedAway, sentAtMs }) => isTurnedAway && sentAtMs <= atMs - GROWN_MS) &&
+			!accepted.some((sentAtMs) => sentAtMs > atMs - GROWN_MS && sentAtMs < atMs + MINUTE_MS);
+		const times = attempts.filter(({ begun }) => begun.owner === owner).map(({ begun }) => begun.issuedAtMs);
+		const most = Math.max(
+			0,
+			...times
+				.filter(isFullFrom)
+				.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + MINUTE_MS).length),
+		);
+		return most > MOST_A_MINUTE ? [`${most} rows were written within a minute, while the account was full`] : [];
+	});
 }
 
 const MOST_A_MINUTE = 3;
@@ -322,7 +325,8 @@ function textOf(tries: Try[]): string {
 }
 
 /** A retry says that something is in doubt only where a row says so, whose outcome cannot come any more. */
-function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attempt[]): string[] {
+function wrongDoubts(origin: Origin, n8n: N8n, attempts: Attempt[]): string[] {
+	const { story, executions } = n8n;
 	if (!isKept(origin.drawn) || origin.drawn.clockSetBack !== undefined) return [];
 	// Nothing tells the retries of two executions of the same millisecond apart: each is as careful as the rows of both ask for.
 	if (origin.drawn.executions > 1) return [];
@@ -339,10 +343,12 @@ function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attem
 			// That one has its task.
 			if (json.code === 'created_from_other_request' && own.length > 0) return [];
 			// It reads its rows when it begins, and again those of which an outcome may come.
-			const { startedAtMs } = each;
-			const isReadAgain = ({ begun: { committedAtMs = 0 } }: Attempt) =>
-				isWhole && startedAtMs + SOON_MS - committedAtMs < OPEN_MS;
-			const open = own.filter((attempt) => isOpen(attempt, isReadAgain(attempt) ? atMs : startedAtMs));
+			const startedAtMs = Math.max(each.startedAtMs, lastTakeOver(n8n, each, atMs));
+			const readAtMs = ({ begun: { committedAtMs = 0 } }: Attempt) =>
+				isWhole && startedAtMs + SOON_MS - committedAtMs < OPEN_MS
+					? Math.min(atMs, committedAtMs + OPEN_MS)
+					: startedAtMs;
+			const open = own.filter((attempt) => isOpen(attempt, readAtMs(attempt)));
 			if (open.length === 0) return [`${name} is in doubt in execution ${each.id}, and no row says so`];
 			const isYoung = open.every(
 				({ later, begun }) =>
@@ -351,6 +357,12 @@ function wrongDoubts(origin: Origin, { story, executions }: N8n, attempts: Attem
 			return isYoung && isWhole && executions.size > 1 ? [`${name} is said to be in doubt too early`] : [];
 		});
 	});
+}
+
+/** The time at which the last of its pollers has taken over. */
+function lastTakeOver({ subs }: N8n, execution: Execution, atMs: number): number {
+	const ofExecution = subs.ofOrigin(execution.origin).filter(({ root }) => root === execution);
+	return Math.max(0, ...ofExecution.map(({ startedAtMs }) => startedAtMs).filter((startedAtMs) => startedAtMs <= atMs));
 }
 
 /** Its outcome was not known then, or the row said that it is unknown. */

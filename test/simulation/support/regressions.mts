@@ -270,4 +270,35 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			},
 		},
 	},
+	{
+		name: 'a task that has failed and was replaced is named, although the poller that knew it is dead',
+		drawn: {
+			...PLAIN,
+			items: [task('fail=content_policy_violation'), task('fail=generation_failed')],
+			...{ wait: 'acrossRestarts', maxTries: 2, onError: 'continueRegularOutput', requestsPerSecond: 5 },
+			...{ pollIntervalSeconds: undefined, randomness: 1186038707 },
+			crashes: [{ afterSteps: 100, during: 'between look and mark of a poller', downMs: 20_000 }],
+		},
+	},
+	{
+		name: 'an order whose row meets that of a dead process under one Purchase Key withdraws its own while it waits',
+		drawn: {
+			...PLAIN,
+			items: [item(), item()],
+			...{ wait: 'acrossRestarts', purchaseKey: true, executions: 2, accountSlots: 1, engine: 'workers' },
+			...{ submitAgainFor: 'the first run', retryOf: 'first', onError: 'continueErrorOutput' },
+			...{ concurrentTasks: 1, requestsPerSecond: 1, timeoutMinutes: 60, randomness: 1812730875 },
+			crashes: [{ afterSteps: 32, during: 'between row and look', downMs: 100_000 }],
+		},
+	},
+	{
+		name: 'a request in the place of a failed task that is in doubt is not sent a second time by the next poller',
+		drawn: {
+			...PLAIN,
+			items: [task('fail=timeout')],
+			...{ wait: 'acrossRestarts', onError: 'continueRegularOutput', maxTries: 2 },
+			crashes: [{ afterSteps: 50, during: 'between POST and answer', downMs: 1000 }],
+			randomness: 724088555,
+		},
+	},
 ];
