@@ -4,7 +4,7 @@ import { isPlainObject } from '../../core/json';
 import { startableWorkflows } from '../../core/processMemory';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { errorOf, hasEnded, promptOf } from '../../core/orders/states';
+import { endBadly, errorOf, hasEnded, promptOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader, toText } from '../form/fieldReader';
@@ -16,7 +16,7 @@ import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
-import { toOrderItems, withHandOver, type OrderItem } from './orderItems';
+import { salvageOrderItems, toOrderItems, withHandOver, type OrderItem } from './orderItems';
 import { hasFailed, readData } from './parentExecutions';
 import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart, workerOf } from './subWorkflow';
 
@@ -61,9 +61,16 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	if (executionId === undefined || executionId === context.getExecutionId()) return;
 	const data = await readData(context, executionId);
 	if (data === undefined || hasFailed(data)) return;
-	for (const order of orders)
-		if (executionOf(run, background, order) === undefined)
-			background.executions[keyInBackground(run, order)] = executionId;
+	// An execution that is awake may not be saved yet.
+	const kept = salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main[0]);
+	const items = kept && new Set(kept.map(({ item }) => item));
+	for (const order of orders) {
+		if (executionOf(run, background, order) !== undefined) continue;
+		if (items === undefined || items.has(order.item)) background.executions[keyInBackground(run, order)] = executionId;
+		// It was not handed over. To submit it here would stop that execution.
+		else if (order.state === 'planned')
+			endBadly(order, gatewayError('submittedByOtherRetry', { execution: executionId }));
+	}
 }
 
 /** A workflow that starts this node again with its own results would buy without end. */
