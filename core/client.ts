@@ -10,7 +10,7 @@ import type { Pace } from './account/pace';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError, refusalError } from './http/serviceErrors';
-import type { HttpResponse, AttemptHooks } from './http/types';
+import type { HttpResponse, CreateAttempt } from './http/types';
 import { isPlainObject, parseBeginning, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
@@ -68,6 +68,16 @@ export class GatewayClient {
 		return this.requests.sent;
 	}
 
+	/** Holds back all requests of the account, which the service has refused with 429. */
+	holdBack(delayMs: number): void {
+		this.context.pace.holdBack(delayMs);
+	}
+
+	/** Notes that a request is sent again after a pause. */
+	onRetry(error: GatewayError, waitMs: number): void {
+		this.context.onRetry?.(error, waitMs);
+	}
+
 	/** Milliseconds that a request would now wait for its turn. */
 	get backlogMs(): number {
 		return this.context.pace.backlogMs;
@@ -98,7 +108,7 @@ export class GatewayClient {
 	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not accept it.
 	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
-	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
+	async createTask(kind: MediaKind, body: JsonObject, attempt?: CreateAttempt): Promise<TaskRecord & { id: string }> {
 		const parse = (response: HttpResponse) => {
 			const created = createdTaskId(response.body ?? parseBeginning(response.text));
 			if (created === undefined) return undefined;
@@ -114,7 +124,7 @@ export class GatewayClient {
 				? gatewayError('modelNotFound', { model: String(body.model) }, details)
 				: undefined;
 		return await mapError(
-			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', tries }),
+			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', attempt }),
 			{ rejected: withModel },
 		);
 	}
@@ -199,7 +209,7 @@ export class GatewayClient {
 	}
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
-	async createToken(body: JsonObject, tries?: AttemptHooks): Promise<TokenRecord> {
+	async createToken(body: JsonObject, attempt?: CreateAttempt): Promise<TokenRecord> {
 		const parse = ({ body: answer }: HttpResponse) => parseTokenRecord(answer);
 		return await this.requests.create({
 			path: '/v1/tokens',
@@ -207,7 +217,7 @@ export class GatewayClient {
 			thing: 'token',
 			parse,
 			wanted: 'the API key',
-			tries,
+			attempt,
 		});
 	}
 }

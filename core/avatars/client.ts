@@ -2,7 +2,7 @@ import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } fr
 import { toKeep } from '../http/creationAnswer';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
-import type { HttpResponse, AttemptHooks } from '../http/types';
+import type { HttpResponse, CreateAttempt } from '../http/types';
 import { parseBeginning, type JsonObject } from '../json';
 import { createdId } from '../records/ids';
 import { mayBeUnfinished } from './pollTargets';
@@ -40,13 +40,13 @@ export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
 	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
-	async createVerification(body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
+	async createVerification(body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
 		const endpoint: CreateEndpoint = {
 			path: `${REAL}/verify-tasks`,
 			thing: 'verification',
 			idName: 'task_id',
 		};
-		return await this.createThing(endpoint, body, tries);
+		return await this.createThing(endpoint, body, attempt);
 	}
 
 	/** Link and vendor token (contract 4.6, step 2), as far as the service gives them. */
@@ -99,16 +99,16 @@ export class AvatarClient {
 	}
 
 	/** Creates a private group (contract 4.7, step 1). */
-	async createGroup(body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
+	async createGroup(body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/private-avatar/groups`;
-		return await this.createThing({ path, thing: 'group', idName: 'group_id' }, body, tries);
+		return await this.createThing({ path, thing: 'group', idName: 'group_id' }, body, attempt);
 	}
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
-	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
+	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
 		const endpoint: CreateEndpoint = { path, thing: 'asset', idName: 'asset_id' };
-		return await mapError(this.createThing(endpoint, body, tries), {
+		return await mapError(this.createThing(endpoint, body, attempt), {
 			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
 			permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
 		});
@@ -136,7 +136,7 @@ export class AvatarClient {
 	private async createThing(
 		{ path, thing, idName }: CreateEndpoint,
 		body: JsonObject,
-		tries?: AttemptHooks,
+		attempt?: CreateAttempt,
 	): Promise<CreatedAnswer> {
 		const parse = (response: HttpResponse) => {
 			const answer = response.body ?? parseBeginning(response.text);
@@ -145,6 +145,6 @@ export class AvatarClient {
 			const parsed = parseCreatedAnswer(created.id, answer);
 			return { ...parsed, raw: toKeep(response, parsed.raw) };
 		};
-		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, tries });
+		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, attempt });
 	}
 }

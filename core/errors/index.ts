@@ -34,6 +34,13 @@ export interface GatewayErrorDetails {
 	permanent?: boolean;
 	/** The pause that the service asks for, in milliseconds. */
 	retryAfterMs?: number;
+	/** Present where a creating request was surely not accepted, and another try is worth it. Gone when the error is thrown on. */
+	again?: {
+		/** No connection could be made. */
+		isConnection?: boolean;
+		/** It was not sent, because its turn comes so much later than it could wait. */
+		lateByMs?: number;
+	};
 	/** The value that was thrown before. Never an error of an HTTP client: those carry the request, and with it the API key. */
 	cause?: unknown;
 }

@@ -1,12 +1,5 @@
 import { unreachable } from './connectionErrors';
-import {
-	asGatewayError,
-	gatewayError,
-	isTransient,
-	stoppedError,
-	type CreatedThing,
-	type GatewayError,
-} from '../errors';
+import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, GatewayError } from '../errors';
 import { steady, type Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';
@@ -22,9 +15,9 @@ import {
 	type HttpRequest,
 	type HttpResponse,
 	type Send,
-	type AttemptHooks,
+	type CreateAttempt,
 } from './types';
-import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
+import { CREATE_TIMEOUT_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
 import type { RunPlaces } from '../account/places';
 import type { SubmissionLog } from '../account/submissionLog';
@@ -37,8 +30,6 @@ import type { GatewaySettings } from '../settings';
 /** A read may not take as long as a creating request. */
 const READ_TIMEOUT_MS = 30_000;
 
-/** Tries when no connection could be made: a wrong address must be reported soon. */
-const CONNECTION_TRIES = 4;
 const READ_TRIES = 4;
 /** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
 const SHORTEST_PAUSE_MS = 500;
@@ -82,11 +73,11 @@ export class GatewayRequests {
 	constructor(readonly context: RequestContext) {}
 
 	/**
-	 * Sends a creating POST, repeated only where the service surely did not accept it (`retry.ts`). Throws
-	 * `outcomeUnknown` when the request may have been accepted, also when a mistake of our own keeps it from reading the
-	 * answer.
+	 * Sends a creating POST once. Where the service surely did not accept it, and another try is worth it (`retry.ts`), the error
+	 * says so in `details.again`: `core/orders/buyOnce.ts` sends it again. Throws `outcomeUnknown` when the request may have been
+	 * accepted, also when a mistake of our own keeps it from reading the answer.
 	 */
-	async create<T>({ path, body, thing, parse, wanted, tries }: CreateRequest<T>): Promise<T> {
+	async create<T>({ path, body, thing, parse, wanted, attempt = {} }: CreateRequest<T>): Promise<T> {
 		const request: HttpRequest = {
 			method: 'POST',
 			url: this.url(path),
@@ -94,7 +85,7 @@ export class GatewayRequests {
 			timeoutMs: CREATE_TIMEOUT_MS,
 			mustFinish: true,
 		};
-		const response = await mapError(this.post(request, thing, tries), {
+		const response = await mapError(this.post(request, thing, attempt), {
 			// Nobody gave an ID here, so it is the address that is wrong.
 			notFound: (details) => gatewayError('endpointNotFound', { path }, details),
 		});
@@ -126,50 +117,30 @@ export class GatewayRequests {
 		return url.toString();
 	}
 
-	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
-	private async post(request: HttpRequest, thing: CreatedThing, tries: AttemptHooks = {}): Promise<HttpResponse> {
-		const { pace } = this.context;
-		const { signal = this.context.signal } = tries;
-		const clock = steady(this.context.clock);
-		let giveUpAtMs: number | undefined;
-		let connectionTries = 0;
-		for (let attempt = 1; ; attempt++) {
-			await tries.begin?.(signal);
-			if (!(await pace.acquire(signal, tries.turnWithinMs))) {
-				// A pause has come in between.
-				const { turnInMs } = pace;
-				tries.putOff?.(turnInMs);
-				await clock.sleep(Math.max(1, turnInMs - (tries.turnWithinMs ?? 0)), signal);
-				attempt--;
-				continue;
-			}
-			if (!signal?.aborted) await tries.sending?.();
-			if (signal?.aborted) throw stoppedError();
-			const answer = await this.sendOnce(request);
-			// Not before: among many others, a request may wait for minutes until it is its turn.
-			giveUpAtMs ??= clock.now() + REPEAT_FOR_MS;
-			if (answer instanceof ConnectionError) connectionTries++;
-			const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
-			if (isUsable(answer) && verdict.outcome !== 'tryAgain') pace.recover();
-			const { submissions } = this.context;
-			if (verdict.outcome === 'answered') {
-				submissions?.accepted();
-				return verdict.response;
-			}
-			const { outcome, error, askedMs } = verdict;
-			if (outcome === 'refused') throw submissions?.refused(error) ?? error;
-			if (outcome === 'unknown') throw error;
-			if (connectionTries >= CONNECTION_TRIES) throw error;
-			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
-			const isRefused = error.details.httpStatus === 429;
-			const givesWay = isRefused && tries.givesWay?.() === true;
-			if (isRefused && !givesWay) pace.holdBack(waitMs);
-			if (!givesWay && clock.now() + waitMs > giveUpAtMs) throw error;
-			this.context.onRetry?.(error, waitMs);
-			tries.putOff?.(givesWay ? 0 : waitMs, error);
-			if (givesWay) throw error;
-			await clock.sleep(waitMs, signal);
+	/** Sends a creating request once, when it is its turn. Returns a 2xx answer. */
+	private async post(request: HttpRequest, thing: CreatedThing, attempt: CreateAttempt): Promise<HttpResponse> {
+		const { pace, submissions } = this.context;
+		const { signal = this.context.signal, turnWithinMs } = attempt;
+		if (!(await pace.acquire(signal, turnWithinMs))) {
+			const lateByMs = pace.turnInMs - (turnWithinMs ?? 0);
+			throw new GatewayError('stopped', 'The request was not sent, because the service asks for a pause', {
+				again: { lateByMs },
+			});
 		}
+		if (signal?.aborted) throw stoppedError();
+		attempt.beforeSend?.();
+		const answer = await this.sendOnce(request);
+		const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
+		if (isUsable(answer) && verdict.outcome !== 'tryAgain') pace.recover();
+		if (verdict.outcome === 'answered') {
+			submissions?.accepted();
+			return verdict.response;
+		}
+		const { outcome, error, askedMs } = verdict;
+		if (outcome === 'refused') throw submissions?.refused(error) ?? error;
+		if (outcome === 'unknown') throw error;
+		const again = { isConnection: answer instanceof ConnectionError };
+		throw new GatewayError(error.kind, error.message, { ...error.details, retryAfterMs: askedMs, again });
 	}
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */

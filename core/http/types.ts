@@ -1,4 +1,3 @@
-import type { GatewayError } from '../errors';
 import type { CreatedThing } from '../errors/entry';
 import type { JsonObject } from '../json';
 
@@ -92,23 +91,15 @@ export interface CreateRequest<T> {
 	parse: (response: HttpResponse) => T | undefined;
 	/** The missing part, for messages, e.g. "a task ID". */
 	wanted: string;
-	tries?: AttemptHooks;
+	attempt?: CreateAttempt;
 }
 
-/** The tries of a creating request, for who answers for the money. */
-export interface AttemptHooks {
-	/** Ends the tries; a request under way is not cut off. */
+/** One try of a creating request, for the code that answers for the money. */
+export interface CreateAttempt {
+	/** Ends the wait for its turn; a request under way is not cut off. */
 	signal?: AbortSignal;
-	/** Called before each try waits for its turn. Where it throws, nothing is sent. */
-	begin?: (signal?: AbortSignal) => Promise<void>;
-	/** Called right before each try is sent. Where it throws, nothing is sent. */
-	sending?: () => Promise<void>;
-	/** Called after a 429. True: the caller sends it again when a place is free, so it ends with this answer. */
-	givesWay?: () => boolean;
-	/** The longest time between `begin` and `sending`. A pause that takes longer puts the try off. Milliseconds. */
+	/** The longest time until its turn: where a pause takes longer, it is not sent. Milliseconds. */
 	turnWithinMs?: number;
-	/** Called when the service surely has not accepted a try, and another one comes after a pause (milliseconds), with its answer. */
-	putOff?: (pauseMs: number, answer?: GatewayError) => void;
-	/** Called when the order will end with this error, before its place in the account goes to another one. */
-	failed?: (error: GatewayError) => void;
+	/** Called right before it is sent. */
+	beforeSend?: () => void;
 }

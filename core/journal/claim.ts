@@ -24,6 +24,15 @@ export const leaseOfPoller = (supervisor: string, round: number, nowMs: number) 
 /** True for such a name. */
 export const isOfPoller = (lease: string) => /-poller\d+-[^-]*$/.test(lease);
 
+/** In the names of leases whose execution has handed its run over, and goes on with it all the same. */
+export const TAKEN_BACK = 'back';
+
+const TAKEN_BACK_NAME = new RegExp(`-${TAKEN_BACK}\\d+$`);
+
+/** True for the lease of a first try: a witness, which outranks no other, unless it has taken its run back. */
+export const isWitness = ({ execution, first, attempt }: Pick<StoredRow, 'execution' | 'first' | 'attempt'>) =>
+	execution === first && !TAKEN_BACK_NAME.test(attempt);
+
 /**
  * Writes the lease of a poller before its supervisor starts it, and looks for those before it. From the moment at which the lease is
  * in the table, nothing else sends: a poller that reads the rows after that sees all that was sent.

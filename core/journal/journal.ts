@@ -8,10 +8,10 @@ import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { INTERRUPTED, notRecorded, UNREADABLE } from '../orders/writeAheadLog';
-import type { GuardedAttempts, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
+import type { RequestOutcome, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { wordsOf } from '../text';
-import { isOfPoller } from './claim';
+import { isOfPoller, isWitness, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
@@ -75,6 +75,8 @@ interface Memory {
 	leases: string[];
 	/** A lease is there. */
 	isClaimed?: boolean;
+	/** It has handed the run over, and goes on with it all the same. */
+	isTakenBack?: boolean;
 	/** A retry has claimed the run, and has read its rows since. Until then, it submits nothing. */
 	hasTakenOver?: boolean;
 	first: string;
@@ -89,8 +91,6 @@ interface Memory {
 	/** The reason why it has no rows: n8n had no table for them before its first request. */
 	withoutRows?: string;
 }
-
-type Outcome = { taskId: string; error: GatewayError; pauseMs: number };
 
 /** An order that wants to write its row. */
 interface Joining {
@@ -115,6 +115,8 @@ export class Journal implements WriteAhead {
 	private readonly memory: Memory;
 
 	private readonly run: string;
+
+	readonly turnWithinMs = TURN_WITHIN_MS;
 
 	/** The error of all that is to be submitted from now on. */
 	private stopped?: GatewayError;
@@ -174,7 +176,14 @@ export class Journal implements WriteAhead {
 	/** The journal of an execution that has handed its run over, and goes on with it all the same. */
 	takenBack(): Journal {
 		this.ports.ledger.journal = {};
-		return new Journal({ ...this.ports, isRetry: true, handedOver: this.toHandOver });
+		const journal = new Journal({ ...this.ports, handedOver: this.toHandOver });
+		Object.assign(journal.memory, { isTakenBack: true, isMarked: this.memory.isMarked } satisfies Partial<Memory>);
+		return journal;
+	}
+
+	/** It goes on with a run on which others may have worked before. */
+	private get takesOver(): boolean {
+		return this.ports.isRetry || this.memory.isTakenBack === true;
 	}
 
 	/** The execution that an earlier try has handed the run to, as far as the rows tell. */
@@ -195,8 +204,8 @@ export class Journal implements WriteAhead {
 
 	/** Lets a retry, or the execution that the run was handed to, go on with what those before it have created. */
 	async takeOver(orders: readonly Order[]): Promise<void> {
-		const { isRetry, ledger, clock, handedOver } = this.ports;
-		if (!isRetry || this.memory.hasTakenOver || orders.every(({ state }) => state !== 'planned')) return;
+		const { ledger, clock, handedOver } = this.ports;
+		if (!this.takesOver || this.memory.hasTakenOver || orders.every(({ state }) => state !== 'planned')) return;
 		const breakIfDue = takingBreaks(clock);
 		if (handedOver?.claim === undefined) await this.claim(breakIfDue);
 		const rows = await this.readRun(breakIfDue).catch((thrown: unknown) => {
@@ -285,22 +294,13 @@ export class Journal implements WriteAhead {
 		return this.memory.doubt !== undefined && (await this.ports.withoutRows.isOverruled(order));
 	}
 
-	async guard<T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>): Promise<T> {
-		const hooks: GuardedAttempts = {
-			begin: async (signal) => await this.begin(order, signal),
-			sending: async () => await Promise.resolve(this.permits.get(order)?.leaves()),
-			putOff: (pauseMs, answer) => {
-				this.note(order, 'not_accepted', { error: answer, pauseMs });
-				delete order.purchase;
-			},
-			turnWithinMs: TURN_WITHIN_MS,
-		};
-		if (this.memory.doubt === undefined && !this.isWithoutRows) return await send(hooks);
-		return await this.ports.withoutRows.guard(order, async () => await send(hooks));
+	leaves(order: Order): void {
+		this.permits.get(order)?.leaves();
 	}
 
-	/** Notes the outcome of an attempt, without waiting. A pause of 0: it is sent again as soon as the account has a place. */
-	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: Partial<Outcome> = {}): void {
+	/** Notes the outcome of an attempt, without waiting. */
+	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: RequestOutcome = {}): void {
+		this.ports.withoutRows.note(order, state);
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
 		const status = error?.details.httpStatus;
@@ -347,7 +347,8 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */
-	private async begin(order: Order, signal?: AbortSignal): Promise<void> {
+	async begin(order: Order, signal?: AbortSignal): Promise<void> {
+		if (this.memory.doubt !== undefined) await this.ports.withoutRows.begin(order);
 		if (this.stopped !== undefined) throw this.stopped;
 		const { withoutRows: why } = this.memory;
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
@@ -367,10 +368,10 @@ export class Journal implements WriteAhead {
 
 	/** Writes the mark: from now on, rows must be there. Throws where another process may have sent something that this one has not seen. */
 	private async mark({ thing }: Order): Promise<void> {
-		const { marks, clock, isRetry, table } = this.ports;
+		const { marks, clock, table } = this.ports;
 		const { missed } = this.memory;
 		const stop = (what: string) => (this.stopped ??= gatewayError('outcomeStillUnknown', { thing, what }));
-		const found = await outlasting(clock, async () => await marks.write(!isRetry)).catch((thrown: unknown) => {
+		const found = await outlasting(clock, async () => await marks.write(!this.takesOver)).catch((thrown: unknown) => {
 			throw notRecorded(thrown);
 		});
 		if (found === 'taken') throw stop(INTERRUPTED);
@@ -421,7 +422,7 @@ export class Journal implements WriteAhead {
 
 	/** Writes the rows of a group, and again with new names as long as n8n cannot say that they are there. */
 	private async insert(group: Joining[]): Promise<void> {
-		const { table, clock, isRetry } = this.ports;
+		const { table, clock } = this.ports;
 		for (const pauseMs of [...PAUSES_MS, undefined]) {
 			const left = this.stillWanted(group);
 			if (left.length === 0) return;
@@ -434,7 +435,7 @@ export class Journal implements WriteAhead {
 				found = await table.insertAndLook(rows, look);
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
-				if (thrown instanceof NoTableError && !isRetry && this.memory.nextNumber === 0) {
+				if (thrown instanceof NoTableError && !this.takesOver && this.memory.nextNumber === 0) {
 					if (this.ports.needsRows) throw gatewayError('backgroundNotPossible', { why: thrown.message });
 					// A table that is full can be read: a retry may have sent with rows what this execution would send without.
 					const other = this.leasesIn(await table.look(look).catch(() => []))?.other;
@@ -539,12 +540,9 @@ export class Journal implements WriteAhead {
 			row.state === LEASE && row.run === this.run && (row.first === '' || first === '' || row.first === first);
 		const leases = rows.filter(isOfRun).sort((one, other) => other.id - one.id);
 		const isOwn = ({ attempt }: StoredRow) => own.includes(attempt);
-		// The lease of a first try is a witness, and outranks no other; nor does one that only tells of a doubt: rows were not
-		// read after it.
-		const counting = this.ports.isRetry
-			? leases.filter((row) => row.execution !== row.first && row.code !== GAP_CODE)
-			: leases;
-		const [newest] = this.ports.isRetry ? counting : counting.filter((row) => !isOwn(row));
+		// One that only tells of a doubt outranks no other, either: rows were not read after it.
+		const counting = this.takesOver ? leases.filter((row) => !isWitness(row) && row.code !== GAP_CODE) : leases;
+		const [newest] = this.takesOver ? counting : counting.filter((row) => !isOwn(row));
 		return { ...(newest !== undefined && !isOwn(newest) && { other: newest }), hasOwn: counting.some(isOwn) };
 	}
 
@@ -564,7 +562,7 @@ export class Journal implements WriteAhead {
 	/** Resolves when the name of this try is written. Without rows, others would not see what is bought under a Purchase Key. */
 	private async beginWithoutRows(order: Order, why: string): Promise<void> {
 		if (order.request?.keyHash !== undefined) throw gatewayError('purchaseLogUnavailable', { why });
-		await this.ports.withoutRows.defer(order);
+		await this.ports.withoutRows.begin(order);
 	}
 
 	/** Lets nothing be submitted that has no ID and that a person does not name. */
@@ -574,7 +572,8 @@ export class Journal implements WriteAhead {
 	}
 
 	private nameLease(): string {
-		const name = `${this.memory.executionId}-${this.stamp}-lease${this.memory.leases.length}`;
+		const kind = this.memory.isTakenBack ? TAKEN_BACK : 'lease';
+		const name = `${this.memory.executionId}-${this.stamp}-${kind}${this.memory.leases.length}`;
 		this.memory.leases.push(name);
 		return name;
 	}

@@ -8,11 +8,11 @@ import type { Order } from './order';
 import type { Product, Seen } from './product';
 import { endBadly, endWell, errorOf, isGivenUp, isReplacedByRetry } from './states';
 import { toNamedRun, type SubmitAgain } from './runs';
-import { submit, type SubmitPorts } from './submit';
+import { buyOnce, type BuyPorts } from './buyOnce';
 
 /** The ports of the engine: it knows no n8n. */
-export interface Ports extends SubmitPorts {
-	client: Pick<GatewayClient, 'backlogMs'> & SubmitPorts['client'];
+export interface Ports extends BuyPorts {
+	client: Pick<GatewayClient, 'backlogMs'> & BuyPorts['client'];
 	product: Product<{ id: string }, unknown>;
 	/** Tells the user how the wait for an order goes. */
 	watch?: (order: Order) => WaitWatcher;
@@ -34,7 +34,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	const { submitAgainFor } = order.request ?? {};
 	let answer: { id: string } | undefined;
 	try {
-		answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
+		answer = order.state === 'planned' ? await buyOnce(order, product, ports, controls) : undefined;
 		const seen = await see(order, ports, controls, answer);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });

@@ -4,7 +4,7 @@ import { endWithError, type Ports } from './advance';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
 import type { Order } from './order';
 import { endBadly } from './states';
-import { continueKnown, submit, upload } from './submit';
+import { buyOnce, continueKnown, upload } from './buyOnce';
 import { SubmissionGate } from './submissionGate';
 
 /** The most canaries of a run: one for each scope, such as a model that the key may not be allowed to use. */
@@ -78,7 +78,7 @@ const toContinue: Work = async (order, ports) => {
 	if (order.state === 'planned') await ports.writeAhead.beforeUploads(order);
 };
 
-const toSubmit: Work = async (order, ports, controls) => await submit(order, ports.product, ports, controls);
+const toSubmit: Work = async (order, ports, controls) => await buyOnce(order, ports.product, ports, controls);
 
 function toJob(order: Order, ports: Ports, work: Work): Job<undefined> {
 	return {

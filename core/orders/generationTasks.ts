@@ -15,7 +15,7 @@ export function generationTasks(
 ): Pick<Product<TaskRecord & { id: string }, TaskRecord>, 'status' | 'create' | 'read' | 'target'> {
 	return {
 		status: 'queued',
-		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
+		create: async ({ kind }, body, attempt) => await client.createTask(kind as MediaKind, body, attempt),
 		read: async (order, { taskId }) =>
 			await client.getTask(order.kind as MediaKind, taskId, (record) =>
 				judgeTask(record, askedFor(order, taskId, client)),

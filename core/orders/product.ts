@@ -1,5 +1,5 @@
 import type { GatewayError, TaskReference } from '../errors';
-import type { AttemptHooks } from '../http/types';
+import type { CreateAttempt } from '../http/types';
 import type { JsonObject } from '../json';
 import type { SurvivalTable } from '../polling/survivalTable';
 import type { LedgerEntry } from './ledger';
@@ -45,7 +45,7 @@ export interface Product<Answer extends { id: string }, Rec> {
 	/** The status of a new thing, for messages. */
 	status: string;
 	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
-	create(order: Order, body: JsonObject, tries: AttemptHooks): Promise<Answer>;
+	create(order: Order, body: JsonObject, attempt: CreateAttempt): Promise<Answer>;
 	/** True when the thing of an earlier try can still be used. Absent: always. */
 	isReusable?(order: Order, entry: LedgerEntry): boolean;
 	/** One read, for an order that is read once. */

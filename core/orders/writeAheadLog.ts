@@ -1,8 +1,7 @@
 import type { KeyClaims } from '../journal/purchaseKey';
 import { TABLE_NAME, type AttemptState } from '../journal/row';
 import { onAbort } from '../abort';
-import { asGatewayError, gatewayError, GatewayError } from '../errors';
-import type { AttemptHooks } from '../http/types';
+import { gatewayError, GatewayError } from '../errors';
 import type { OrderLedger } from './ledger';
 import type { Order } from './order';
 import { isToSubmitAgain, toNamedRun, type SubmitAgain } from './runs';
@@ -12,22 +11,25 @@ export interface Submission extends Pick<Order, 'thing'> {
 	request?: SubmitAgain;
 }
 
-/** To be called for each try of a request: before it waits for its turn, right before it is sent, and when it is put off. */
-export type GuardedAttempts = Required<Pick<AttemptHooks, 'begin' | 'sending' | 'putOff'>> &
-	Pick<AttemptHooks, 'turnWithinMs'>;
+/** The outcome of a request. A pause of 0: it is sent again as soon as the account has a place. */
+export type RequestOutcome = Partial<{ taskId: string; error: GatewayError; pauseMs: number }>;
 
 export interface WriteAhead {
 	/** Called before files of an order are uploaded. Throws where it may not be submitted. */
 	beforeUploads: (order: Submission) => Promise<void>;
 	/**
-	 * Sends the creating request of an order under the guard. `send` ends when the ledger knows what came of the request.
-	 * Throws where an earlier try may have created the thing.
+	 * Resolves when the creating request of an order may be sent: what has to be written down is. Throws where an earlier try, or
+	 * another execution, may have created the thing.
 	 */
-	guard: <T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>) => Promise<T>;
+	begin: (order: Order, signal?: AbortSignal) => Promise<void>;
+	/** The longest time between `begin` and the turn of the request. Absent: any. Milliseconds. */
+	turnWithinMs?: number;
+	/** The request leaves. */
+	leaves?: (order: Order) => void;
+	/** Notes what came of a request, when the ledger knows it. Called once after each `begin`, also where that has thrown. */
+	note: (order: Order, state: AttemptState, outcome: RequestOutcome) => void;
 	/** True where a person has named what a dead try has left. Absent where there is no such try. */
 	isOverruled?: (order: Submission) => Promise<boolean>;
-	/** Notes the outcome of a request. Absent where that is not written down. */
-	note?: (order: Order, state: AttemptState, outcome: { taskId?: string; error?: GatewayError }) => void;
 	/** The Purchase Keys of the run. Absent where it can have none. */
 	keys?: KeyClaims;
 }
@@ -115,9 +117,10 @@ export class WriteAheadLog implements WriteAhead {
 	private again?: string;
 
 	/**
-	 * Creating requests whose outcome the ledger does not know yet, including those that wait for the name to be written.
+	 * Orders whose creating requests have an outcome that the ledger does not know yet, including those that wait for the name to be
+	 * written.
 	 */
-	private underWay = 0;
+	private readonly underWay = new Set<Submission>();
 
 	/** The service has accepted a request of this try, or may have. */
 	private hasBought = false;
@@ -145,20 +148,14 @@ export class WriteAheadLog implements WriteAhead {
 		if (this.scope.isRetry) await this.declare(order);
 	}
 
-	async guard<T>(order: Submission, send: (tries: GuardedAttempts) => Promise<T>): Promise<T> {
-		this.underWay++;
-		try {
-			await this.declare(order);
-			const answer = await send({ begin: async () => {}, sending: async () => {}, putOff: () => {} });
-			this.hasBought = true;
-			return answer;
-		} catch (thrown) {
-			const error = asGatewayError(thrown);
-			if (error.kind === 'outcomeUnknown') this.hasBought = true;
-			throw error;
-		} finally {
-			this.underWay--;
-		}
+	async begin(order: Submission): Promise<void> {
+		this.underWay.add(order);
+		await this.declare(order);
+	}
+
+	note(order: Submission, state: AttemptState): void {
+		this.underWay.delete(order);
+		if (state === 'accepted' || state === 'unknown') this.hasBought = true;
 	}
 
 	/** True where an earlier try has submitted something without rows, or may have. To ask is to write: free names are removed again. */
@@ -176,12 +173,6 @@ export class WriteAheadLog implements WriteAhead {
 		this.asked ??= store === undefined ? Promise.resolve(undefined) : this.nameLeft(store);
 	}
 
-	/** Notes that an order goes on in another execution, which submits it: this one does not see what comes of it. */
-	async defer(order: Submission): Promise<void> {
-		await this.declare(order);
-		this.hasBought = true;
-	}
-
 	/**
 	 * Ends the try after all its items. The ledger then knows all of it, unless a stop has not waited for a request or
 	 * the store.
@@ -194,7 +185,7 @@ export class WriteAheadLog implements WriteAhead {
 		const stopped = new Promise<undefined>((resolve) => (forget = onAbort(signal, () => resolve(undefined))));
 		await Promise.race([this.asked?.catch(() => {}), stopped]);
 		forget();
-		if (this.underWay > 0) return;
+		if (this.underWay.size > 0) return;
 		if (this.again !== undefined && !this.hasBought) await this.remove([this.again]);
 		if (this.written.length === 0) return;
 		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.

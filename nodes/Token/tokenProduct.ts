@@ -24,8 +24,8 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
 	const keyOf = ({ item }: Order) => `${runIndex}.${item}`;
 	return {
 		status: 'created',
-		create: async (order, body, tries) => {
-			const record = await client.createToken(body, tries);
+		create: async (order, body, attempt) => {
+			const record = await client.createToken(body, attempt);
 			created.set(keyOf(order), record);
 			return record;
 		},

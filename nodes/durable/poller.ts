@@ -252,5 +252,6 @@ class Poller {
 /** Of a run whose tasks were all created elsewhere. */
 const BUYS_NOTHING: WriteAhead = {
 	beforeUploads: async () => {},
-	guard: async () => await Promise.reject(gatewayError('packageBug', { words: 'a poller without a journal submits' })),
+	begin: async () => await Promise.reject(gatewayError('packageBug', { words: 'a poller without a journal submits' })),
+	note: () => {},
 };

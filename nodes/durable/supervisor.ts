@@ -6,7 +6,7 @@ import { leaseOfPoller } from '../../core/journal/claim';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { continueKnown } from '../../core/orders/submit';
+import { continueKnown } from '../../core/orders/buyOnce';
 import { endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
 import { printable, wordsOf } from '../../core/text';
 import { CREDENTIAL, realClock } from '../connection/transport';
@@ -74,7 +74,8 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, orders, handOver, why);
-	return await startPoller(context, { ...round, handOver }, saved === undefined && rounds === 0 ? input : undefined);
+	const isSame = passedOn !== undefined && rounds === 0 && !isRetry;
+	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
 
 interface Round {

@@ -60,7 +60,8 @@ export async function openJournal(
 	return journal;
 }
 
-export interface JournalParts extends Pick<JournalPorts, 'columns' | 'identity' | 'ledger' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'> {
+export interface JournalParts
+	extends Pick<JournalPorts, 'columns' | 'identity' | 'ledger' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'> {
 	writeAhead: WriteAheadLog;
 	/** n8n's table of processed data. */
 	store?: WriteAheadStore;

@@ -21,7 +21,6 @@ const MOST_TOLD = 1000;
 
 const KEY = 'generationGatewayReused';
 
-
 /** The option Reuse While Building; undefined where it never has an effect: only a person who builds a workflow wants it. */
 export function readReuse(context: IExecuteFunctions, options: OptionsReader): boolean | undefined {
 	return context.getMode() === 'manual' && !isToolRun(context) ? options.flag(reuseOption) : undefined;

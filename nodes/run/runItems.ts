@@ -79,11 +79,7 @@ function refusePlanned(prepared: Prepared[], error?: GatewayError): void {
 
 const ordersOf = (prepared: Prepared[]) => prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 
-async function workOnPrepared(
-	run: Run,
-	prepared: Prepared[],
-	items: ItemsToRun,
-): Promise<Worked[] | undefined> {
+async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun): Promise<Worked[] | undefined> {
 	const { context } = run;
 	const { errorContext, ports: portsOfOrders, onPrepared } = items;
 	const signal = context.getExecutionCancelSignal();

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
-import type { OrderEvents } from '../../core/orders/submit';
+import type { OrderEvents } from '../../core/orders/buyOnce';
 import { printable } from '../../core/text';
 import { sayUsed, type UsedCredits } from './hints';
 

@@ -3,7 +3,7 @@ import { AccountPlaces } from '../../core/account/places';
 import { RowBudget } from '../../core/account/rowBudget';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
-import type { AttemptHooks } from '../../core/http/types';
+import type { CreateAttempt } from '../../core/http/types';
 import { Journal, type JournalPorts } from '../../core/journal/journal';
 import { Marks } from '../../core/journal/marks';
 import type { JournalRow, RunIdentity } from '../../core/journal/row';
@@ -12,7 +12,7 @@ import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
-import { submit } from '../../core/orders/submit';
+import { buyOnce } from '../../core/orders/buyOnce';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { sharedClock, storeOfNames } from './support';
 
@@ -206,29 +206,28 @@ export function makeWorld({
 			await unlessDead(takes());
 			return id;
 		};
-		const work = async (order: Order, tries: AttemptHooks, how?: () => Promise<string>): Promise<{ id: string }> => {
-			const { signal } = tries;
-			for (;;) {
-				await tries.begin?.(signal);
-				if (!signal?.aborted) await tries.sending?.();
-				if (signal?.aborted) throw stoppedError();
-				const answer = answers(order);
-				const id = await (how === undefined ? create(order, answer) : unlessDead(how()));
-				if (answer === 'accepted') return { id };
-				if (answer === 'lost') throw unknownOutcome('task', 'The connection was lost');
-				if (answer === 'refused') throw gatewayError('keyRefused', {}, { httpStatus: 401 });
-				tries.putOff?.(1_000, gatewayError('rateLimited', {}, { httpStatus: 429 }));
-				await clock.sleep(1_000, signal);
-			}
+		const work = async (
+			order: Order,
+			{ signal, beforeSend }: CreateAttempt,
+			how?: () => Promise<string>,
+		): Promise<{ id: string }> => {
+			if (signal?.aborted) throw stoppedError();
+			beforeSend?.();
+			const answer = answers(order);
+			const id = await (how === undefined ? create(order, answer) : unlessDead(how()));
+			if (answer === 'accepted') return { id };
+			if (answer === 'lost') throw unknownOutcome('task', 'The connection was lost');
+			if (answer === 'refused') throw gatewayError('keyRefused', {}, { httpStatus: 401 });
+			throw gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000, again: {} });
 		};
 		const buy = async (order: Order, { how, signal = new AbortController().signal, timeoutMs }: Buying = {}) => {
 			const product: Product<{ id: string }, unknown> = {
 				status: 'queued',
-				create: async (each, _, tries) => await work(each, tries, how),
+				create: async (each, _, attempt) => await work(each, attempt, how),
 				output: () => ({ json: {} }),
 			};
 			if (timeoutMs !== undefined && order.wait !== undefined) order.wait.timeoutMs = timeoutMs;
-			await submit(
+			await buyOnce(
 				order,
 				product,
 				{

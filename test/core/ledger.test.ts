@@ -53,11 +53,27 @@ describe('the ledger of orders', () => {
 		expect([0, 1, 2].map((item) => isToSubmitAgain('e2', item))).toEqual([true, true, false]);
 		// A retry that gives it up, too, does not change the name.
 		expect(open(store, 'e2').givenUp(1)).toBe('e1.0');
-		// What is submitted in its place, here or in another execution, has another one.
+		// The request that is submitted in its place has another one.
 		open(store, 'e2').outcomeUnknown(0, { hash: 'h', acceptedAtMs: 5 });
-		open(store, 'e2').handedOver([{ item: 1, state: 'planned', request: { hash: 'h' } }], 5);
-		expect([0, 1, 2].map((item) => isToSubmitAgain('e3', item))).toEqual([false, false, false]);
+		expect([0, 1, 2].map((item) => isToSubmitAgain('e3', item))).toEqual([false, true, false]);
 	});
+
+	test.each<[string, { isRetried?: boolean; isHandedBack?: boolean }, object | undefined]>([
+		['another execution may have replaced it with Retry On Fail', { isRetried: true }, { run: 'e1.0' }],
+		['the rows have told what that has bought', { isRetried: true, isHandedBack: true }, undefined],
+		['the other execution buys nothing in its place', {}, undefined],
+	])(
+		'a task that has failed after its order was handed over is forgotten only where nothing else may be bought: %s',
+		(_, { isRetried, isHandedBack }, left) => {
+			const ledger = open({});
+			ledger.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+			ledger.handedOver([{ item: 0, isRetried }]);
+			if (isHandedBack) ledger.handedBack(0);
+			ledger.forget(0);
+			const known = ledger.find(0, 'h');
+			expect(known && { run: known.run, taskId: known.taskId }).toEqual(left);
+		},
+	);
 
 	test('a thousand accepted tasks add less than 300 kB to the execution data', () => {
 		const store = {};

@@ -18,8 +18,7 @@ import { parseOrder } from './support';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 const request = { body: { prompt: 'a cat' }, hash: 'h' };
-const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1 };
-const batch = { name: 'a run', places: 5, requestsPerSecond: 60, stopsAtError: true, waves: 0 };
+const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 100 };
 const planned = (more: Partial<OrderDraft> = {}): Order =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', request, ...more });
 const accepted = (more: Partial<OrderDraft> = {}): Order => {
@@ -40,7 +39,7 @@ describe('the states of an order', () => {
 	test.each<[string, Order]>([
 		['planned', planned()],
 		['accepted', accepted()],
-		['accepted, with a retry to come', accepted({ batch: { ...batch, retry: { tries: 2, tried: 0, pauseMs: 0 } } })],
+		['accepted, with a retry to come', accepted({ isRetried: true })],
 	])('an order that is %s has its prompt once', (_, order) => {
 		expect(promptOf(throughTheDatabase(order) as Order)).toBe('a cat');
 		expect(JSON.stringify(order).split('a cat')).toHaveLength(2);
@@ -114,15 +113,16 @@ describe('a retry', () => {
 });
 
 describe('Retry On Fail of an order that waits in the database', () => {
-	const onFail = { ...batch, retry: { tries: 3, pauseMs: 0, tried: 1 } };
+	const again = { submits: true, nowMs: 50 };
 	const waitingFor = (more: Partial<OrderDraft> = {}) =>
 		accepted({
 			wait: { ...wait, startedAtMs: 5, dueAtMs: 6, polls: [{ atMs: 1 }], contradictedSinceMs: 9 },
-			...{ request: { ...request }, batch: onFail, ...more },
+			...{ request: { ...request }, isRetried: true, ...more },
 		});
-	const elsewhere = () => makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', task, wait, batch: onFail });
+	const elsewhere = () =>
+		makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', task, wait, isRetried: true });
 	const neverAccepted = (more: Partial<OrderDraft> = {}) =>
-		planned({ wait: { ...wait }, request: { ...request }, batch: onFail, ...more });
+		planned({ wait: { ...wait }, request: { ...request }, isRetried: true, ...more });
 
 	test.each<[string, 'continues' | 'submits' | 'does nothing', Order, GatewayError]>([
 		['a file that could not be downloaded', 'continues', waitingFor(), download],
@@ -145,26 +145,40 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		['a task that is not waited for', 'does nothing', waitingFor({ wait: undefined }), download],
 	])('after %s, Retry On Fail of a stored order %s', (_, expected, order, error) => {
 		endBadly(order, error);
-		expect(reopenForRetry(order)).toBe(expected !== 'does nothing');
+		expect(reopenForRetry(order, again)).toBe(expected !== 'does nothing');
 		expect(order.state).toBe({ continues: 'accepted', submits: 'planned', 'does nothing': 'ended' }[expected]);
 	});
 
-	test('Retry On Fail continues a task with its ID, its polls, the whole timeout and a new grace period', () => {
+	test.each<[string, boolean, object, Order]>([
+		['a timeout that is over', false, { nowMs: 105 }, waitingFor()],
+		['the last moment of it', true, { nowMs: 104 }, waitingFor()],
+		['a wait that has not begun', true, { nowMs: 9_999 }, neverAccepted()],
+		['a workflow that ends all the same: a task that exists', true, { submits: false }, waitingFor()],
+		['a workflow that ends all the same: a request', false, { submits: false }, neverAccepted()],
+	])(
+		'all tries of Retry On Fail have one timeout, and buy nothing for a workflow that ends: with %s, it takes up: %s',
+		(_, expected, more, order) => {
+			endBadly(order, order.state === 'accepted' ? download : rejected);
+			expect(reopenForRetry(order, { ...again, ...more })).toBe(expected);
+			expect(order.state === 'ended').toBe(!expected);
+		},
+	);
+
+	test('Retry On Fail continues a task with its ID, its polls, what is left of its timeout, and a new grace period', () => {
 		const order = waitingFor();
 		endBadly(order, download);
-		reopenForRetry(order);
+		reopenForRetry(order, again);
 		expect(order).toMatchObject({ task, acceptedAtMs: 5 });
 		expect(order).not.toHaveProperty('end');
-		expect(order.wait).toEqual({ ...wait, polls: [{ atMs: 1 }] });
+		expect(order.wait).toEqual({ ...wait, startedAtMs: 5, polls: [{ atMs: 1 }] });
 	});
 
 	test('Retry On Fail submits an order in the place of a failed task as it was at first, but keeps the ID', () => {
 		const order = waitingFor();
 		Object.assign(order, { reused: true, purchase: { attempt: 'a', hash: 'h' }, earlierTaskIds: ['task-0'] });
-		Object.assign(order.request ?? {}, { wave: 3 });
 		endBadly(order, taskFailed);
-		reopenForRetry(order);
-		expect(order).toEqual(neverAccepted({ earlierTaskIds: ['task-0', 'task-1'] }));
+		reopenForRetry(order, again);
+		expect(order).toEqual(neverAccepted({ wait: { ...wait, startedAtMs: 5 }, earlierTaskIds: ['task-0', 'task-1'] }));
 	});
 
 	test.each([

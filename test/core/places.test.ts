@@ -2,15 +2,21 @@
 import { AccountPace } from '../../core/account/pace';
 import { AccountPlaces, type PlaceRefusal, type RunPlaces } from '../../core/account/places';
 import { gatewayError, stoppedError, type GatewayError, type GatewayErrorDetails } from '../../core/errors';
-import type { AttemptHooks } from '../../core/http/types';
+import type { CreateAttempt } from '../../core/http/types';
 import { REPEAT_FOR_MS } from '../../core/limits';
-import { createInSlot } from '../../core/orders/createInSlot';
 import { seeded } from '../support/simulation';
-import { created, json, scriptedClient, flushPromises, sharedClock } from './support';
+import { plannedOrder } from '../support/orders.mts';
+import { buyWith, created, json, scriptedClient, flushPromises, sharedClock } from './support';
 
 const HOUR_MS = 3_600_000;
-const refusal = (details: GatewayErrorDetails = {}) => gatewayError('rateLimited', {}, { httpStatus: 429, ...details });
-const orderFor = (then: 'poll' | 'nothing') => ({ thing: 'task', then, wait: { timeoutMs: HOUR_MS } }) as never;
+const refusal = (details: GatewayErrorDetails = {}) =>
+	gatewayError('rateLimited', {}, { httpStatus: 429, again: {}, ...details });
+const orderFor = (item = 0) => plannedOrder(item, { wait: { plan: { kind: 'automatic' }, timeoutMs: HOUR_MS } });
+/** As the client does it. */
+const sending = (create: () => Promise<{ id: string }>) => async (attempt: CreateAttempt) => {
+	attempt.beforeSend?.();
+	return await create();
+};
 const times = async (count: number, work: () => Promise<void>) =>
 	await Promise.all(Array.from({ length: count }, work));
 
@@ -24,10 +30,10 @@ function world(placesAt: (nowMs: number) => number, { concurrentTasks = Infinity
 	const seen = { atOnce: 0, most: 0, refused: 0, tasks: 0 };
 	/** Submits one task, and waits for its end. */
 	const buy = async (run: RunPlaces, taskMs: number) => {
-		const create = async (tries: AttemptHooks) => {
-			await pace.acquire(tries.signal);
-			if (tries.signal?.aborted) throw stoppedError();
-			await tries.sending?.();
+		const create = async ({ signal, beforeSend }: CreateAttempt) => {
+			await pace.acquire(signal);
+			if (signal?.aborted) throw stoppedError();
+			beforeSend?.();
 			await clock.sleep(latencyMs);
 			if (seen.atOnce >= placesAt(clock.at - startMs)) {
 				seen.refused++;
@@ -36,7 +42,7 @@ function world(placesAt: (nowMs: number) => number, { concurrentTasks = Infinity
 			seen.most = Math.max(seen.most, ++seen.atOnce);
 			return { id: `task ${seen.tasks++}` };
 		};
-		const { id } = await createInSlot(orderFor('poll'), { places: run }, {}, create);
+		const { id } = (await buyWith(create, { order: orderFor(), clock, places: run })) ?? { id: '' };
 		const leave = run.occupy(id);
 		await clock.sleep(taskMs);
 		seen.atOnce--;
@@ -80,11 +86,11 @@ test.each<[string, (run: RunPlaces) => void, number]>([
 
 describe('a creating request', () => {
 	test('a creating request is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
-		const { places } = await full();
+		const { clock, places } = await full();
 		places.most = 2;
-		const create = jest.fn().mockRejectedValue(refusal());
-		const answer = createInSlot(orderFor('poll'), { places: places.ofRun() }, {}, create);
-		await expect(answer).rejects.toMatchObject({ kind: 'rateLimited' });
+		const create = jest.fn().mockRejectedValue(refusal({ retryAfterMs: HOUR_MS }));
+		const answer = buyWith(sending(create), { order: orderFor(), clock, places: places.ofRun() });
+		await expect(clock.run(answer)).rejects.toMatchObject({ kind: 'rateLimited' });
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
@@ -101,7 +107,7 @@ describe('a creating request', () => {
 			const run = places.ofRun();
 			const leave = run.occupy('task');
 			const create = jest.fn().mockRejectedValueOnce(refusal(details)).mockResolvedValue({ id: 'next' });
-			const answer = createInSlot(orderFor('poll'), { places: run }, {}, create);
+			const answer = buyWith(sending(create), { order: orderFor(), clock, places: run });
 			await flushPromises();
 			expect(create).toHaveBeenCalledTimes(1);
 			leave();
@@ -119,8 +125,8 @@ describe('a creating request', () => {
 		const run = places.ofRun();
 		const leave = run.occupy('task');
 		const { client, sent } = scriptedClient([json(429, body), created]);
-		const create = async (tries: AttemptHooks) => await client.createTask('video', { model: 'm' }, tries);
-		const answer = createInSlot(orderFor('poll'), { places: run }, {}, create);
+		const create = async (attempt: CreateAttempt) => await client.createTask('video', { model: 'm' }, attempt);
+		const answer = buyWith(create, { order: orderFor(), clock, places: run });
 		const outcome = answer.catch((error: GatewayError) => error.kind);
 		await flushPromises();
 		leave();
@@ -130,8 +136,8 @@ describe('a creating request', () => {
 
 	test('a creating request of a task that is not waited for gives up its wait for a place as other requests are given up', async () => {
 		const { clock, places } = await full();
-		const unwaited = { thing: 'task', then: 'nothing' } as never;
-		const answer = createInSlot(unwaited, { places: places.ofRun() }, {}, jest.fn());
+		const order = plannedOrder(0, { then: 'nothing', wait: undefined });
+		const answer = buyWith(jest.fn(), { order, clock, places: places.ofRun() });
 		await expect(clock.run(answer)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
 		expect(clock.at - 1_000_000).toBe(REPEAT_FOR_MS);
 	});

@@ -7,7 +7,7 @@ import {
 	NO_ROOM,
 	NotSentError,
 	TOO_LARGE,
-	type AttemptHooks,
+	type CreateAttempt,
 	type HttpRequest,
 	type HttpResponse,
 } from '../../core/http/types';
@@ -52,10 +52,10 @@ const cutOff = (status: number, body: string, by: string): Answer => ({ ...json(
 const mistake = new TypeError('x');
 
 /** A creating request, with its result or the parts of its error. */
-async function create(answers: Answer[], tries: AttemptHooks = {}, context: Partial<RequestContext> = {}) {
+async function create(answers: Answer[], attempt: CreateAttempt = {}, context: Partial<RequestContext> = {}) {
 	const used = service(answers, context);
 	const parse = ({ text }: HttpResponse) => /task-\d+/.exec(text)?.[0];
-	const order = { path: '/v1/things', body: { a: 1 }, thing: 'task' as const, parse, wanted: 'a task ID', tries };
+	const order = { path: '/v1/things', body: { a: 1 }, thing: 'task' as const, parse, wanted: 'a task ID', attempt };
 	const outcome = await used.requests.create(order).catch((error: GatewayError) => error);
 	const error = outcome instanceof GatewayError ? outcome : undefined;
 	const { kind, details } = error ?? {};
@@ -134,39 +134,29 @@ describe('a creating request', () => {
 
 	const asks = (status: number, retryAfter: string) =>
 		json(status, { error: {} }, retryAfter === '' ? {} : { 'retry-after': retryAfter });
-	test.each<[string, Answer, number]>([
-		['no connection', new ConnectionError('ECONNREFUSED'), 750],
-		['429', asks(429, ''), 750],
-		['503 of the service', asks(503, ''), 750],
-		['Retry-After: 0', asks(503, '0'), 500],
-		['Retry-After: 7', asks(429, '7'), 7_000],
-		['Retry-After: 120', asks(503, '120'), 120_000],
-	])('after %s is sent again, in %#: %d ms', async (_, answer, pauseMs) => {
-		const { id, sent, pausesMs } = await create([answer, done]);
-		expect([id, sent.length, pausesMs()]).toEqual(['task-1', 2, [pauseMs]]);
+	test.each<[string, Answer, GatewayErrorKind, object, number | undefined]>([
+		['no connection', new ConnectionError('ECONNREFUSED'), 'unreachable', { isConnection: true }, undefined],
+		['429', asks(429, ''), 'rateLimited', { isConnection: false }, undefined],
+		['503 of the service', asks(503, ''), 'unavailable', { isConnection: false }, undefined],
+		['Retry-After: 7', asks(429, '7'), 'rateLimited', { isConnection: false }, 7_000],
+	])('after %s may be sent again: it is up to the code that buys', async (_, answer, expected, again, retryAfterMs) => {
+		const { kind, details, sent } = await create([answer, done]);
+		expect([kind, sent.length, details?.again, details?.retryAfterMs]).toEqual([expected, 1, again, retryAfterMs]);
 	});
 
-	test.each<[string, Answer, GatewayErrorKind, number, number[]]>([
-		['connections that are refused', new ConnectionError('ECONNREFUSED'), 'unreachable', 4, [750, 1_500, 3_000]],
-		['503', asks(503, ''), 'unavailable', 10, [750, 1_500, 3_000, 6_000, 12_000, ...Array<number>(4).fill(22_500)]],
-		['Retry-After: 121', asks(503, '121'), 'unavailable', 1, []],
-		['Retry-After: 3600', asks(429, '3600'), 'rateLimited', 1, []],
-	])('is given up after four connections or two minutes: %s', async (_, answer, expected, times, pauses) => {
-		const { kind, sent, pausesMs } = await create([answer]);
-		expect([kind, sent.length, pausesMs()]).toEqual([expected, times, pauses]);
-	});
-
-	test('has its two minutes from its first answer on, not while it waits for its turn', async () => {
-		const { requests, clock, sent } = service([asks(503, '120'), done]);
-		const begin = async () => await clock.sleep(200_000);
+	test('is not sent where a pause moves its turn further away than it can wait', async () => {
+		const { requests, sent } = service([done]);
+		requests.context.pace.holdBack(7_000);
 		const order = { path: '/x', body: {}, thing: 'task' as const, parse: () => 'it', wanted: '' };
-		expect(await requests.create({ ...order, tries: { begin } })).toBe('it');
-		expect(sent).toHaveLength(2);
+		const error = await failure(requests.create({ ...order, attempt: { turnWithinMs: 500 } }));
+		expect([error?.kind, sent]).toEqual(['stopped', []]);
+		expect(error?.details.again?.lateByMs).toBeCloseTo(6_500, -2);
 	});
 
 	test.each<[string, Answer, string[]]>([
-		['429 holds it back as long as the service asks', asks(429, '7'), ['hold back 7000', 'recover']],
-		['503 is about this request only', asks(503, ''), ['recover']],
+		['an answer is one', done, ['recover']],
+		['a refusal is one', json(400, { message: 'w' }), ['recover']],
+		['503 is about this request only', asks(503, ''), []],
 		['no answer says nothing', new ConnectionError('ECONNRESET'), []],
 	])('sets the pace of its batch: %s', async (_, answer, pace) => {
 		expect((await create([answer, done])).pace).toEqual(pace);

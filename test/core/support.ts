@@ -1,14 +1,18 @@
 import { orderSchema, type Order } from '../../core/orders/order';
+import { buyOnce, type BuyPorts } from '../../core/orders/buyOnce';
+import { OrderLedger } from '../../core/orders/ledger';
+import type { Product } from '../../core/orders/product';
 import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { RequestContext } from '../../core/http/requests';
 import type { Clock } from '../../core/clock';
-import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
+import { ConnectionError, type CreateAttempt, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { onAbort } from '../../core/abort';
 import { parseJson } from '../../core/json';
 import { AccountPace } from '../../core/account/pace';
 import { readSettings } from '../../nodes/connection/settings';
+import { plannedOrder } from '../support/orders.mts';
 
 /** More than any wait of these tests has: no timer would ever end a loop that only such sleeps hold up. */
 const MOST_SLEEPS = 4_000;
@@ -154,4 +158,29 @@ export function manyFields(count: number, first: object = {}) {
 	const get = () => `value ${seen.read++}`;
 	for (let index = 0; index < count; index++) Object.defineProperty(fields, `f${index}`, { enumerable: true, get });
 	return { fields, seen };
+}
+
+/** Buys one order with `create` in the place of the service, and nothing that remembers it. */
+export async function buyWith(
+	create: (attempt: CreateAttempt) => Promise<{ id: string }>,
+	{ order = plannedOrder(0), clock, ...client }: { order?: Order; clock: Clock } & BuyPorts['client'],
+): Promise<{ id: string } | undefined> {
+	const { signal } = new AbortController();
+	const product: Product<{ id: string }, unknown> = {
+		status: 'queued',
+		create: async (_order, _body, attempt) => await create(attempt),
+		output: () => ({ json: {} }),
+	};
+	const ports: BuyPorts = {
+		...{ clock, client, filesOf: () => new Map(), uploadImage: async () => await Promise.resolve('') },
+		ledger: new OrderLedger({ store: {}, executionId: '1', runIndex: 0 }),
+		writeAhead: { beforeUploads: async () => {}, begin: async () => {}, note: () => {} },
+		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
+	};
+	return await buyOnce(order, product, ports, {
+		...{ signal, heldBack: () => undefined },
+		submitting: async (send) => await send(signal, () => {}),
+		uploading: async (work) => await work(),
+		delivering: async (work) => await work(),
+	});
 }

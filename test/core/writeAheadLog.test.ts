@@ -1,4 +1,5 @@
 /** The names that a try writes before it submits: the rest of them is in the simulation and in nodes/crash.test.ts. */
+import type { AttemptState } from '../../core/journal/row';
 import { WriteAheadLog, type WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import { gatewayError, GatewayError } from '../../core/errors';
@@ -14,7 +15,21 @@ const buy = async (
 	writeAhead: WriteAheadLog,
 	send: () => Promise<unknown> = async () => 'task-1',
 	submitAgainFor?: string,
-) => await writeAhead.guard({ thing: 'task', request: { submitAgainFor } }, send);
+) => {
+	const order = { thing: 'task' as const, request: { submitAgainFor } };
+	let state: AttemptState = 'not_accepted';
+	try {
+		await writeAhead.begin(order);
+		const answer = await send();
+		state = 'accepted';
+		return answer;
+	} catch (thrown) {
+		if (thrown instanceof GatewayError && thrown.kind === 'outcomeUnknown') state = 'unknown';
+		throw thrown;
+	} finally {
+		writeAhead.note(order, state);
+	}
+};
 const slot = (number: number) => `generation-gateway established 1, run 0, try 0, slot ${number}`;
 
 test('executions of one name take a slot each', async () => {
@@ -34,15 +49,6 @@ test.each([0, 15])('a retry that meets the name of an earlier try in the slot %i
 	// The next try must meet it, too.
 	await one.end();
 	expect(names).toContain(slot(number));
-});
-
-test('orders that go on elsewhere keep the name, although nothing was submitted here: a second retry submits nothing', async () => {
-	const names = new Set<string>();
-	const first = start(names, { isRetry: true, executionId: '2' });
-	await first.defer({ thing: 'task' });
-	await first.end();
-	const second = start(names, { isRetry: true, executionId: '3' });
-	await expect(second.declare({ thing: 'task' })).rejects.toThrow('in an earlier try');
 });
 
 describe('a person names what a dead try has left', () => {

@@ -1,10 +1,10 @@
 /** Across Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INode, INodeExecutionData } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
-import type { Order } from '../../core/orders/order';
 import { NOTE, pollWhenCalled } from '../../nodes/durable/subWorkflow';
-import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
-import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import type { Order } from '../../core/orders/order';
+import { startHandingOver } from '../support/handingOver.mts';
+import { detailsOf, endedRow, handOverIn, orderOf, withOrder } from '../support/orders.mts';
+import { pngField, prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -28,20 +28,14 @@ async function run(
 	options: RunOptions = {},
 ) {
 	const handed: HandedOver[] = [];
-	const { promise, additionalData } = start(
-		toOptions(
-			'image',
-			sandbox,
-			{ operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters },
-			// A trigger, because a second manual run of the same requests is taken for a second click.
-			{ mode: 'trigger', ...options, items },
-		),
-	);
-	additionalData.executeWorkflow = async ({ code }, _, { inputData }) => {
+	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters };
+	// A trigger, because a second manual run of the same requests is taken for a second click.
+	const ofRun: RunOptions = { mode: 'trigger', ...options, items };
+	const { promise } = startHandingOver(sandbox, form, ofRun, async ({ code }, _, { inputData }) => {
 		const one = { code: code as HandedOver['code'], items: inputData ?? [] };
 		handed.push(one);
 		return await Promise.resolve({ executionId: '7', ...subExecution(one) });
-	};
+	});
 	const { data, waitTill } = await promise;
 	const task = data.resultData.runData.Node?.[0];
 	return {
@@ -70,7 +64,7 @@ test('in n8n’s engine 2.0, where no execution sleeps, nothing is handed over, 
 test('the sub-workflow gets the tasks in order, each with its prompt once', async () => {
 	const { handed, waitTill, hints } = await run(on, prompts('a long prompt', 'another one'), asleep);
 	const [{ code, items }] = handed as [HandedOver];
-	expect(items.map((item) => detailsOf(item).task_id)).toEqual(sandbox.tasks.map(({ id }) => id));
+	expect(items.map((item) => detailsOf(item).task_id)).toEqual([sandbox.tasks[0]?.id, undefined]);
 	for (const prompt of ['a long prompt', 'another one']) expect(JSON.stringify(handed).split(prompt)).toHaveLength(2);
 	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
 		...['Wait Across Restarts', 'Keep Waiting', 'Start', 'Results', 'All Finished?', 'Note'],
@@ -148,16 +142,30 @@ test.each([
 	expect(hints).toContainEqual(expect.stringContaining(`this n8n excludes the node "${name}"`));
 });
 
-test('of more items than Concurrent Tasks the node submits as many as may run, and hands over the others', async () => {
+test('the node submits one item, and hands over the others with the facts about the run', async () => {
 	const { items, handed } = await run(
-		{ ...on, options: { ...on.options, concurrentTasks: 2 } },
-		prompts('a', 'b', 'c', 'd'),
+		{ ...on, options: { ...on.options, concurrentTasks: 2, timeoutMinutes: 5 } },
+		prompts('a', 'b', 'c'),
 		asleep,
+		{
+			kept: { executionId: 'first', establishedAt: 5 },
+			settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
+		},
 	);
-	expect(sandbox.tasks.map(({ body }) => body.prompt)).toEqual(['a', 'b']);
-	expect(handed[0]?.items.map((item) => orderOf(item).state)).toEqual(['accepted', 'accepted', 'planned', 'planned']);
-	expect(handed[0]?.items.map((item) => orderOf(item).request?.body.prompt)).toEqual([undefined, undefined, 'c', 'd']);
-	expect(items.map(({ json }) => json.status)).toEqual(['waiting', 'waiting', 'to be submitted', 'to be submitted']);
+	expect(sandbox.tasks.map(({ body }) => body.prompt)).toEqual(['a']);
+	const rows = handed[0]?.items ?? [];
+	expect(rows.map((item) => orderOf(item).state)).toEqual(['accepted', 'planned', 'planned']);
+	expect(rows.map((item) => orderOf(item).request?.body.prompt)).toEqual(['a', 'b', 'c']);
+	expect(items.map(({ json }) => json.status)).toEqual(['waiting', 'to be submitted', 'to be submitted']);
+	expect(handOverIn(rows)).toEqual({
+		...{ concurrency: 2, stopsAtError: true, outermost: undefined, deadlineMs: expect.any(Number) },
+		retry: { tries: 2, pauseMs: 0, tried: 1, onlyIfFirstFails: false },
+		run: {
+			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: 5, runIndex: 0 },
+			...{ first: 'first', nextNumber: 1, isMarked: true, lease: expect.stringMatching(/^first-/) },
+		},
+	});
+	expect(rows.slice(1).map((row) => detailsOf(row).gateway_run)).toEqual([undefined, undefined]);
 });
 
 const fromMemory = {
@@ -167,7 +175,7 @@ const fromMemory = {
 };
 const withFiles = prompts('a', 'b', 'c').map((item) => ({ ...item, binary: { photo: pngField() } }));
 
-test('files of later waves that n8n keeps in memory are uploaded before anything is bought', async () => {
+test('the files of all items are uploaded before anything is bought: the execution that goes on cannot read them', async () => {
 	const { handed } = await run(fromMemory, withFiles, asleep);
 	const posts = sandbox.requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
 	expect(posts.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining('upload')));
@@ -210,13 +218,13 @@ describe('the hidden operations', () => {
 		expect(items.map((item) => orderOf(item).end?.as)).toEqual(['failed', 'failed']);
 	});
 
-	test.each<[string, (order: Order) => object]>([
-		['another kind', () => ({ kind: '../user' })],
-		['thousands of requests per second', ({ batch }) => ({ batch: { ...batch, requestsPerSecond: 5000 } })],
-	])('the hidden operations refuse %s', async (_, change) => {
-		const { error } = await polls((order) => ({ ...order, ...change(order) }));
-		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
-	});
+	test.each<[string, (order: Order) => object]>([['another kind', () => ({ kind: '../user' })]])(
+		'the hidden operations refuse %s',
+		async (_, change) => {
+			const { error } = await polls((order) => ({ ...order, ...change(order) }));
+			expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+		},
+	);
 
 	test('the hidden operations take nothing but what the node has handed over', async () => {
 		const rows = [{ json: { error: '', message: '', details: { other: { taskId: 'x' } } } }];

@@ -1,7 +1,7 @@
 /** Across Restarts where somebody waits for the answer of the workflow: n8n answers as soon as an execution sleeps. */
 import type { IDataObject } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
-import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { startHandingOver } from '../support/handingOver.mts';
+import { prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -20,17 +20,13 @@ async function run(
 	{ parameters = {}, ...options }: RunOptions & { parameters?: IDataObject } = {},
 ) {
 	const surviving = { operation: 'generate', prompt: 'a', wait: 'acrossRestarts', options: quick, ...parameters };
-	const { promise, additionalData } = start(
-		toOptions('image', sandbox, surviving, {
-			mode: 'webhook',
-			items: prompts('a'),
-			triggerType,
-			triggerParameters,
-			...options,
-		}),
+	const ofRun: RunOptions = { mode: 'webhook', items: prompts('a'), triggerType, triggerParameters, ...options };
+	const { promise } = startHandingOver(
+		sandbox,
+		surviving,
+		ofRun,
+		async () => await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) }),
 	);
-	additionalData.executeWorkflow = async () =>
-		await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
 	const { data, waitTill } = await promise;
 	const task = data.resultData.runData.Node?.[0];
 	const [, node] = (task?.hints ?? [])

@@ -3,8 +3,8 @@ import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-wor
 import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { orderOf } from '../support/orders.mts';
-import { start } from '../support/engine.mts';
-import { prompts, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { startHandingOver } from '../support/handingOver.mts';
+import { prompts, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -22,15 +22,19 @@ let executions = 0;
 function begin(parameters: IDataObject, items: INodeExecutionData[], saved?: Saved, options: RunOptions = {}) {
 	const kept = { ...options.kept, executionId: options.kept?.executionId ?? `around${++executions}` };
 	const subExecutions: Array<INodeExecutionData[]> = [];
-	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items, kept }));
+	const { promise, additionalData } = startHandingOver(
+		sandbox,
+		parameters,
+		{ ...options, items, kept },
+		async (_, __, { inputData = [] }) => {
+			subExecutions.push(inputData);
+			return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
+		},
+	);
 	additionalData.getRunExecutionData = async (id) => {
 		const data = await saved?.(id);
 		if (data === undefined) throw new Error('there is no such data');
 		return { resultData: { runData: {} }, ...data } as IRunExecutionData;
-	};
-	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
-		subExecutions.push(inputData);
-		return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
 	};
 	return { promise, subExecutions };
 }

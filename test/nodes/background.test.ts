@@ -1,8 +1,8 @@
 /** In Another Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
-import { start } from '../support/engine.mts';
-import { orderOf } from '../support/orders.mts';
-import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { startHandingOver } from '../support/handingOver.mts';
+import { handOverIn, orderOf } from '../support/orders.mts';
+import { prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -44,8 +44,9 @@ async function run(
 		options: quick,
 		...parameters,
 	};
-	const { promise, additionalData } = start(toOptions('image', sandbox, form, { ...options, items }));
-	additionalData.executeWorkflow = async ({ id, code }, _, { inputData = [], doNotWaitToFinish }) => {
+	const { promise } = startHandingOver(sandbox, form, { ...options, items }, async (info, _, more) => {
+		const { id, code } = info;
+		const { inputData = [], doNotWaitToFinish } = more;
 		if (code === undefined) {
 			checks.push({ id, items: inputData });
 			if (refuses) throw refuses;
@@ -59,7 +60,7 @@ async function run(
 		if (failing.includes(++calls)) throw new Error('the database is locked');
 		started.push({ code, items: inputData, waits: doNotWaitToFinish !== true });
 		return { executionId: String(100 + calls), data: [null] };
-	};
+	});
 	const { data } = await promise;
 	const task = data.resultData.runData.Node?.at(-1);
 	return {
@@ -80,10 +81,12 @@ const tasks = () => sandbox.tasks.map(({ id }) => id);
 test('the node returns the tasks and the execution that waits for them', async () => {
 	const { checks, started, items, hints } = await run({}, prompts('a', 'b'));
 	expect(checks).toEqual([{ id: 'w1', items: [] }]);
-	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, tasks()]]);
-	expect(items.map(({ json }) => json)).toEqual(
-		tasks().map((id, index) => ({ prompt: 'ab'[index], task_id: id, status: 'queued', execution_id: '101' })),
-	);
+	const [id] = tasks();
+	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, [id, undefined]]]);
+	expect(items.map(({ json }) => json)).toEqual([
+		{ prompt: 'a', task_id: id, status: 'queued', execution_id: '101' },
+		{ prompt: 'b', status: 'to be submitted', execution_id: '101' },
+	]);
 	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual(
 		[0, 1].map((item) => ['101', { item }]),
 	);
@@ -92,10 +95,9 @@ test('the node returns the tasks and the execution that waits for them', async (
 
 test('with Stop Workflow, a task that fails there holds back none that are still to be submitted', async () => {
 	const { started } = await run({ options: { ...quick, concurrentTasks: 1 } }, prompts('a', 'b'));
-	expect(started[0]?.items.map((item) => [orderOf(item).state, orderOf(item).batch?.stopsAtError])).toEqual([
-		['accepted', false],
-		['planned', false],
-	]);
+	const [{ items }] = started as [Started];
+	expect(items.map((item) => orderOf(item).state)).toEqual(['accepted', 'planned']);
+	expect(handOverIn(items)?.stopsAtError).toBe(false);
 });
 
 test('the execution that waits is saved and has no timeout, and holds the prompt once, for its results', async () => {
@@ -161,14 +163,14 @@ test('an item that was not accepted is told at once, and the others are waited f
 	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
 	const { started, items } = await run(
 		{},
-		prompts('a', 'bad', 'c'),
+		prompts('bad', 'b', 'c'),
 		{},
 		{ settings: { onError: 'continueRegularOutput' } },
 	);
-	expect(started.map(idsOf)).toEqual([tasks()]);
+	expect(started.map((one) => one.items.map((item) => orderOf(item).item))).toEqual([[1, 2]]);
 	expect(items.map(({ json }) => [json.execution_id, json.error !== undefined])).toEqual([
-		['101', false],
 		[undefined, true],
+		['101', false],
 		['101', false],
 	]);
 });

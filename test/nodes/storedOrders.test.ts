@@ -7,27 +7,25 @@ import { MAX_ID_LENGTH, type Order } from '../../core/orders/order';
 import { accept, beginSubmitting, makeOrder } from '../../core/orders/states';
 import { parseOrderItems, salvageOrderItems, toOrderItems } from '../../nodes/durable/orderItems';
 
-const batch = { name: 'run', places: 2, requestsPerSecond: 10, stopsAtError: false, waves: 3, inDoubt: 2 };
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, polls: [] };
 const result = {
 	...{ as: 'file' as const, outputField: 'data', fileName: '', simplify: true, split: false },
 	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 };
-const inWave = (item: number): Order =>
+const planned = (item: number): Order =>
 	makeOrder({
 		...{ item, thing: 'task', kind: 'image', then: 'poll', wait: structuredClone(wait), result: { ...result } },
-		request: { body: { prompt: 'a cat' }, hash: 'h', wave: 2 },
-		batch: { ...batch, retry: { tries: 3, pauseMs: 0, tried: 1 } },
+		request: { body: { prompt: 'a cat' }, hash: 'h' },
+		isRetried: true,
 	});
 
 test('a row still says what was true when it was made, whatever becomes of its order', () => {
-	const order = inWave(0);
+	const order = planned(0);
 	const rows = toOrderItems([order]);
 	const before = structuredClone(rows);
 	beginSubmitting(order);
 	accept(order, { taskId: 't', elapsedMs: 0 }, 1);
 	order.wait?.polls?.push({ atMs: 1 });
-	if (order.batch) Object.assign(order.batch, { waves: 4, inDoubt: 1 });
 	expect(rows).toEqual(before);
 	expect(parseOrderItems(rows)).toHaveLength(1);
 });

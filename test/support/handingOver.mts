@@ -1,9 +1,36 @@
 /** The nodes where they hand orders over, and the steps that take them: what n8n would run as sub-executions is only noted. */
-import type { ExecuteWorkflowData, IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import type {
+	ExecuteWorkflowData,
+	IDataObject,
+	INodeExecutionData,
+	IRunExecutionData,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+import { DataTables } from './dataTables.mts';
 import { start } from './engine.mts';
 import { toOptions, type RunOptions, type Sandbox } from './nodes.mts';
 
 export type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
+
+/** n8n's data tables, with the rows of all runs of a test file. */
+export const tables = new DataTables();
+
+type Execute = IWorkflowExecuteAdditionalData['executeWorkflow'];
+
+/**
+ * Starts a node with the purchase log on, without which nothing is handed over.
+ *
+ * @param others plays the sub-executions, but for those of the log
+ */
+export function startHandingOver(sandbox: Sandbox, parameters: IDataObject, options: RunOptions, others: Execute) {
+	const credential = { purchaseLog: true, ...options.credential };
+	const started = start(toOptions('image', sandbox, parameters, { ...options, credential }));
+	started.additionalData.executeWorkflow = async (info, additionalData, given) =>
+		info.code?.name === 'Gateway Purchases'
+			? ((await tables.executeWorkflow(info, additionalData, given)) as ExecuteWorkflowData)
+			: await others(info, additionalData, given);
+	return started;
+}
 
 /**
  * @param options.stored the data that n8n has of other executions, by their IDs
@@ -21,14 +48,14 @@ export async function runHandingOver(
 	} = {},
 ) {
 	const handed: INodeExecutionData[][] = [];
-	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items }));
-	additionalData.getRunExecutionData = async (id) =>
-		await Promise.resolve(options.stored?.[id] as IRunExecutionData | undefined);
-	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
+	const others: Execute = async (_, __, { inputData = [] }) => {
 		if (inputData.length > 0) handed.push(inputData);
 		if (options.failure !== undefined) throw Object.assign(new Error(), options.failure);
 		return await Promise.resolve({ executionId: '7', data: options.asleep ?? [null], waitTill: new Date(4e12) });
 	};
+	const { promise, additionalData } = startHandingOver(sandbox, parameters, { ...options, items }, others);
+	additionalData.getRunExecutionData = async (id) =>
+		await Promise.resolve(options.stored?.[id] as IRunExecutionData | undefined);
 	const { data } = await promise;
 	const task = data.resultData.runData.Node?.at(-1);
 	return {

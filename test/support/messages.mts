@@ -48,7 +48,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	oneFieldRequired: { advice: true },
 	tooManyEntries: { advice: true },
 	fieldNotForModel: { advice: true, takers: true },
-	backgroundNotPossible: { missing: true },
+	backgroundNotPossible: { missing: true, why: true },
 };
 const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
 	oneTaskRunning: { buysAgain: true },

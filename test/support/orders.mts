@@ -1,6 +1,7 @@
 /** Orders, and the rows of them that the node hands to a sub-execution. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { GatewayErrorKind } from '../../core/errors';
+import type { HandOver } from '../../core/orders/handOver';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import { accept, beginSubmitting, makeOrder } from '../../core/orders/states';
 
@@ -42,8 +43,12 @@ export function acceptedOrder(item: number, more: Partial<OrderDraft> = {}): Ord
 	return order;
 }
 
-/** The parts of a run that goes on in another execution. */
-export const batchOf = (more: Partial<NonNullable<Order['batch']>> = {}): NonNullable<Order['batch']> => ({
-	...{ name: 'run', places: 10, requestsPerSecond: 100, stopsAtError: false, waves: 0 },
+/** The facts about a run that goes on in another execution. */
+export const handOver = (more: Partial<HandOver> = {}): HandOver => ({
+	...{ concurrency: 10, stopsAtError: false, deadlineMs: Date.now() + 3_600_000 },
 	...more,
 });
+
+/** Those that the first row has. */
+export const handOverIn = ([first]: INodeExecutionData[]) =>
+	first && (detailsOf(first).gateway_run as unknown as HandOver | undefined);

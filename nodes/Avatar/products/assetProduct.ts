@@ -27,9 +27,9 @@ export function assetProduct({ client }: Pick<Run, 'client'>): Product<CreatedAn
 	const sentBodies = new WeakMap<Order, JsonObject>();
 	return {
 		status: 'processing',
-		create: async (order, body, tries) => {
+		create: async (order, body, attempt) => {
 			sentBodies.set(order, body);
-			return await avatars.uploadAsset(order.kind as AvatarKind, body, tries);
+			return await avatars.uploadAsset(order.kind as AvatarKind, body, attempt);
 		},
 		target: ({ kind }, task) => ({
 			...assetTarget(task, async () => await avatars.fetchAsset(kind as AvatarKind, task.taskId)),

@@ -16,7 +16,7 @@ export type AboutGroup = z.infer<typeof aboutGroup>;
 export function groupProduct({ client }: Pick<Run, 'client'>): Product<CreatedAnswer, never> {
 	return {
 		status: 'created',
-		create: async (_, body, tries) => await client.avatars.createGroup(body, tries),
+		create: async (_, body, attempt) => await client.avatars.createGroup(body, attempt),
 		output: ({ about, task }, { answer }) => {
 			const { simplify, body } = aboutGroup.parse(about);
 			// The service's answer counts; where it has no name, the request does.

@@ -36,7 +36,7 @@ export function verificationProduct({
 	const { avatars } = client;
 	return {
 		status: 'created',
-		create: async (_, body, tries) => await avatars.createVerification(body, tries),
+		create: async (_, body, attempt) => await avatars.createVerification(body, attempt),
 		isReusable: (_, { acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 		read: async (_, { taskId }) => await avatars.getNewVerification(taskId),
 		output: ({ about, task = { taskId: '', elapsedMs: 0 } }, { answer, record }) => {

@@ -1,0 +1,387 @@
+import type { Place, RunPlaces } from '../account/places';
+import { steady, type Clock } from '../clock';
+import { gatewayError, type GatewayError } from '../errors';
+import { asCreationError } from '../http/connectionErrors';
+import { backoffMs, limitOf } from '../http/retry';
+import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
+import { buyForKey } from '../journal/purchaseKey';
+import { REPEAT_FOR_MS } from '../limits';
+import { isAhead } from '../polling/startTimes';
+import type { WriteAhead } from './writeAheadLog';
+import type { LedgerEntry, OrderLedger } from './ledger';
+import type { JobControls } from './jobs';
+import type { Order } from './order';
+import type { Bought, Product } from './product';
+import type { SleepCoordinator } from './sleepCoordinator';
+import { toNamedRun, type SubmitAgain } from './runs';
+import { accept, beginSubmitting, dropRequest, putOff } from './states';
+
+/** Listens to orders, and logs every ID at once. */
+export interface OrderEvents {
+	/** The service has accepted it. */
+	accepted(order: Order): void;
+	/** The outcome is unknown, and these words of the service may tell it. */
+	unclear(order: Order, said: string): void;
+	/** An earlier try has created it. */
+	continued(order: Order): void;
+	/** Nothing is left to fetch: its result was delivered, or it has failed at the service. */
+	finished(order: Order): void;
+}
+
+export interface BuyPorts {
+	/** Remembers what was bought, for the retries of an execution. */
+	ledger: OrderLedger;
+	/** Writes down what is about to be bought, for a retry after a crash, and lets no other execution buy it, too. */
+	writeAhead: WriteAhead;
+	events: OrderEvents;
+	clock: Clock;
+	/** The files that the body refers to, which are beside the order. */
+	filesOf: (order: Order) => PendingFiles;
+	uploadImage: (file: ImageFile) => Promise<string>;
+	client: {
+		/** Absent places are not limited. */
+		places?: RunPlaces;
+		/** The service has answered 429, and no task of the account runs here: all requests hold back. */
+		holdBack?: (delayMs: number) => void;
+		/** A request is sent again after a pause. */
+		onRetry?: (error: GatewayError, waitMs: number) => void;
+	};
+	/** Decides when the execution can sleep, because no order is due soon. */
+	sleep?: SleepCoordinator;
+}
+
+type Request = NonNullable<Order['request']>;
+type KnownEntry = LedgerEntry & { taskId: string };
+
+/**
+ * Creates the thing of one order, once, however often the run is tried. Nothing else creates anything at the service.
+ * Returns the answer; undefined where it was created before, by an earlier try or under the same Purchase Key. Throws where it may
+ * have been created.
+ */
+export async function buyOnce<Answer extends { id: string }>(
+	order: Order,
+	product: Product<Answer, unknown>,
+	ports: BuyPorts,
+	controls: JobControls,
+): Promise<Answer | undefined> {
+	const known = await createdBefore(order, product, ports);
+	if (known !== undefined) return continueWith(order, known, { status: product.status, events: ports.events });
+	await upload(order, ports, controls);
+	return await controls.submitting(async (signal, failed) => {
+		const buying = new Buying(order, product, ports, { signal, failed });
+		const { keyHash } = requestOf(order);
+		const { keys } = ports.writeAhead;
+		if (keyHash === undefined || keys === undefined) return await buying.create();
+		const bought = await buyForKey(order, keys, {
+			create: async () => await buying.create(),
+			timeLeftMs: () => buying.timeLeftMs,
+			signal: buying.signal,
+			onWait: () => ports.sleep?.waitsForOther(order),
+		});
+		return 'boughtAtMs' in bought ? reuse(order, bought, ports) : bought;
+	});
+}
+
+/** Continues an order with what an earlier try has created. Sends nothing. Throws where one may have created it. */
+export async function continueKnown<Answer extends { id: string }>(
+	order: Order,
+	product: Pick<Product<Answer, unknown>, 'status' | 'isReusable'>,
+	ports: Pick<BuyPorts, 'ledger' | 'writeAhead' | 'events'>,
+): Promise<void> {
+	const { status } = product;
+	const known = await createdBefore(order, product, ports);
+	if (known !== undefined) continueWith(order, known, { status, events: ports.events });
+}
+
+/** Uploads the files of an order, which costs nothing, and puts their URLs into its request. Not called where the thing exists. */
+export async function upload(
+	order: Order,
+	{ filesOf, uploadImage, writeAhead }: Pick<BuyPorts, 'filesOf' | 'uploadImage' | 'writeAhead'>,
+	{ uploading }: Pick<JobControls, 'uploading'>,
+): Promise<void> {
+	const request = requestOf(order);
+	const files = filesOf(order);
+	if (request.uploads !== undefined || files.size === 0) return;
+	await writeAhead.beforeUploads(order);
+	const urls = new Map<string, string>();
+	for (const [reference, { read }] of files) {
+		urls.set(reference, await uploading(async () => await uploadImage(await read())));
+	}
+	request.body = withUploads(request.body, urls);
+	request.uploads = [...urls.values()];
+}
+
+/** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
+const SHORTEST_PAUSE_MS = 500;
+/** Tries when no connection could be made: a wrong address must be reported soon. */
+const CONNECTION_TRIES = 4;
+/**
+ * An accepted task keeps its place for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
+ * the service refuses the task that is one too many, which costs nothing.
+ */
+const UNTIL_WAIT_BEGINS_MS = 60_000;
+
+/**
+ * One order on its way to the service: place of the account → row and fence → one request → outcome noted, and again from the
+ * beginning as long as the service has surely not accepted it, and another try is worth it (`core/http/retry.ts`).
+ */
+class Buying<Answer extends { id: string }> {
+	/** Aborts when nothing more is to be submitted, or when the execution sleeps. */
+	readonly signal: AbortSignal;
+
+	private readonly clock: Clock;
+
+	/** The requests so far that got the same kind of refusal: pauses grow with them. */
+	private refusals = 0;
+
+	private connectionTries = 0;
+
+	/** From then on, a refusal is the end. */
+	private giveUpAtMs?: number;
+
+	private sentAtMs: number;
+
+	/** The first wish for a place, in another execution maybe, by the clock of the places. */
+	private readonly wantedSinceMs?: number;
+
+	constructor(
+		private readonly order: Order,
+		private readonly product: Product<Answer, unknown>,
+		private readonly ports: BuyPorts,
+		private readonly ending: { signal: AbortSignal; failed?: (error: GatewayError) => void },
+	) {
+		const { sleep, clock, client } = ports;
+		this.signal = sleep === undefined ? ending.signal : AbortSignal.any([ending.signal, sleep.signal]);
+		this.clock = steady(clock);
+		this.sentAtMs = clock.now();
+		if (client.places !== undefined && order.thing === 'task') this.wantedSinceMs = sinceWhen(order, client.places);
+	}
+
+	/** The milliseconds that the order may still wait for a place, or for another order. */
+	get timeLeftMs(): number {
+		const { places } = this.ports.client;
+		if (this.wantedSinceMs === undefined || places === undefined) return Infinity;
+		return this.wantedSinceMs + timeoutOf(this.order) - places.nowMs();
+	}
+
+	/** Throws where the service has refused it, or may have accepted it. */
+	async create(): Promise<Answer> {
+		for (;;) {
+			const place = await this.takePlace();
+			const outcome = await this.tryIn(place).catch((thrown: unknown) => this.refused(thrown, place));
+			if (!('pauseMs' in outcome)) return this.accepted(outcome, place);
+			if (outcome.pauseMs > 0) await this.clock.sleep(outcome.pauseMs, this.signal);
+		}
+	}
+
+	/** Undefined where the account has no places for such things. */
+	private async takePlace(): Promise<Place | undefined> {
+		const { order, signal, ports, wantedSinceMs } = this;
+		if (wantedSinceMs === undefined) return undefined;
+		const onWait = () => ports.sleep?.waitsForOther(order);
+		return await ports.client.places?.take({ sinceMs: wantedSinceMs, timeoutMs: timeoutOf(order), signal, onWait });
+	}
+
+	/** Sends the request once, when its row is written and it is its turn. */
+	private async tryIn(place: Place | undefined): Promise<Answer> {
+		const { order, product, ports } = this;
+		const { writeAhead } = ports;
+		const signal = place === undefined ? this.signal : AbortSignal.any([this.signal, place.taken]);
+		await writeAhead.begin(order, signal);
+		return await product.create(order, requestOf(order).body, {
+			signal,
+			turnWithinMs: writeAhead.turnWithinMs,
+			beforeSend: () => {
+				writeAhead.leaves?.(order);
+				place?.leaves();
+				beginSubmitting(order);
+				this.sentAtMs = ports.clock.now();
+			},
+		});
+	}
+
+	private accepted(answer: Answer, place: Place | undefined): Answer {
+		const { order, ports, product } = this;
+		const { hash, uploads = [] } = requestOf(order);
+		const acceptedAtMs = ports.clock.now();
+		// n8n's log first, and not behind the wait: an answer that arrives after a stop must be written down, too.
+		ports.ledger.accepted(order.item, {
+			...{ taskId: answer.id, hash, acceptedAtMs, uploads, attempt: order.purchase?.attempt },
+		});
+		ports.writeAhead.note(order, 'accepted', { taskId: answer.id });
+		accept(order, { taskId: answer.id, status: product.status, elapsedMs: 0 }, acceptedAtMs);
+		// A task that an earlier try has created has the whole timeout again; Retry On Fail in the database has one for all tries.
+		const { wait, isRetried } = order;
+		if (wait) wait.startedAtMs = isRetried ? (wait.startedAtMs ?? acceptedAtMs) : acceptedAtMs;
+		ports.events.accepted(order);
+		// No execution sees the end of a task that is not waited for.
+		if (order.then === 'poll') place?.accepted(answer.id, UNTIL_WAIT_BEGINS_MS);
+		else place?.free();
+		return answer;
+	}
+
+	/** Returns the pause before the next try. Throws the error where there is none. */
+	private refused(thrown: unknown, place: Place | undefined): { pauseMs: number } {
+		const { order, ports, ending } = this;
+		const error = asCreationError(thrown, order.thing);
+		const pauseMs = this.pauseAfter(error, place);
+		if (pauseMs !== undefined) {
+			putOff(order);
+			const { again } = error.details;
+			const answer = again !== undefined && again.lateByMs === undefined ? error : undefined;
+			ports.writeAhead.note(order, 'not_accepted', { error: answer, pauseMs });
+			delete order.purchase;
+			place?.free();
+			return { pauseMs };
+		}
+		const isUnknown = error.kind === 'outcomeUnknown';
+		ports.writeAhead.note(order, isUnknown ? 'unknown' : 'not_accepted', { error });
+		if (error.kind === 'stopped') putOff(order);
+		// The next one leaves at once: by then, it is known what the error means for it.
+		if (error.kind !== 'stopped') ending.failed?.(error);
+		place?.free();
+		delete error.details.again;
+		throw isUnknown ? this.inDoubt(error) : error;
+	}
+
+	/** The pause before the next try, in milliseconds; undefined where this one was the last. */
+	private pauseAfter(error: GatewayError, place: Place | undefined): number | undefined {
+		const { again, httpStatus, retryAfterMs } = error.details;
+		if (this.signal.aborted) return undefined;
+		// The account has turned out to have fewer places, before the request has left.
+		if (place?.taken.aborted) return 0;
+		if (again === undefined) return undefined;
+		// Not before: among many others, a request may wait for minutes until it is its turn.
+		this.giveUpAtMs ??= this.clock.now() + REPEAT_FOR_MS;
+		// A pause has come in between.
+		if (again.lateByMs !== undefined) return Math.max(1, again.lateByMs);
+		if (again.isConnection && ++this.connectionTries >= CONNECTION_TRIES) return undefined;
+		const pauseMs = Math.max(SHORTEST_PAUSE_MS, retryAfterMs ?? backoffMs(++this.refusals, this.clock.random));
+		if (httpStatus === 429) {
+			const refusal = { limit: limitOf(error.details), askedMs: retryAfterMs };
+			// Another one becomes free when a task ends, and when the pause is over.
+			if (place?.refused(refusal)) {
+				this.ports.client.onRetry?.(error, pauseMs);
+				return 0;
+			}
+			this.ports.client.holdBack?.(pauseMs);
+		}
+		if (this.clock.now() + pauseMs > (this.giveUpAtMs ?? Infinity)) return this.pauseOfSleeper(httpStatus);
+		this.ports.client.onRetry?.(error, pauseMs);
+		return pauseMs;
+	}
+
+	/** In n8n's database, an order waits for a full account as long as for a place: it is due when the execution wakes up. */
+	private pauseOfSleeper(httpStatus?: number): number | undefined {
+		const { sleep } = this.ports;
+		if (sleep === undefined || httpStatus !== 429 || this.timeLeftMs <= 0) return undefined;
+		const forget = sleep.waitsForOther(this.order);
+		const pauseMs = Math.min(REPEAT_FOR_MS, this.timeLeftMs);
+		void this.clock.sleep(pauseMs, this.signal).then(forget);
+		return pauseMs;
+	}
+
+	/** The error of a request that may have been accepted, which the ledger then remembers. */
+	private inDoubt(error: GatewayError): GatewayError {
+		const { order, ports, sentAtMs } = this;
+		const { serviceMessage: said } = error.details;
+		if (error.task !== undefined) ports.events.accepted({ ...order, task: error.task });
+		else if (said) ports.events.unclear(order, said);
+		// The list of the account shows it at the time of the request, however late the answer was missed.
+		const { hash } = requestOf(order);
+		ports.ledger.outcomeUnknown(order.item, { hash, acceptedAtMs: sentAtMs, said, attempt: order.purchase?.attempt });
+		return error.about({ atMs: sentAtMs, run: ports.ledger.run });
+	}
+}
+
+const timeoutOf = ({ wait }: Pick<Order, 'wait'>) => wait?.timeoutMs ?? REPEAT_FOR_MS;
+
+/** The first wish for a place, by the clock of the places. Another process, or this one before a restart, may have noted it. */
+function sinceWhen({ wait }: Pick<Order, 'wait'>, places: RunPlaces): number {
+	const [nowMs, wallMs] = [places.nowMs(), places.wallMs()];
+	if (wait === undefined) return nowMs;
+	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
+	return nowMs - (wallMs - wait.wantedAtMs);
+}
+
+function requestOf({ request }: Order): Request {
+	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
+	return request;
+}
+
+/** The thing that an earlier try has created for an order. Throws where one may have created it. */
+async function createdBefore<Answer extends { id: string }>(
+	order: Order,
+	{ isReusable }: Pick<Product<Answer, unknown>, 'isReusable'>,
+	{ ledger, writeAhead }: Pick<BuyPorts, 'ledger' | 'writeAhead'>,
+): Promise<KnownEntry | undefined> {
+	const request = requestOf(order);
+	const known = ledger.find(order.item, request.hash);
+	if (known === undefined) return undefined;
+	const isToSubmitAgain = ledger.isToSubmitAgain(request, known);
+	const doubt = doubtAbout(order, known, request);
+	// What a dead try has left may be all that an earlier one has left.
+	if (doubt !== undefined && !isToSubmitAgain && !(await writeAhead.isOverruled?.(order))) throw doubt;
+	if (doubt !== undefined || !isCreated(known)) return undefined;
+	// Nothing was bought for this item. Another key is the way to buy it.
+	if (known.reusedKey !== undefined && known.reusedKey !== request.keyHash) return undefined;
+	if (known.isGivenUp && isToSubmitAgain) {
+		if (order.thing === 'task') order.earlierTaskIds = [known.taskId];
+		return undefined;
+	}
+	return (isReusable?.(order, known) ?? true) ? known : undefined;
+}
+
+function isCreated(entry: LedgerEntry): entry is KnownEntry {
+	return entry.taskId !== undefined;
+}
+
+/** The reason why it is not known whether this order has been bought, if there is one. */
+function doubtAbout(
+	{ thing }: Order,
+	{ taskId, ...known }: LedgerEntry,
+	request: SubmitAgain & { hash: string },
+): GatewayError | undefined {
+	const named = toNamedRun(request, known.run);
+	if (taskId === undefined)
+		return gatewayError(
+			'outcomeStillUnknown',
+			{ thing, atMs: known.acceptedAtMs || undefined, ...named },
+			{ serviceMessage: known.said },
+		);
+	if (!known.lost || known.hash === request.hash) return undefined;
+	const task = taskId === '' ? undefined : { taskId, elapsedMs: 0 };
+	return gatewayError('createdFromOtherRequest', { thing, id: taskId, ...named }, { task });
+}
+
+/** Continues with what an earlier try has created. */
+function continueWith(
+	order: Order,
+	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey, boughtIn, uploads, otherIds }: KnownEntry,
+	{ status, events }: Pick<BuyPorts, 'events'> & { status: string },
+): undefined {
+	const { keyHash } = order.request ?? {};
+	if (boughtIn !== undefined && attempt !== undefined) order.purchase = { attempt, hash, boughtIn };
+	else if (attempt !== undefined) order.purchase = { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
+	if (reusedKey !== undefined || boughtIn !== undefined) order.reused = true;
+	if (order.wait !== undefined && otherIds !== undefined) order.wait.otherIds = otherIds;
+	const task = { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 };
+	accept(order, task, acceptedAtMs, uploads);
+	// Another execution may have created the next one already, where this one fails.
+	if (handedOver) dropRequest(order);
+	events.continued(order);
+}
+
+/** Continues with what another order has bought under the same Purchase Key. */
+function reuse(
+	order: Order,
+	{ id, boughtAtMs }: Bought,
+	{ ledger, events }: Pick<BuyPorts, 'ledger' | 'events'>,
+): undefined {
+	const { item, purchase } = order;
+	const { hash, keyHash: reusedKey } = requestOf(order);
+	ledger.accepted(item, { taskId: id, hash, acceptedAtMs: boughtAtMs, attempt: purchase?.attempt, reusedKey });
+	accept(order, { taskId: id, status: 'in_progress', elapsedMs: 0 }, boughtAtMs);
+	order.reused = true;
+	events.continued(order);
+}

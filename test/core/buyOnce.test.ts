@@ -1,0 +1,66 @@
+/** The purchase of one order, from its place to its outcome: what is sent again and when, and what ends it. */
+import type { GatewayError, GatewayErrorDetails, GatewayErrorKind } from '../../core/errors';
+import { buyWith, fakeClock, trouble } from './support';
+
+/** A service that gives these answers in turn, the last one again and again. */
+async function buy(answers: Array<GatewayError | 'accepted'>, takesMs = 0) {
+	const clock = fakeClock();
+	const heldBackMs: number[] = [];
+	let sent = 0;
+	const create = async (attempt: { beforeSend?: () => void }) => {
+		clock.at += takesMs;
+		attempt.beforeSend?.();
+		const answer = answers[Math.min(++sent, answers.length) - 1];
+		if (answer !== 'accepted') throw trouble(answer.kind, { ...answer.details });
+		return await Promise.resolve({ id: 'task-1' });
+	};
+	const client = { holdBack: (delayMs: number) => void heldBackMs.push(delayMs) };
+	const outcome = await buyWith(create, { clock, ...client }).catch((error: GatewayError) => error.kind);
+	const id = typeof outcome === 'object' ? outcome.id : outcome;
+	return { id, sent, pausesMs: clock.slept.filter((ms) => ms > 0), heldBackMs };
+}
+
+const again = (kind: GatewayErrorKind, details: GatewayErrorDetails = {}) => trouble(kind, { again: {}, ...details });
+const noConnection = again('unreachable', { again: { isConnection: true } });
+const tooMany = (retryAfterMs?: number) => again('rateLimited', { httpStatus: 429, retryAfterMs });
+const busy = (retryAfterMs?: number) => again('unavailable', { httpStatus: 503, retryAfterMs });
+
+test.each<[string, GatewayError, number]>([
+	['no connection', noConnection, 750],
+	['429', tooMany(), 750],
+	['503 of the service', busy(), 750],
+	['Retry-After: 0', busy(0), 500],
+	['Retry-After: 7', tooMany(7_000), 7_000],
+	['Retry-After: 120', busy(120_000), 120_000],
+	['a pause before its turn', again('stopped', { again: { lateByMs: 900 } }), 900],
+])('after %s the request is sent again, in %#: %d ms', async (_, answer, pauseMs) => {
+	expect(await buy([answer, 'accepted'])).toMatchObject({ id: 'task-1', sent: 2, pausesMs: [pauseMs] });
+});
+
+test.each<[string, GatewayError, GatewayErrorKind, number, number[]]>([
+	['connections that are refused', noConnection, 'unreachable', 4, [750, 1_500, 3_000]],
+	['503', busy(), 'unavailable', 10, [750, 1_500, 3_000, 6_000, 12_000, ...Array<number>(4).fill(22_500)]],
+	['Retry-After: 121', busy(121_000), 'unavailable', 1, []],
+	['Retry-After: 3600', tooMany(3_600_000), 'rateLimited', 1, []],
+])('a request is given up after four connections or two minutes: %s', async (_, answer, id, sent, pausesMs) => {
+	expect(await buy([answer])).toMatchObject({ id, sent, pausesMs });
+});
+
+test('a request has its two minutes from its first answer on, not while it waits for its turn', async () => {
+	expect(await buy([busy(120_000), 'accepted'], 200_000)).toMatchObject({ id: 'task-1', sent: 2 });
+});
+
+test.each<[string, GatewayError, number[]]>([
+	['429 holds back all requests of the account as long as the service asks', tooMany(7_000), [7_000]],
+	['503 is about this request only', busy(), []],
+	['a connection that was not made, too', noConnection, []],
+])('%s', async (_, answer, heldBackMs) => {
+	expect((await buy([answer, 'accepted'])).heldBackMs).toEqual(heldBackMs);
+});
+
+test.each<GatewayErrorKind>(['rejected', 'outcomeUnknown', 'authentication'])(
+	'an answer that is %s ends it',
+	async (kind) => {
+		expect(await buy([trouble(kind), 'accepted'])).toMatchObject({ id: kind, sent: 1 });
+	},
+);
