@@ -301,4 +301,18 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 724088555,
 		},
 	},
+	{
+		name: 'a table that is renamed stays the table of a run that sleeps',
+		drawn: {
+			...PLAIN,
+			items: [item(), { ...item(), copies: 2 }],
+			...{ wait: 'acrossRestarts', engine: 'workers', concurrentTasks: 1, onError: 'continueErrorOutput' },
+			...{
+				pollIntervalSeconds: 200,
+				timeoutMinutes: 60,
+				table: { events: [{ does: 'rename', afterUses: 7 }] },
+				randomness: 669288881,
+			},
+		},
+	},
 ];
