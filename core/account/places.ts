@@ -63,13 +63,8 @@ export interface RunPlaces {
 	occupy(taskId: string): (goesOnForMs?: number) => void;
 }
 
-interface Run {
-	/** The number of its last turn among those of all runs: of two with as few places, the one that has waited longer comes next. */
-	lastTurn: number;
-}
-
 interface Running {
-	run: Run;
+	run: object;
 	/** The number of those that wait for it. */
 	waits: number;
 	/** It is taken for ended after this time. */
@@ -77,13 +72,13 @@ interface Running {
 }
 
 interface UnderWay {
-	run: Run;
+	run: object;
 	taken: AbortController;
 	hasLeft: boolean;
 }
 
 interface Waiter {
-	run: Run;
+	run: object;
 	begin: (place: Place) => void;
 }
 
@@ -125,9 +120,6 @@ export class AccountPlaces {
 
 	private readonly waiting = new Set<Waiter>();
 
-	/** Turns so far. */
-	private turns = 0;
-
 	private timer?: AbortController;
 
 	private readonly clock: Clock;
@@ -138,7 +130,7 @@ export class AccountPlaces {
 
 	/** The view of one run. */
 	ofRun(): RunPlaces {
-		const run: Run = { lastTurn: 0 };
+		const run = {};
 		return {
 			isBusy: () => this.isBusy(),
 			nowMs: () => this.clock.now(),
@@ -153,7 +145,7 @@ export class AccountPlaces {
 		return this.running.size > 0;
 	}
 
-	private async take(run: Run, { timeoutMs, sinceMs, signal, onWait }: PlaceRequest): Promise<Place> {
+	private async take(run: object, { timeoutMs, sinceMs, signal, onWait }: PlaceRequest): Promise<Place> {
 		if (signal?.aborted) throw stoppedError();
 		return await new Promise((resolve, reject) => {
 			const over = new AbortController();
@@ -185,7 +177,7 @@ export class AccountPlaces {
 		});
 	}
 
-	private occupy(run: Run, taskId: string): (goesOnForMs?: number) => void {
+	private occupy(run: object, taskId: string): (goesOnForMs?: number) => void {
 		const known = this.running.get(taskId);
 		const task = known !== undefined && known.waits > 0 ? known : { run, waits: 0, untilMs: Infinity };
 		task.waits++;
@@ -193,17 +185,21 @@ export class AccountPlaces {
 		return (goesOnForMs = 0) => {
 			task.waits--;
 			if (task.waits === 0) task.untilMs = this.clock.now() + goesOnForMs;
-			this.serve();
+			this.serve(task.run);
 		};
 	}
 
-	/** Lets those go on that can. */
-	private serve(): void {
+	/**
+	 * Lets those go on that can.
+	 *
+	 * @param ended the run whose task has just ended: without it, that run would have the fewest places each time, and get its own again
+	 */
+	private serve(ended?: object): void {
 		this.dropEnded();
 		while (this.waiting.size > 0) {
 			const limit = this.limitedBy();
 			if (limit === 'full') break;
-			const { run, begin } = this.next();
+			const { run, begin } = this.next(ended);
 			const place = this.begin(run);
 			if (limit === 'learned') this.trial = place;
 			begin(place);
@@ -221,16 +217,15 @@ export class AccountPlaces {
 	}
 
 	/** The first one of the run that has the fewest places. */
-	private next(): Waiter {
-		const places = new Map<Run, number>();
-		const counted = this.waiting.size > 1 ? [...this.running.values(), ...this.underWay.values()] : [];
-		for (const { run } of counted) places.set(run, (places.get(run) ?? 0) + 1);
-		const compare = (a: Run, b: Run) => (places.get(a) ?? 0) - (places.get(b) ?? 0) || a.lastTurn - b.lastTurn;
-		return [...this.waiting].reduce((next, waiter) => (compare(waiter.run, next.run) < 0 ? waiter : next));
+	private next(ended?: object): Waiter {
+		const places = new Map<object, number>();
+		const taken = [...this.running.values(), ...this.underWay.values(), ...(ended ? [{ run: ended }] : [])];
+		if (this.waiting.size > 1) for (const { run } of taken) places.set(run, (places.get(run) ?? 0) + 1);
+		const placesOf = ({ run }: Waiter) => places.get(run) ?? 0;
+		return [...this.waiting].reduce((next, waiter) => (placesOf(waiter) < placesOf(next) ? waiter : next));
 	}
 
-	private begin(run: Run): Place {
-		run.lastTurn = ++this.turns;
+	private begin(run: object): Place {
 		const taken = new AbortController();
 		const underWay: UnderWay = { run, taken, hasLeft: false };
 		const place: Place = {

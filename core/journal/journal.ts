@@ -224,7 +224,9 @@ export class Journal implements WriteAhead {
 		const own = rows.leases.find(({ attempt }) => attempt === this.memory.leases.at(-1));
 		if (own !== undefined) this.unsettled.nowInDatabaseMs(own.createdAt);
 		const attempts = handedOver === undefined ? rows.attempts : asTakenOver(rows.attempts);
-		this.failedTask = rows.attempts.find(({ state, task_id: id }) => state === 'failed' && id !== '')?.task_id;
+		// One in whose place another was submitted is no failure of the run any more.
+		const isFailed = ({ state }: AttemptRow, at: number) => state === 'failed' && attempts[at]?.state !== 'failed';
+		this.failedTask = rows.attempts.find(isFailed)?.task_id;
 		this.tries = mostTries(rows.attempts);
 		if (handedOver !== undefined) nameEarlierTasks(attempts, orders);
 		const { goOn, inDoubt } = await replay(attempts, ledger, orders, breakIfDue);

@@ -124,7 +124,7 @@ interface Polled {
 class Poller {
 	private readonly log: TaskLog;
 
-	private readonly gate = new SubmissionGate();
+	private gate = new SubmissionGate();
 
 	private journal?: Journal;
 
@@ -244,6 +244,8 @@ class Poller {
 		const nowMs = Date.now();
 		if (orders.filter((order) => reopenForRetry(order, { submits, nowMs })).length === 0) return false;
 		memory.tried = tried + 1;
+		// Else, what has failed would hold back its own next try.
+		this.gate = new SubmissionGate();
 		await realClock.sleep(retry.pauseMs, signal);
 		return !signal.aborted;
 	}

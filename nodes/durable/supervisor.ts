@@ -73,7 +73,7 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	memory.parents = isRetry ? undefined : (left.parents ?? memory.parents);
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
-	if (why !== undefined || handOver === undefined) return await endHere(context, orders, handOver, why);
+	if (why !== undefined || handOver === undefined) return await endHere(context, round, why);
 	const isSame = passedOn !== undefined && rounds === 0 && !isRetry;
 	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
@@ -169,25 +169,22 @@ async function claimNext(
 }
 
 /** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */
-async function endHere(
-	context: IExecuteFunctions,
-	orders: Order[],
-	handOver?: HandOver,
-	why?: string,
-): Promise<OrderItem[]> {
-	const isKnown = handOver !== undefined && mayBuy(handOver, orders) && (await replayHere(context, orders, handOver));
+async function endHere(context: IExecuteFunctions, round: Round, why?: string): Promise<OrderItem[]> {
+	const { orders, handOver } = round;
+	const isKnown =
+		handOver !== undefined && mayBuy(handOver, orders) && (await replayHere(context, { ...round, handOver }));
 	const isUnsent = ({ state }: Order) => isKnown && state === 'planned';
 	return endAll(context, orders, { isUnsent, why: why === '' ? undefined : why });
 }
 
-/** Gives the orders the IDs that the rows have. Returns false where these cannot be read: an error here would start another round. */
-async function replayHere(context: IExecuteFunctions, orders: Order[], handOver: RunHandedOver): Promise<boolean> {
+/** Gives the orders the IDs that the rows have. Returns false where these do not tell all: an error here would start another round. */
+async function replayHere(context: IExecuteFunctions, round: Round & { handOver: RunHandedOver }): Promise<boolean> {
+	const { orders, handOver } = round;
 	try {
-		const { journal, ledger } = journalHandedOver(
-			context,
-			{ ...handOver, claim: undefined },
-			{ store: {}, rows: SENDS_NOTHING, tell: () => {} },
-		);
+		// As for a poller: only the lease of the last one tells that the table was not cleared.
+		const claim = await claimNext(context, round);
+		const run = { ...handOver, claim: claim && { ...claim, isReplayed: true } };
+		const { journal, ledger } = journalHandedOver(context, run, { store: {}, rows: SENDS_NOTHING, tell: () => {} });
 		await journal.takeOver(orders);
 		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
 		for (const order of orders.filter(({ state }) => state === 'planned')) {

@@ -4,7 +4,7 @@ import { RowBudget } from '../../core/account/rowBudget';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import type { CreateAttempt } from '../../core/http/types';
-import { Journal, type JournalPorts } from '../../core/journal/journal';
+import { Journal, type HandedOverRun, type JournalPorts } from '../../core/journal/journal';
 import { Marks } from '../../core/journal/marks';
 import type { JournalRow, RunIdentity } from '../../core/journal/row';
 import { NoTableError, type JournalTable, type Look } from '../../core/journal/table';
@@ -41,6 +41,8 @@ export interface Start {
 	executionId?: string;
 	isRetry?: boolean;
 	isOld?: boolean;
+	/** The run that another execution has handed to this one. */
+	handedOver?: HandedOverRun;
 	/** Retry On Fail runs the node again: with the memory of the try before. */
 	memory?: Record<string, unknown>;
 	identity?: Partial<RunIdentity>;
@@ -94,7 +96,8 @@ export function makeWorld({
 		structuredClone(visible.filter(isWanted).sort((one, other) => other.id - one.id));
 
 	/** One execution of the node, until it is killed: then nothing that it waits for comes. */
-	const start = ({ executionId = '7', isRetry = false, troubles = {}, ...more }: Start = {}) => {
+	const start = ({ executionId = '7', handedOver, troubles = {}, ...more }: Start = {}) => {
+		const { isRetry = handedOver !== undefined } = more;
 		let isDead = false;
 		let die = () => {};
 		const died = new Promise<'died'>((resolve) => (die = () => resolve('died')));
@@ -189,14 +192,14 @@ export function makeWorld({
 		const told: string[] = [];
 		const rows = new RowBudget(clock);
 		const ports: JournalPorts = {
-			...{ identity, isRetry, isOld: more.isOld ?? false, table, withoutRows, rows, ledger },
+			...{ identity, isRetry, handedOver, isOld: more.isOld ?? false, table, withoutRows, rows, ledger },
 			columns: { ...columns, execution: executionId },
 			marks: new Marks(scope, withoutRows, slow),
 			pace: { turnInMs: 0, spacingMs: 10 },
 			clock: { ...clock, now: () => clock.now() - (troubles.clockIsBehindMs ?? 0) },
 			tell: (why) => void told.push(why),
 		};
-		const journal = new Journal(ports);
+		let journal = new Journal(ports);
 
 		const create = async ({ item }: Order, answer: ReturnType<typeof answers>) => {
 			await assertAlive();
@@ -247,8 +250,13 @@ export function makeWorld({
 			return order.task?.taskId;
 		};
 		return {
-			...{ journal, withoutRows, ledger, troubles, told, buy, died, rows, ports },
+			...{ withoutRows, ledger, troubles, told, buy, died, rows, ports },
 			memory: ledger.scope.store,
+			get journal() {
+				return journal;
+			},
+			/** No other execution goes on with the run that it has handed over. */
+			takeBack: () => void (journal = journal.takenBack()),
 			kill: () => {
 				isDead = true;
 				die();

@@ -204,7 +204,7 @@ describe('the hidden operations', () => {
 		await run({ operation: 'durablePollTasks' }, await rowsOf(change), asleep);
 
 	test('the hidden operations find the service in the credential only', async () => {
-		const longAgoMs = Date.now() - 60_000; // an unknown ID is believed then
+		const longAgoMs = Date.now() - 120_000; // an unknown ID is believed then
 		const { items } = await polls((order) => ({
 			...order,
 			acceptedAtMs: longAgoMs,

@@ -1,7 +1,8 @@
 /** The journal of a run in n8n's engine: its rows, what they cost, and what a run without them does. */
 import type { IDataObject } from 'n8n-workflow';
 import { COLUMNS, journalRow, TABLE_NAME } from '../../core/journal/row';
-import { fromItem, inItems, outcomeOf, useJournal } from '../support/journalRuns.mts';
+import { fromItem, inItems, useJournal } from '../support/journalRuns.mts';
+import { orderOf } from '../support/orders.mts';
 import { hurry, pause, prompts, quick, runToEnter, type RunOptions } from '../support/nodes.mts';
 
 const runs = useJournal({ assetMs: 300 });
@@ -84,7 +85,8 @@ describe('the rows of a run', () => {
 		const rows = (await runs.rows()).filter(({ state }) => state === 'submitting' || state === 'lease');
 		expect(rows.map(({ state, run, first: of, execution, number }) => [state, run, of, execution, number])).toEqual(
 			['1', '2'].flatMap((execution, number) => [
-				['lease', `${establishedAt}.0 1 wf`, '1', execution, null],
+				// That of a retry names no first try: see `core/journal/journal.ts`.
+				['lease', `${establishedAt}.0 1 wf`, number === 0 ? '1' : '', execution, null],
 				['submitting', `${establishedAt}.0 1 wf`, '1', execution, number],
 			]),
 		);
@@ -227,34 +229,82 @@ describe('a run that goes on in another execution', () => {
 		['inAnotherWorkflow', { workflowId: { __rl: true, mode: 'id', value: 'other' } }],
 	];
 
-	const runWaiting = async (parameters: IDataObject, options: RunOptions) => {
-		const started = runs.begin('image', { ...fromItem, ...parameters }, options);
-		started.additionalData.executeWorkflow = async () =>
-			await Promise.resolve({ executionId: '5', data: [null], waitTill: new Date(4e12) });
-		return await outcomeOf(started);
-	};
-
-	test.each(waiting)('with Wait = %s has no rows, and no hint about them', async (wait, more) => {
-		const { hints, error } = await runWaiting({ wait, ...more }, { ...first, items: prompts('a') });
-		expect([error, runs.sandbox.tasks.length, runs.tables.operations]).toEqual([undefined, 1, []]);
+	test.each(waiting)('with Wait = %s has the rows of its canary, and no hint about them', async (wait, more) => {
+		const items = prompts('a', 'b');
+		const { hints, error, handed } = await runs.handOver({ ...fromItem, wait, ...more }, { ...first, items });
+		expect([error, handed[0]?.map((item) => orderOf(item).state)]).toEqual([undefined, ['accepted', 'planned']]);
+		expect((await runs.rows()).map(({ state, item }) => `${state} ${item}`)).toEqual([
+			...['lease 0', 'submitting 0', 'accepted 0'],
+		]);
 		expect(hints.join()).not.toContain(TABLE_NAME);
 	});
 
+	const log = {
+		isOff: () => ({ credential: { purchaseLog: false, advanced: true } }),
+		hasNoTable: always('list', OFF),
+	};
+	test.each([
+		['the log is off', log.isOff, 'Purchase Log is turned off in the credential'],
+		['n8n has no table', log.hasNoTable, 'n8n’s data tables are turned off'],
+	])(
+		'where %s, Across Restarts waits in memory, and In Another Workflow is refused before anything is sent',
+		async (_, prepare, why) => {
+			const options = { ...first, ...prepare(), items: prompts('a') };
+			const [[, awake], [, background]] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
+			const refused = await runs.handOver({ ...fromItem, wait: 'inAnotherWorkflow', ...background }, options);
+			expect(refused.error?.message).toContain(`Wait cannot be In Another Workflow here: `);
+			expect(refused.error?.message).toContain(why);
+			expect([refused.handed, runs.sandbox.requests]).toEqual([[], []]);
+			const { json, hints, handed } = await runs.handOver({ ...fromItem, wait: 'acrossRestarts', ...awake }, options);
+			expect([json[0]?.status, handed]).toEqual(['completed', []]);
+			expect(hints).toContainEqual(
+				expect.stringMatching(/^Across Restarts has no effect here: it needs the data table/),
+			);
+			expect(hints.find((hint) => hint.startsWith('Across'))).toContain(why);
+		},
+	);
+
 	test.each(waiting)(
-		'with Wait = %s, a retry of a crashed run with rows submits nothing, and the other way round neither',
+		'with Wait = %s, a retry goes on with what a crashed run in memory has bought, and the other way round',
 		async (wait, more) => {
-			const items = prompts('a');
+			const items = prompts('a', 'b');
 			await runs.crashAtTheEnd(fromItem, { ...first, items });
-			const waits = await runWaiting({ wait, ...more }, { ...retry, items, ...inItems });
-			expect(JSON.stringify([waits.json, waits.error])).not.toContain(runs.sandbox.tasks[0]?.id);
-			expect(runs.sandbox.tasks).toHaveLength(1);
+			const waits = await runs.handOver({ ...fromItem, wait, ...more }, { ...retry, items });
+			const ids = runs.sandbox.tasks.map(({ id }) => id);
+			expect(waits.handed[0]?.map((item) => orderOf(item).task?.taskId)).toEqual(ids);
 			runs.reset();
 			const kept = { executionId: '3', establishedAt: establishedAt + 1 };
-			await runWaiting({ wait, ...more }, { ...first, items, kept });
-			const again = { ...retry, items, kept: { ...kept, executionId: '4' } };
-			const { error } = await runs.run('image', fromItem, again);
-			expect(error?.message).toMatch(/may or may not have accepted/);
-			expect(runs.sandbox.tasks).toHaveLength(2);
+			await runs.handOver({ ...fromItem, wait, ...more }, { ...first, items: prompts('c', 'd'), kept });
+			await runs.dieAtTheEnd();
+			const again = { ...retry, items: prompts('c', 'd'), kept: { ...kept, executionId: '4' } };
+			const { json } = await runs.run('image', fromItem, again);
+			expect(runs.sandbox.tasks.map(({ body }) => body.prompt)).toEqual(['a', 'b', 'c', 'd']);
+			expect(json.map(({ task_id: id }) => id)).toEqual(runs.sandbox.tasks.slice(2).map(({ id }) => id));
+		},
+	);
+
+	const alive = { resultData: { runData: {} } };
+	test.each<[string, Record<string, object>, boolean]>([
+		['works', { 101: alive }, true],
+		['was stopped', { 101: { resultData: { runData: {}, error: { message: 'cancelled' } } } }, false],
+		['was deleted', {}, false],
+	])(
+		'a retry after a crash leaves the orders to the execution in the background only where that %s',
+		async (_, stored, keeps) => {
+			const items = prompts('a', 'b');
+			const parameters = { ...fromItem, wait: 'inAnotherWorkflow', ...waiting[1]?.[1] };
+			const { handed } = await runs.handOver(parameters, { ...first, items });
+			const kept = { executionId: '101', establishedAt: establishedAt + 1 };
+			await runs.handOver({ operation: 'durableKeepWaiting' }, { mode: 'integrated', kept, items: handed[0] });
+			await runs.dieAtTheEnd();
+			const again = await runs.handOver(parameters, { ...retry, items }, stored);
+			expect(again.error).toBeUndefined();
+			expect(again.json.map(({ execution_id: id }) => id)).toEqual(['101', '101']);
+			const states = again.handed[0]?.map((item) => orderOf(item).state);
+			expect([states, runs.sandbox.tasks.length]).toEqual([
+				keeps ? undefined : ['accepted', 'accepted'],
+				keeps ? 1 : 2,
+			]);
 		},
 	);
 });

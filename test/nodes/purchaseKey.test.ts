@@ -3,7 +3,8 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
-import { fromItem, inItems, outcomeOf, useJournal } from '../support/journalRuns.mts';
+import { fromItem, inItems, useJournal } from '../support/journalRuns.mts';
+import { orderOf } from '../support/orders.mts';
 import { hurry, pause, pngField, prompts, quick, runToEnter, type RunOptions } from '../support/nodes.mts';
 
 const runs = useJournal();
@@ -163,18 +164,21 @@ describe('a Purchase Key', () => {
 		},
 	);
 
-	test.each(['acrossRestarts', 'inAnotherWorkflow'])(
-		'with Wait = %s, an item with a Purchase Key is not bought, because such a run has no rows',
-		async (wait) => {
-			const options = { ...quick, purchaseKey: 'k' };
+	test.each([
+		['acrossRestarts', 'waiting'],
+		['inAnotherWorkflow', 'queued'],
+	])(
+		'with Wait = %s, an item with a Purchase Key that was bought before goes on with that task',
+		async (wait, status) => {
+			const items = [{ json: { prompt: 'a', key: `k ${wait}` } }];
+			await runs.run('image', keyed, { items });
+			await runs.rows();
 			const workflowId = { __rl: true, mode: 'id', value: 'other' };
-			const started = runs.begin('image', { ...fromItem, wait, workflowId, options }, { items: prompts('a') });
-			// n8n is asked if it can start the other workflow.
-			if (wait === 'inAnotherWorkflow')
-				started.additionalData.executeWorkflow = async () => await Promise.resolve({ executionId: '5', data: [null] });
-			const { error } = await outcomeOf(started);
-			expect(error?.message).toBe('A Purchase Key cannot be used together with this choice of Wait');
-			expect([runs.sandbox.requests.length, runs.tables.operations.length]).toEqual([0, 0]);
+			const { json, handed, error } = await runs.handOver({ ...keyed, wait, workflowId }, { items });
+			expect(error).toBeUndefined();
+			const [{ id }, ...others] = runs.sandbox.tasks as [{ id: string }];
+			expect([json[0]?.status, others]).toEqual([status === 'queued' ? 'in_progress' : status, []]);
+			expect(handed[0]?.map((item) => orderOf(item).task?.taskId)).toEqual([id]);
 		},
 	);
 });

@@ -1,8 +1,19 @@
 /** n8n's data tables, in memory, behind its Data Table node in a sub-execution. */
-import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type {
+	ExecuteWorkflowData,
+	IDataObject,
+	IExecuteFunctions,
+	INode,
+	INodeExecutionData,
+	IWorkflowBase,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
 
 /** Tests that put rows into a table by themselves may leave out the time. */
 export type Row = IDataObject & { id: number; createdAt?: string };
+
+/** n8n's engine runs a sub-workflow. */
+export type Execute = IWorkflowExecuteAdditionalData['executeWorkflow'];
 
 interface Table {
 	id: string;
@@ -57,6 +68,14 @@ export class DataTables {
 		_: unknown,
 		options: { inputData?: INodeExecutionData[]; doNotWaitToFinish?: boolean },
 	) => await this.execute(info, options.inputData, undefined, options);
+
+	/** The same, where n8n runs other sub-workflows, too. */
+	besides(others: Execute): Execute {
+		return async (info, additionalData, options) =>
+			info.code?.name === 'Gateway Purchases'
+				? ((await this.executeWorkflow(info, additionalData, options)) as ExecuteWorkflowData)
+				: await others(info, additionalData, options);
+	}
 
 	/** Removes all rows. The next one is number 1 again, as with SQLite. */
 	clear(): void {

@@ -1,12 +1,6 @@
 /** The nodes where they hand orders over, and the steps that take them: what n8n would run as sub-executions is only noted. */
-import type {
-	ExecuteWorkflowData,
-	IDataObject,
-	INodeExecutionData,
-	IRunExecutionData,
-	IWorkflowExecuteAdditionalData,
-} from 'n8n-workflow';
-import { DataTables } from './dataTables.mts';
+import type { ExecuteWorkflowData, IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import { DataTables, type Execute } from './dataTables.mts';
 import { start } from './engine.mts';
 import { toOptions, type RunOptions, type Sandbox } from './nodes.mts';
 
@@ -14,8 +8,6 @@ export type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Res
 
 /** n8n's data tables, with the rows of all runs of a test file. */
 export const tables = new DataTables();
-
-type Execute = IWorkflowExecuteAdditionalData['executeWorkflow'];
 
 /**
  * Starts a node with the purchase log on, without which nothing is handed over.
@@ -25,10 +17,7 @@ type Execute = IWorkflowExecuteAdditionalData['executeWorkflow'];
 export function startHandingOver(sandbox: Sandbox, parameters: IDataObject, options: RunOptions, others: Execute) {
 	const credential = { purchaseLog: true, ...options.credential };
 	const started = start(toOptions('image', sandbox, parameters, { ...options, credential }));
-	started.additionalData.executeWorkflow = async (info, additionalData, given) =>
-		info.code?.name === 'Gateway Purchases'
-			? ((await tables.executeWorkflow(info, additionalData, given)) as ExecuteWorkflowData)
-			: await others(info, additionalData, given);
+	started.additionalData.executeWorkflow = tables.besides(others);
 	return started;
 }
 

@@ -1,8 +1,8 @@
 /** Runs of nodes in n8n's engine with the journal in data tables, and n8n's death in the middle of them. */
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
 import { runTool } from './agent.mts';
-import { DataTables, type Row } from './dataTables.mts';
+import { DataTables, type Execute, type Row } from './dataTables.mts';
 import { pause, quick, quickSandbox, startGateway, type Kind, type RunOptions, type Sandbox } from './nodes.mts';
 import { ProcessedData, useProcessedData } from './processedData.mts';
 
@@ -48,10 +48,28 @@ class JournalRuns {
 		this.go({ tables: new DataTables(), record: new ProcessedData() });
 	}
 
-	begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+	/** @param others plays the sub-workflows that are not the journal's */
+	begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}, others?: Execute) {
 		const started = startGateway(kind, this.sandbox, parameters, { credential: BY_DEFAULT, ...options });
-		started.additionalData.executeWorkflow = this.tables.executeWorkflow as never;
+		const { executeWorkflow } = this.tables;
+		started.additionalData.executeWorkflow = others ? this.tables.besides(others) : (executeWorkflow as never);
 		return started;
+	}
+
+	/**
+	 * A run, or a step of one, that hands its orders to another execution, which is only noted.
+	 *
+	 * @param stored the data that n8n has of other executions, by their IDs
+	 */
+	async handOver(parameters: IDataObject, options: RunOptions, stored: Record<string, object> = {}) {
+		const handed: INodeExecutionData[][] = [];
+		const started = this.begin('image', parameters, options, async (_, __, { inputData = [] }) => {
+			if (inputData.length > 0) handed.push(inputData);
+			return await Promise.resolve({ executionId: '101', data: [null], waitTill: new Date(4e12) });
+		});
+		started.additionalData.getRunExecutionData = async (id) =>
+			await Promise.resolve(stored[id] as IRunExecutionData | undefined);
+		return { handed, ...(await outcomeOf(started)) };
 	}
 
 	async run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {

@@ -1,0 +1,196 @@
+/** The executions that a run is handed to: a supervisor, and the pollers that it starts one after the other, in n8n's engine. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { useJournal, fromItem, inItems } from '../support/journalRuns.mts';
+import { prompts, quick, type RunOptions } from '../support/nodes.mts';
+import { detailsOf, handOverIn, orderOf } from '../support/orders.mts';
+
+const runs = useJournal();
+
+const waiting = { ...fromItem, wait: 'acrossRestarts' };
+const onFail = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+
+let milliseconds = Date.now();
+
+/** The orders as the node hands them over. */
+async function handOver(items: INodeExecutionData[], options: RunOptions = {}, more: IDataObject = {}) {
+	const kept = { executionId: '1', establishedAt: milliseconds++ };
+	const { handed } = await runs.handOver({ ...waiting, ...more }, { mode: 'trigger', kept, items, ...options });
+	return handed[0] ?? [];
+}
+
+interface Round {
+	/** The memory of the supervisor after the round before. */
+	flow?: IDataObject;
+	/** What n8n has of the poller of that round. */
+	dead?: object;
+	mode?: 'integrated' | 'retry';
+}
+
+/** A round of the supervisor: the orders that it gives to the next poller, or those that it has ended. */
+async function supervise(items: INodeExecutionData[], { flow, dead, mode = 'integrated' }: Round = {}) {
+	const contextData = flow && { flow: { ...flow, polledBy: '102' } };
+	const kept = { executionId: '101', contextData };
+	const step = { operation: 'durableKeepWaiting' };
+	const { handed, data } = await runs.handOver(step, { mode, kept, items }, dead && { 102: dead });
+	return {
+		given: handed[0] ?? [],
+		ended: data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [],
+		flow: data.executionData?.contextData.flow as IDataObject,
+	};
+}
+
+/** A poller, until it has nothing left to do. */
+async function poll(items: INodeExecutionData[], executionId = '102') {
+	const kept = { executionId };
+	const { data } = await runs.handOver({ operation: 'durablePollTasks' }, { mode: 'integrated', kept, items });
+	await runs.rows();
+	return endsOf(data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? []);
+}
+
+/** Each order as its end, and the reason of an error. */
+const endsOf = (items: INodeExecutionData[]) =>
+	items.map((item) => {
+		const { state, end } = orderOf(item);
+		return end?.error?.details.reason?.name ?? end?.as ?? state;
+	});
+
+const prompted = () => runs.sandbox.tasks.map(({ body }) => String(body.prompt).slice(0, 1)).join('');
+
+test('each poller has a lease that its supervisor has written, and goes on with the numbers of the run', async () => {
+	const { given } = await supervise(await handOver(prompts('a', 'b', 'c')));
+	expect(handOverIn(given)?.claim).toEqual({ lease: expect.stringMatching(/^101-poller0-/), isReplayed: false });
+	expect(await poll(given)).toEqual(['done', 'done', 'done']);
+	const rows = await runs.rows();
+	expect(rows.filter(({ state }) => state === 'lease').map(({ execution, first }) => [execution, first])).toEqual([
+		['1', '1'],
+		['101', '1'],
+	]);
+	const sent = rows.filter(({ state }) => state === 'submitting');
+	expect(sent.map(({ execution, number, item, node, workflow }) => [execution, number, item, node, workflow])).toEqual([
+		['1', 0, 0, 'Node', 'wf'],
+		['102', 1, 1, 'Node', 'wf'],
+		['102', 2, 2, 'Node', 'wf'],
+	]);
+});
+
+test('after a death, the next poller has a lease of its own, and delivers what the dead one has bought', async () => {
+	const start = await handOver(prompts('a', 'b', 'c'));
+	const { given, flow } = await supervise(start);
+	await poll(given);
+	const next = await supervise(start, { flow });
+	expect(handOverIn(next.given)?.claim).toEqual({ lease: expect.stringMatching(/^101-poller1-/), isReplayed: true });
+	expect(next.given.map((item) => orderOf(item).state)).toEqual(['accepted', 'planned', 'planned']);
+	expect(await poll(next.given, '103')).toEqual(['done', 'done', 'done']);
+	expect(prompted()).toBe('abc');
+});
+
+/** A poller as n8n has it that has saved these orders when it slept. */
+const asleepWith = (rows: INodeExecutionData[]) => ({
+	resultData: { runData: {} },
+	executionData: { contextData: { 'node:Poll Tasks': { rows } } },
+});
+
+test.each([[{}], [{ settings: onFail }]])(
+	'an ID that n8n has saved counts where the rows are gone, and nothing without an ID is sent (%j)',
+	async (options) => {
+		const start = await handOver(prompts('a', 'b'), options);
+		const { given, flow } = await supervise(start);
+		runs.tables.clear();
+		const next = await supervise(start, { flow, dead: asleepWith(given) });
+		expect(handOverIn(next.given)?.claim?.gap).toMatch(/^Rows of this run are missing/);
+		expect(await poll(next.given, '103')).toEqual(['done', 'outcomeStillUnknown']);
+		expect(prompted()).toBe('a');
+	},
+);
+
+test.each([
+	['with Stop Workflow, it holds back', {}, 'notSubmitted', 'ab'],
+	['with Continue, it does not hold back', inItems, 'done', 'abc'],
+])('a task that has failed before a death: %s what is still to be submitted', async (_, options, end, bought) => {
+	const start = await handOver(prompts('a', 'b [[sandbox fail]]', 'c'), options);
+	const { given, flow } = await supervise(start);
+	const [first, failing] = given as [INodeExecutionData, INodeExecutionData];
+	// The dead poller comes to the second item only.
+	expect((await poll([first, failing])).at(-1)).toBe('taskFailed');
+	const next = await supervise(start, { flow });
+	expect(await poll(next.given, '103')).toEqual(['done', 'taskFailed', end]);
+	expect(prompted()).toBe(bought);
+});
+
+describe('Retry On Fail', () => {
+	test.each<[string, string[], RunOptions['settings'], string]>([
+		['submits what has failed again, as often as the node says', ['a [[sandbox fail]]'], onFail, 'aaa'],
+		[
+			'does so with Continue where the first item has failed',
+			['a [[sandbox fail]]', 'b'],
+			{ ...onFail, ...inItems.settings },
+			'abaa',
+		],
+		[
+			'does nothing with Continue where another item has failed: n8n would not run the node again',
+			['a', 'b [[sandbox fail]]'],
+			{ ...onFail, ...inItems.settings },
+			'ab',
+		],
+		['is off', ['a [[sandbox fail]]'], {}, 'a'],
+	])('in the database, it %s', async (_, texts, settings, bought) => {
+		const { given } = await supervise(await handOver(prompts(...texts), { settings }));
+		await poll(given);
+		expect(prompted()).toBe(bought);
+	});
+
+	test('the tries of dead pollers count', async () => {
+		const start = await handOver(prompts('a [[sandbox fail]]'), { settings: onFail });
+		const { given, flow } = await supervise(start);
+		await poll(given);
+		const next = await supervise(start, { flow });
+		expect(await poll(next.given, '103')).toEqual(['taskFailed']);
+		expect(prompted()).toBe('aaa');
+	});
+});
+
+describe('the end of a supervisor', () => {
+	const over = { rounds: 50 };
+
+	test('what the rows tell has its ID, and what was surely not sent says so', async () => {
+		const start = await handOver(prompts('a', 'b', 'c'));
+		const { given, flow } = await supervise(start);
+		const [first, second] = given as [INodeExecutionData, INodeExecutionData];
+		await poll([first, second]);
+		const { ended, given: none } = await supervise(start, { flow: { ...flow, ...over } });
+		expect(none).toEqual([]);
+		expect(endsOf(ended)).toEqual(['waitingInterrupted', 'waitingInterrupted', 'submissionStopped']);
+		expect(ended.map((item) => orderOf(item).task?.taskId)).toEqual([
+			...runs.sandbox.tasks.map(({ id }) => id),
+			undefined,
+		]);
+	});
+
+	test('where the rows are gone, an order without an ID may have been sent', async () => {
+		const start = await handOver(prompts('a', 'b'));
+		const { flow } = await supervise(start);
+		runs.tables.clear();
+		const { ended } = await supervise(start, { flow: { ...flow, ...over } });
+		expect(endsOf(ended)).toEqual(['waitingInterrupted', 'outcomeStillUnknown']);
+	});
+
+	test.each<[string, Round]>([
+		['its time is over', {}],
+		['a person has stopped its poller', { dead: { resultData: { runData: {}, error: { reason: 'manual' } } } }],
+	])('no further poller is started once %s', async (_, round) => {
+		const start = await handOver(prompts('a', 'b'));
+		const { flow } = await supervise(start);
+		const { gateway_run: facts } = detailsOf(start[0] as INodeExecutionData) as { gateway_run: IDataObject };
+		if (round.dead === undefined) facts.deadlineMs = Date.now() - 1;
+		const { given, ended } = await supervise(start, { flow, ...round });
+		expect([given, endsOf(ended)]).toEqual([[], ['waitingInterrupted', 'submissionStopped']]);
+	});
+
+	test('a person’s retry of it goes on with what has an ID, and submits nothing else', async () => {
+		const start = await handOver(prompts('a', 'b'));
+		await supervise(start);
+		const { given } = await supervise(start, { mode: 'retry' });
+		expect(await poll(given, '103')).toEqual(['done', 'outcomeStillUnknown']);
+		expect(prompted()).toBe('a');
+	});
+});
