@@ -340,7 +340,10 @@ function wrongDoubts(origin: Origin, n8n: N8n, attempts: Attempt[]): string[] {
 		if (each === undefined) return [];
 		const names = namesIn(each, round);
 		return items.flatMap(({ json }, index) => {
-			if (!IN_DOUBT.includes(String(json.code)) || JSON.stringify(json).includes('could not read')) return [];
+			const text = JSON.stringify(json);
+			if (!IN_DOUBT.includes(String(json.code)) || text.includes('could not read')) return [];
+			// Where the table could not be made, the run has none.
+			if (origin.drawn.table?.failing !== undefined && text.includes('before it could record')) return [];
 			const name = names[index] ?? '';
 			const own = attempts.filter((attempt) => attempt.name === name);
 			// That one has its task.

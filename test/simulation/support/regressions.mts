@@ -315,4 +315,13 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			},
 		},
 	},
+	{
+		name: 'a stop does not wait for the lease of a poller, where the table does not answer',
+		drawn: {
+			...PLAIN,
+			items: [{ ...item(), copies: 2 }],
+			...{ wait: 'acrossRestarts', executions: 2, requestsPerSecond: 1, table: { failing: [9] } },
+			...{ stopDuring: 'between the lease of a poller and its start', randomness: 1514553586 },
+		},
+	},
 ];
