@@ -59,8 +59,6 @@ export const HINTS = {
 		`Across Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set Wait of Generate to In Another Workflow.`,
 	awakeWithoutRows: ({ why }: { why: string }) =>
 		`Across Restarts has no effect here: it needs the data table ${TABLE_NAME}, and ${why}. So the node waits in memory.`,
-	awakeInDoubt: () =>
-		'Across Restarts has no effect in this retry: it is not known what an earlier try has submitted. So the node waits in memory.',
 	awakeRefused: ({ words }: { words: string }) =>
 		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
