@@ -95,7 +95,10 @@ export async function saveChain(
 }
 
 /** Makes the workflow active. It has not been executed yet. */
-export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
+export async function prepareBatch(
+	target: Pick<Target, 'rest' | 'credential' | 'sandbox' | 'url'>,
+	order: Order,
+): Promise<Batch> {
 	const { name, survives, logs, hangs, hangsFor = 'never', isBackwards, places, hasTwoModels } = order;
 	const options = { ...order.options, ...(places === undefined ? {} : { concurrentTasks: places }) };
 	// What is in doubt must not hide what has arrived.
@@ -141,7 +144,7 @@ export async function startBatch({ url, prompts }: Batch): Promise<void> {
 }
 
 /** Of the batch, in the order in which they were accepted. */
-export const tasksOf = ({ sandbox }: Target, { prompts }: Pick<Batch, 'prompts'>) =>
+export const tasksOf = ({ sandbox }: Pick<Target, 'sandbox'>, { prompts }: Pick<Batch, 'prompts'>) =>
 	sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 
 /** The creating requests of the batch, accepted or not. */

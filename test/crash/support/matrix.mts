@@ -89,6 +89,8 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		await areHeld(early);
 		await areHeld(await startAll('awake'));
 		await areHeld(await startAll('last'));
+		await areHeld(await startAll('canary'));
+		await areHeld(await startAll('moving'));
 		const asleep = new Set(await asleepWorkflows(target));
 		endedAtMs = Date.now();
 		await target.end(signal);

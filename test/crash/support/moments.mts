@@ -26,9 +26,10 @@ export interface Moment {
 	isNotCalled?: boolean;
 	/**
 	 * `early`: it has to sleep first. `late`: it stays as it is. `awake`: its tasks finish soon. `last`: n8n ends as soon as it
-	 * is there, before the node gives up the answer that it waits for (two minutes).
+	 * is there, before the node gives up the answer that it waits for (two minutes). `canary`: after all others, so that its first
+	 * request leaves within two seconds; otherwise everything is handed over unsent. `moving`: it is held by nothing.
 	 */
-	start: 'early' | 'late' | 'awake' | 'last';
+	start: 'early' | 'late' | 'awake' | 'last' | 'canary' | 'moving';
 	/** True once it is at this moment, held there. */
 	isReached: (target: Target, batch: Batch) => boolean | Promise<boolean>;
 }
@@ -78,7 +79,7 @@ export const moments: Moment[] = [
 		words: 'after the first creating request was sent, before the service has accepted it',
 		row: 'first',
 		prompts: (name, hang) => [`${name} [[sandbox duration=2s create=slow:${hang}]]`],
-		start: 'last',
+		start: 'canary',
 		isReached: (target, batch) => creationsOf(target, batch).length === 1,
 	},
 	{
@@ -86,7 +87,7 @@ export const moments: Moment[] = [
 		words: 'after the service has accepted it, before its answer has arrived',
 		row: 'first',
 		prompts: (name, hang) => [`${name} [[sandbox duration=2s create=slow:${hang}!after]]`],
-		start: 'last',
+		start: 'canary',
 		isReached: areAccepted,
 	},
 	{
@@ -99,7 +100,7 @@ export const moments: Moment[] = [
 			`${name} 3 [[sandbox duration=2s]]`,
 		],
 		hasTwoModels: true,
-		start: 'last',
+		start: 'canary',
 		// With Across Restarts, the third one is submitted when all have fallen asleep.
 		isReached: async (target, batch) =>
 			creationsOf(target, batch).length === (batch.survives ? 2 : 3) && (await areSaved(target, batch)),
@@ -110,7 +111,7 @@ export const moments: Moment[] = [
 		row: 'rest',
 		prompts: (name) => Array.from({ length: 40 }, (_, item) => `${name} ${item + 1} [[sandbox duration=2s]]`),
 		isSlow: true,
-		start: 'last',
+		start: 'moving',
 		isReached: (target, batch) => tasksOf(target, batch).length >= 12,
 	},
 	{
