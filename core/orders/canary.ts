@@ -1,4 +1,3 @@
-import type { Clock } from '../clock';
 import { asGatewayError } from '../errors';
 import { endWithError, type Ports } from './advance';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';

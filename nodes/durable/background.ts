@@ -57,7 +57,7 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	const data = await readData(context, executionId);
 	if (data === undefined || hasFailed(data)) return;
 	// An execution that is awake may not be saved yet.
-	const kept = salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main[0]);
+	const kept = salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main?.[0]);
 	const items = kept && new Set(kept.map(({ item }) => item));
 	for (const order of orders) {
 		if (executionOf(run, background, order) !== undefined) continue;
