@@ -168,9 +168,10 @@ export class Journal implements WriteAhead {
 	}
 
 	/** The run as the executions need it that it is handed to. */
-	get toHandOver(): Required<Pick<HandedOverRun, 'first' | 'nextNumber' | 'isMarked'>> & { lease?: string } {
+	get toHandOver(): Pick<HandedOverRun, 'first' | 'nextNumber' | 'isMarked'> & { lease?: string; table?: string } {
 		const { first, nextNumber, isMarked = false, isClaimed, leases } = this.memory;
-		return { first, nextNumber, isMarked, ...(isClaimed && { lease: leases.at(-1) }) };
+		const { id: table } = this.ports.table;
+		return { first, nextNumber, isMarked, ...(isClaimed && { lease: leases.at(-1) }), ...(table && { table }) };
 	}
 
 	/** The journal of an execution that has handed its run over, and goes on with it all the same. */

@@ -17,6 +17,8 @@ export interface Look {
 export interface JournalTable {
 	/** The highest number of a row that this process had seen when the execution began. */
 	readonly seenId: number;
+	/** The ID of the table, as soon as it is known: a person may rename it, and then another one has the name. */
+	readonly id?: string;
 	/**
 	 * Adds rows, waits until everybody can see them, and reads all rows with these claims, the newest first. Rejects where the rows
 	 * may or may not be there; with `NoTableError` where they surely are not, because there is no table for them.

@@ -33,6 +33,8 @@ const runSchema = z.object({
 	isMarked: z.boolean(),
 	/** Its lease, where it has written one: as long as that is there, the table was not cleared. */
 	lease: z.string().max(2000).optional(),
+	/** The ID of the table with its rows. */
+	table: z.string().max(200).optional(),
 });
 
 /** The claim of a poller, which its supervisor has made before it has started it. */

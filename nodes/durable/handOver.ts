@@ -1,4 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { untilAborted } from '../../core/abort';
 import { asGatewayError } from '../../core/errors';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
@@ -35,11 +36,12 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 	const id = await startSleeping(run, orders, { ...facts, outermost: await outermostOf(context) });
 	if (id === undefined) return undefined;
 	run.ledger.handedOver(orders);
-	run.hints.add(HINTS.asleep({ id }));
+	if (id !== '') run.hints.add(HINTS.asleep({ id }));
 	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
 	const items = orders.map(toPlaceholder);
 	// When a person stops and then retries this execution, n8n passes on what it has stored as the input of this node.
 	context.getExecuteData().data = { main: [items] };
+	if (id === '') return [];
 	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
 }
 
@@ -79,14 +81,14 @@ function toOrder({ order, error, prompt }: Worked, index: number): Order {
 	return { ...refused, ...(prompt && { prompt }), ...(input && { input }), ...(task && { task }) };
 }
 
-/** Returns the execution that sleeps; undefined where n8n does not run it. */
+/** Returns the execution that sleeps; empty where a person has stopped this one meanwhile, undefined where n8n does not run it. */
 async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promise<string | undefined> {
 	const { context } = run;
 	const node = context.getNode();
 	try {
 		const code = waitAndOutputResults(workerOf(context), onErrorOf(context));
 		const items = withHandOver(toOrderItems(orders), facts);
-		const { executionId, waitTill } = await context.executeWorkflow({ code }, items, undefined, {
+		const starting = context.executeWorkflow({ code }, items, undefined, {
 			parentExecution: {
 				executionId: context.getExecutionId(),
 				workflowId: String(context.getWorkflow().id),
@@ -94,8 +96,11 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 			},
 			returnLastRunOnly: true,
 		});
-		if (!waitTill) throw new Error('it did not fall asleep');
-		return executionId;
+		// A stop does not wait for n8n's database. The execution that is being started finds that no other waits for it.
+		const started = await untilAborted(starting, context.getExecutionCancelSignal());
+		if (started === undefined) return '';
+		if (!started.waitTill) throw new Error('it did not fall asleep');
+		return started.executionId;
 	} catch (thrown) {
 		// The tasks are paid for: whatever n8n does not allow, their results are wanted.
 		const why = thrown instanceof Error ? thrown.message : String(thrown);

@@ -34,12 +34,12 @@ export async function claimPoller(
 	{ run }: RunHandedOver,
 	leases: { lease: string; lastLease?: string },
 ): Promise<PollerClaim> {
-	const { first, establishedAtMs } = run;
+	const { first, establishedAtMs, table } = run;
 	return await claimForPoller({
 		...leases,
 		columns: { ...columnsOf(context, run), first },
 		identity: identityOf(context, run),
-		table: new N8nJournalTable(context, () => {}, Number(establishedAtMs)),
+		table: new N8nJournalTable(context, () => {}, Number(establishedAtMs), table),
 		clock: realClock,
 	});
 }
@@ -59,11 +59,11 @@ export function journalHandedOver(
 	{ run, claim }: RunHandedOver,
 	{ store, rows, tell, isWanted }: Keeping,
 ): { journal: Journal; ledger: OrderLedger } {
-	const { runIndex, establishedAtMs, first, nextNumber, isMarked } = run;
+	const { runIndex, establishedAtMs, first, nextNumber, isMarked, table: tableId } = run;
 	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex });
 	const journal = journalOf(context, {
 		...writeAheadOfRun(context, ledger, establishedAtMs),
-		...{ ledger, rows, tell, isWanted },
+		...{ ledger, rows, tell, isWanted, tableId },
 		columns: columnsOf(context, run),
 		identity: identityOf(context, run),
 		handedOver: { first, nextNumber, isMarked, claim },

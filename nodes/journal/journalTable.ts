@@ -61,13 +61,15 @@ export class N8nJournalTable implements JournalTable {
 	/**
 	 * @param tell is told why rows for which no request waits are missing
 	 * @param beganAtMs the time at which the first try of the execution began; unix milliseconds
+	 * @param ofRun the ID of the table that the run has used in other executions: it keeps it, also where a person has renamed it
 	 */
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly tell: (why: string) => void,
 		beganAtMs: number,
+		private readonly ofRun?: string,
 	) {
-		this.seenIn = knownTable(context);
+		this.seenIn = ofRun ?? knownTable(context);
 		this.seenId = seenBefore(this.seenIn ?? '', beganAtMs);
 		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
 		this.later = new LaterRows({
@@ -132,9 +134,13 @@ export class N8nJournalTable implements JournalTable {
 	}
 
 	private async findTable(): Promise<string> {
-		const table = await findTable(this.context);
+		const table = this.ofRun ?? (await findTable(this.context));
 		this.lastTable = table;
 		return table;
+	}
+
+	get id(): string | undefined {
+		return this.lastTable ?? this.ofRun;
 	}
 
 	/** The numbers of another table say nothing about the rows of this one. */

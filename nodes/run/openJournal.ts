@@ -66,11 +66,13 @@ export interface JournalParts
 	/** n8n's table of processed data. */
 	store?: WriteAheadStore;
 	rows: { budget: JournalPorts['rows']; pace: JournalPorts['pace'] };
+	/** See `N8nJournalTable`. */
+	tableId?: string;
 }
 
 /** The journal of a run in n8n's data table. */
 export function journalOf(context: IExecuteFunctions, parts: JournalParts): Journal {
-	const { writeAhead, store, rows, ...ports } = parts;
+	const { writeAhead, store, rows, tableId, ...ports } = parts;
 	const { scope } = writeAhead;
 	const beganAtMs = Number(ports.identity.establishedAtMs);
 	return new Journal({
@@ -78,7 +80,7 @@ export function journalOf(context: IExecuteFunctions, parts: JournalParts): Jour
 		isRetry: scope.isRetry,
 		// The wait of a run that was handed over ends before rows are removed.
 		isOld: ports.handedOver === undefined && mayLackOldRows(beganAtMs),
-		table: new N8nJournalTable(context, ports.tell, beganAtMs),
+		table: new N8nJournalTable(context, ports.tell, beganAtMs, tableId),
 		marks: new Marks(scope, writeAhead, store),
 		withoutRows: writeAhead,
 		rows: rows.budget,

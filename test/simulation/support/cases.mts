@@ -2,7 +2,7 @@ import type { Waiting } from '../../../nodes/form/fields';
 import type { Moment } from './moments.mts';
 import { ANYWHERE, Draw, drawCrash, OF_POLLERS, WITH_ROWS } from './draw.mts';
 import type { TableFate } from './tableFate.mts';
-import { drawTroubles } from './troubles.mts';
+import { drawDeadPollers, drawTroubles } from './troubles.mts';
 
 /**
  * A case: a workflow and its settings, the faults that each request meets, and the moments at which n8n dies. Plain
@@ -318,6 +318,7 @@ function drawUsual(draw: Draw): Case {
 	if (hasRows && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(5))
 		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
 	if (isMany && draw.oneIn(8)) return { ...drawn, ...drawGivenUp(draw) };
+	if (survives && hasRows && draw.oneIn(2)) return { ...drawn, ...drawDeadPollers(draw) };
 	if (mayMove(drawn) && draw.oneIn(12)) return { ...drawn, ...drawMoved(draw, drawn) };
 	return hasTrouble(drawn)
 		? drawn

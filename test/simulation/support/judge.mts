@@ -262,7 +262,8 @@ function waitedInVain({ origin: { drawn, silences }, tasks, tries }: Evidence): 
 	return items.flatMap(({ task_id: id, code, waited_seconds: seconds }) => {
 		const { further, polls = [] } = (tasks.find((task) => task.id === id)?.body ?? {}) as Partial<TaskPlan>;
 		if (further === undefined) return [];
-		const isTooLong = code === 'timed_out';
+		// Across restarts, the timeout counts for all tries.
+		const isTooLong = code === 'timed_out' && !(isDurable(drawn) && drawn.maxTries > 1);
 		const isCalm = polls.every((poll) => poll === 'ok') && polls.length <= 1;
 		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS)
 			? [`${String(id)} was waited for ${String(seconds)} s, although each answer was ${further}`]

@@ -301,4 +301,27 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 724088555,
 		},
 	},
+	{
+		name: 'a table that is renamed stays the table of a run that sleeps',
+		drawn: {
+			...PLAIN,
+			items: [item(), { ...item(), copies: 2 }],
+			...{ wait: 'acrossRestarts', engine: 'workers', concurrentTasks: 1, onError: 'continueErrorOutput' },
+			...{
+				pollIntervalSeconds: 200,
+				timeoutMinutes: 60,
+				table: { events: [{ does: 'rename', afterUses: 7 }] },
+				randomness: 669288881,
+			},
+		},
+	},
+	{
+		name: 'a stop does not wait for the lease of a poller, where the table does not answer',
+		drawn: {
+			...PLAIN,
+			items: [{ ...item(), copies: 2 }],
+			...{ wait: 'acrossRestarts', executions: 2, requestsPerSecond: 1, table: { failing: [9] } },
+			...{ stopDuring: 'between the lease of a poller and its start', randomness: 1514553586 },
+		},
+	},
 ];

@@ -1,5 +1,5 @@
 /** Cases that are worst for what is known of purchases only by their rows. */
-import type { Case, Crash } from './cases.mts';
+import type { Case, Crash, PostPlan } from './cases.mts';
 import { ANYWHERE, drawCrash, OF_POLLERS, WITH_ROWS, type Draw } from './draw.mts';
 import { drawTableFate } from './tableFate.mts';
 
@@ -19,6 +19,55 @@ export function drawTroubles(draw: Draw, drawn: Case): Partial<Case> {
 	if (kind > 8) return {};
 	const table = drawTableFate(draw, crashes.length > 0);
 	return crashes.length > 0 ? { table, ...isRetried } : { table };
+}
+
+const POLLED = ['0s', '2s', '9s', '45s', '300s'];
+const SOMETIMES = [
+	'429:3',
+	'429:60',
+	'500',
+	'500!after',
+	'reset!after',
+	'503:2',
+	'slow:20s',
+	'slow:200s!after',
+	'402',
+	'400',
+];
+
+/** Several orders, and pollers that die or stand still one after the other. */
+export function drawDeadPollers(draw: Draw): Partial<Case> {
+	const isCalm = draw.oneIn(2);
+	const isFine = () => isCalm || !draw.oneIn(4);
+	const post = (): PostPlan => {
+		const fails = isFine()
+			? ''
+			: ` fail=${draw.from('internal_error', 'generation_failed', 'content_policy_violation')}`;
+		const task = { directives: `duration=${draw.from(...POLLED)}${fails}`, polls: [] };
+		return { answer: isFine() ? 'ok' : draw.from(...SOMETIMES), task };
+	};
+	const item = () => ({
+		copies: draw.oneIn(6) ? 2 : 1,
+		plan: { posts: draw.list(draw.from(1, 2, 3), post), files: [] },
+	});
+	const moments = draw.oneIn(3) ? [...OF_POLLERS, ...WITH_ROWS, ...ANYWHERE] : OF_POLLERS;
+	const crash = (): Crash => {
+		const dies = {
+			...drawCrash(draw, moments),
+			afterSteps: 1 + draw.upTo(draw.from(5, 60, 400)),
+			...(draw.oneIn(1.5) ? { during: draw.from(...moments) } : {}),
+		};
+		if (!draw.oneIn(3)) return dies;
+		const silentMs = draw.upTo(draw.from(5000, 60_000, 300_000));
+		return { ...dies, silentMs, ...(draw.oneIn(5) ? { isUnnoticed: true } : {}) };
+	};
+	return {
+		items: draw.list(draw.from(1, 2, 3, 4, 6), item),
+		crashes: draw.list(draw.from(1, 1, 2, 3, 4), crash),
+		...{ concurrentTasks: draw.from(1, 2, 50), requestsPerSecond: draw.from(60, 5, 1) },
+		...{ timeoutMinutes: draw.from(60, 60, 10), rounds: draw.oneIn(8) ? 2 : 1, volatilePrompt: false },
+		...(draw.oneIn(1.5) ? { stopAtMs: undefined, stopDuring: undefined } : {}),
+	};
 }
 
 /** All orders of a run are refused at once, when they have their rows. */
