@@ -30,6 +30,7 @@ const waysOf = (victim: Victim): Way[] => (victim === 'n8n' ? ['with', 'log', 'w
 
 interface Held {
 	moment: Moment;
+	way: Way;
 	batch: Batch;
 }
 
@@ -39,6 +40,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	const ways = waysOf(victim);
 	let target: Target;
 	let endedAtMs = 0;
+	let asleep = new Set<string>();
 	const held: Held[] = [];
 	const outcomes = new Map<string, Outcome>();
 
@@ -79,7 +81,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 					},
 				);
 				if (moment.isNotCalled) target.door.holdFor(batch.workflowId);
-				held.push({ moment, batch });
+				held.push({ moment, way, batch });
 			}
 		}
 		const startedAtMs = Date.now();
@@ -91,7 +93,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		await areHeld(await startAll('last'));
 		await areHeld(await startAll('canary'));
 		await areHeld(await startAll('moving'));
-		const asleep = new Set(await asleepWorkflows(target));
+		asleep = new Set(await asleepWorkflows(target));
 		endedAtMs = Date.now();
 		await target.end(signal);
 		// Nobody has to wait any more for what has held the executions at their moments.
@@ -144,9 +146,12 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	if (victim !== 'worker' || signal === 'SIGKILL')
 		test(`${title}: the table in docs/durability.md says what was seen`, () => {
 			assert.equal(failures.size, 0);
-			const seen = moments.flatMap(({ key, row }) =>
-				ways.map((way) => ({ row, way, outcome: outcomes.get(`${key}-${way}`) as Outcome })),
-			);
+			// Where the first request has left late, everything was handed over before it.
+			const isMissed = ({ moment, batch }: Held) =>
+				moment.start === 'canary' && batch.survives && asleep.has(batch.workflowId);
+			const seen = held
+				.filter((each) => !isMissed(each))
+				.map(({ moment: { row }, way, batch }) => ({ row, way, outcome: outcomes.get(batch.name) as Outcome }));
 			checkPage(victim, seen, { mayWrite: signal === 'SIGKILL' });
 		});
 }

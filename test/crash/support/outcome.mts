@@ -61,7 +61,8 @@ export async function outcomeOf(
 		assert.deepEqual(accepted, [], `${name}: n8n knows nothing of an execution that has bought`);
 		return NOTHING;
 	}
-	const alone = await readResult(target, batch, parent, endedAtMs);
+	const read = await readResult(target, batch, parent, endedAtMs);
+	const alone = read === 'unknown' && batch.survives && asleep.has(batch.workflowId) ? 'doubtful' : read;
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
 
 	const log = target.log();

@@ -82,7 +82,7 @@ export const intentsOf = (prompt: string) => /^(\w+) (\d+) /.exec(prompt)?.slice
 /** Two triggers that start in the same moment have the same start. */
 const START_MS = 'Math.round(Date.parse($json.timestamp) / 10000) * 10000';
 
-/** Where the node waits in memory, each is the Purchase Key of its item, too. */
+/** Each is the Purchase Key of its item, too. */
 const prompts = (name: string) => `={{ ${JSON.stringify([...kinds, ...kinds])}
 	.slice(Math.floor(${START_MS} / ${60_000 * EVERY_MINUTES}) * ${SHIFT} % ${kinds.length})
 	.slice(0, ${ITEMS})
@@ -95,10 +95,7 @@ export interface Scheduled {
 	inBackground: boolean;
 }
 
-/**
- * The names of the workflows. Those named `twin` run together, wait in memory and ask for the same with Purchase Keys, those named
- * `background` hand their results to another workflow.
- */
+/** The names of the workflows. Those named `twin` run together and ask for the same, those named `background` hand their results to another workflow. */
 const WORKFLOWS = [
 	...['survive1', 'survive2', 'survive3', 'survive4', 'survive5'],
 	...['twin', 'twin'],
@@ -122,7 +119,7 @@ export async function schedule(target: Signed): Promise<{ scheduled: Scheduled[]
 		const atSecond = Math.floor((names.indexOf(name) * 60 * EVERY_MINUTES) / names.length);
 		const workflowId = await saveChain(target, name, [
 			...triggerNodes(name, atSecond),
-			...buyers(inBackground ? 'background' : name === 'twin' ? 'memory' : 'sleep', receiverId),
+			...buyers(inBackground ? receiverId : undefined),
 		]);
 		await activate(target, workflowId);
 		scheduled.push({ name, workflowId, inBackground });
@@ -165,15 +162,12 @@ const triggerNodes = (name: string, atSecond: number): TestNode[] => [
 
 const ASKED = '$("Split").item.json.prompt';
 
-/** They survive restarts in the workflow, or in the background; in memory, the rows of their Purchase Keys do. */
-function buyers(waitIn: 'sleep' | 'background' | 'memory', receiverId: string): TestNode[] {
-	const options = {
-		timeoutMinutes: TIMEOUT_MINUTES,
-		...(waitIn === 'memory' ? { purchaseKey: `={{ ${ASKED} }}` } : {}),
-	};
+/** They survive restarts in the workflow, or in the background. */
+function buyers(receiverId?: string): TestNode[] {
+	const options = { timeoutMinutes: TIMEOUT_MINUTES, purchaseKey: `={{ ${ASKED} }}` };
 	const settings = { onError: 'continueRegularOutput', retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
-	const nodes = buyingNodes({ survives: waitIn === 'sleep', options }, settings);
-	if (waitIn !== 'background') return nodes;
+	const nodes = buyingNodes({ survives: receiverId === undefined, options }, settings);
+	if (receiverId === undefined) return nodes;
 	const handOver = {
 		wait: 'inAnotherWorkflow',
 		workflowId: { __rl: true, mode: 'id', value: receiverId },
