@@ -39,8 +39,8 @@ export const createdTokens = new WeakMap<object, Map<string, TokenRecord>>();
 /** Ledgers of tool calls that n8n makes as functions, by their arguments. Gone with these. */
 export const toolCallStores = new WeakMap<object, Record<string, unknown>>();
 
-/** Orders that an execution advances while n8n saves it in between, by its memory. Gone with it. */
-export const liveOrders = new WeakMap<object, object>();
+/** The times at which n8n would have started another workflow for a node, in Unix milliseconds: at most 1,000. */
+export const startableWorkflows = new Map<string, number>();
 
 /** The last access to n8n's table of processed data, by row. Only rows in use have one. */
 export const lastTurns = new Map<string, Promise<void>>();

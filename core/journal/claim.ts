@@ -27,11 +27,9 @@ export const isOfPoller = (lease: string) => /-poller\d+-[^-]*$/.test(lease);
 /** In the names of leases whose execution has handed its run over, and goes on with it all the same. */
 export const TAKEN_BACK = 'back';
 
-const TAKEN_BACK_NAME = new RegExp(`-${TAKEN_BACK}\\d+$`);
-
 /** True for the lease of a first try: a witness, which outranks no other, unless it has taken its run back. */
 export const isWitness = ({ execution, first, attempt }: Pick<StoredRow, 'execution' | 'first' | 'attempt'>) =>
-	execution === first && !TAKEN_BACK_NAME.test(attempt);
+	execution === first && !/-back\d+$/.test(attempt);
 
 /**
  * Writes the lease of a poller before its supervisor starts it, and looks for those before it. From the moment at which the lease is

@@ -1,6 +1,6 @@
 import type { Place, RunPlaces } from '../account/places';
 import { steady, type Clock } from '../clock';
-import { gatewayError, type GatewayError } from '../errors';
+import { asGatewayError, gatewayError, type GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
@@ -46,8 +46,8 @@ export interface BuyPorts {
 		/** A request is sent again after a pause. */
 		onRetry?: (error: GatewayError, waitMs: number) => void;
 	};
-	/** Decides when the execution can sleep, because no order is due soon. */
-	sleep?: SleepCoordinator;
+	/** Ends the waits of orders for others: when the execution sleeps, or hands them over. */
+	sleep?: Pick<SleepCoordinator, 'signal' | 'waitsForOther'>;
 }
 
 type Request = NonNullable<Order['request']>;
@@ -139,6 +139,9 @@ class Buying<Answer extends { id: string }> {
 	/** From then on, a refusal is the end. */
 	private giveUpAtMs?: number;
 
+	/** The last try has left. */
+	private isSent = false;
+
 	private sentAtMs: number;
 
 	/** The first wish for a place, in another execution maybe, by the clock of the places. */
@@ -170,8 +173,15 @@ class Buying<Answer extends { id: string }> {
 			const place = await this.takePlace();
 			const outcome = await this.tryIn(place).catch((thrown: unknown) => this.refused(thrown, place));
 			if (!('pauseMs' in outcome)) return this.accepted(outcome, place);
-			if (outcome.pauseMs > 0) await this.clock.sleep(outcome.pauseMs, this.signal);
+			if (outcome.pauseMs > 0) await this.pause(outcome.pauseMs);
 		}
+	}
+
+	/** An order that waits because the service is busy waits for others, too. */
+	private async pause(pauseMs: number): Promise<void> {
+		const goesOn = this.ports.sleep?.waitsForOther(this.order);
+		await this.clock.sleep(pauseMs, this.signal);
+		goesOn?.();
 	}
 
 	/** Undefined where the account has no places for such things. */
@@ -187,6 +197,7 @@ class Buying<Answer extends { id: string }> {
 		const { order, product, ports } = this;
 		const { writeAhead } = ports;
 		const signal = place === undefined ? this.signal : AbortSignal.any([this.signal, place.taken]);
+		this.isSent = false;
 		await writeAhead.begin(order, signal);
 		return await product.create(order, requestOf(order).body, {
 			signal,
@@ -196,6 +207,7 @@ class Buying<Answer extends { id: string }> {
 				place?.leaves();
 				beginSubmitting(order);
 				this.sentAtMs = ports.clock.now();
+				this.isSent = true;
 			},
 		});
 	}
@@ -223,7 +235,8 @@ class Buying<Answer extends { id: string }> {
 	/** Returns the pause before the next try. Throws the error where there is none. */
 	private refused(thrown: unknown, place: Place | undefined): { pauseMs: number } {
 		const { order, ports, ending } = this;
-		const error = asCreationError(thrown, order.thing);
+		// What was not sent has created nothing, whatever the error says about earlier tries.
+		const error = this.isSent ? asCreationError(thrown, order.thing) : asGatewayError(thrown);
 		const pauseMs = this.pauseAfter(error, place);
 		if (pauseMs !== undefined) {
 			putOff(order);
@@ -234,7 +247,7 @@ class Buying<Answer extends { id: string }> {
 			place?.free();
 			return { pauseMs };
 		}
-		const isUnknown = error.kind === 'outcomeUnknown';
+		const isUnknown = this.isSent && error.kind === 'outcomeUnknown';
 		ports.writeAhead.note(order, isUnknown ? 'unknown' : 'not_accepted', { error });
 		if (error.kind === 'stopped') putOff(order);
 		// The next one leaves at once: by then, it is known what the error means for it.
@@ -275,10 +288,7 @@ class Buying<Answer extends { id: string }> {
 	private pauseOfSleeper(httpStatus?: number): number | undefined {
 		const { sleep } = this.ports;
 		if (sleep === undefined || httpStatus !== 429 || this.timeLeftMs <= 0) return undefined;
-		const forget = sleep.waitsForOther(this.order);
-		const pauseMs = Math.min(REPEAT_FOR_MS, this.timeLeftMs);
-		void this.clock.sleep(pauseMs, this.signal).then(forget);
-		return pauseMs;
+		return Math.min(REPEAT_FOR_MS, this.timeLeftMs);
 	}
 
 	/** The error of a request that may have been accepted, which the ledger then remembers. */

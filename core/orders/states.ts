@@ -167,6 +167,8 @@ export function reopenForRetry(order: Order, { submits, nowMs }: { submits: bool
 	const retry = retryInPlace(order);
 	if (wait === undefined || retry === undefined || (retry === 'submits' && !submits)) return false;
 	if ((wait.startedAtMs ?? nowMs) + wait.timeoutMs <= nowMs) return false;
+	const error = errorOf(order);
+	if (retry === 'continues' && error !== undefined && endsTheSame(error)) return false;
 	if (retry === 'continues') order.state = 'accepted';
 	else planAgain(order);
 	delete order.end;

@@ -1,9 +1,10 @@
 import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
+import { startableWorkflows } from '../../core/processMemory';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { errorOf, hasEnded, promptOf } from '../../core/orders/states';
+import { endBadly, errorOf, hasEnded, promptOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader, toText } from '../form/fieldReader';
@@ -15,11 +16,15 @@ import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
-import { toOrderItems, withHandOver, type OrderItem } from './orderItems';
+import { salvageOrderItems, toOrderItems, withHandOver, type OrderItem } from './orderItems';
 import { hasFailed, readData } from './parentExecutions';
 import { missingNode, NEEDED_TO_START, tryWaitAndStart, waitAndStart, workerOf } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
+
+/** A workflow that n8n would have started is not asked for again for so long, and for so many workflows. */
+const STARTABLE_FOR_MS = 3_600_000;
+const MOST_STARTABLE = 1_000;
 
 /**
  * Reads the workflow to start from the first item, and checks it as far as n8n lets a node do. Sends nothing to the
@@ -56,9 +61,16 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	if (executionId === undefined || executionId === context.getExecutionId()) return;
 	const data = await readData(context, executionId);
 	if (data === undefined || hasFailed(data)) return;
-	for (const order of orders)
-		if (executionOf(run, background, order) === undefined)
-			background.executions[keyInBackground(run, order)] = executionId;
+	// An execution that is awake may not be saved yet.
+	const kept = salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main?.[0]);
+	const items = kept && new Set(kept.map(({ item }) => item));
+	for (const order of orders) {
+		if (executionOf(run, background, order) !== undefined) continue;
+		if (items === undefined || items.has(order.item)) background.executions[keyInBackground(run, order)] = executionId;
+		// It was not handed over. To submit it here would stop that execution.
+		else if (order.state === 'planned')
+			endBadly(order, gatewayError('submittedByOtherRetry', { execution: executionId }));
+	}
 }
 
 /** A workflow that starts this node again with its own results would buy without end. */
@@ -77,13 +89,12 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
  * No node can read another workflow, nor what somebody may use. But n8n checks a workflow before it starts it, and starts
  * none of its nodes when there are no items: what remains is an empty execution in the list of the chosen one. The
  * execution that is to wait is tried in the same way, because n8n asks there whether the person who runs this workflow may
- * use the credential. Once for each execution is enough.
+ * use the credential. What was possible is taken for possible for some time.
  */
 async function assertStartable(context: IExecuteFunctions, workflowId: string, name: string): Promise<void> {
-	const memory = readLedgerScope(context).store as { startable?: string };
-	const executionId = context.getExecutionId();
-	const checked = `${executionId} ${workflowId}`;
-	if (memory.startable === checked) return;
+	// Each check is an entry in the list of the chosen workflow.
+	const checked = `${String(context.getWorkflow().id)} ${context.getNode().id} ${workflowId}`;
+	if (Date.now() - (startableWorkflows.get(checked) ?? 0) < STARTABLE_FOR_MS) return;
 	await tryToStart(context, { code: tryWaitAndStart(context.getNode(), workflowId) }, (words) =>
 		gatewayError('waitingNotPossible', { words }),
 	);
@@ -93,7 +104,8 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 		if (/Missing node to start/i.test(words)) return gatewayError('workflowWithoutTrigger', { name });
 		return gatewayError('workflowNotStartable', { name, words });
 	});
-	memory.startable = checked;
+	if (startableWorkflows.size >= MOST_STARTABLE) startableWorkflows.clear();
+	startableWorkflows.set(checked, Date.now());
 }
 
 async function tryToStart(

@@ -51,6 +51,11 @@ async function readOrMiss(
 	return await reading.then((data) => data ?? null).catch(() => undefined);
 }
 
+/** True where a person has deleted the execution. */
+export async function isDeleted(context: IExecuteFunctions, executionId: string): Promise<boolean> {
+	return (await readOrMiss(context, executionId)) === null;
+}
+
 /** The execution that has started this one. */
 export function parentIdOf(context: IExecuteFunctions): string | undefined {
 	// Nothing else of this context may be used: it holds credentials.

@@ -19,7 +19,7 @@ import { TaskLog } from '../run/taskLog';
 import { canceledError } from './canceledError';
 import { endAll } from './ending';
 import { isReplaced, journalHandedOver, mayBuy } from './handedOver';
-import { ParentExecutions, whileParentsWait } from './parentExecutions';
+import { isDeleted, ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
 	handOverOf,
@@ -30,6 +30,7 @@ import {
 	type OrderItem,
 } from './orderItems';
 import { NOTE_ADDRESS } from './storedNames';
+import { StoredSize } from './storedSize';
 
 /** Whatever a stored time says: waking up for nothing costs little. */
 const MAX_SLEEP_MS = 86_400_000;
@@ -68,7 +69,9 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 		return await poller.untilDue();
 	};
 	const { done: wakeAtMs, isOver } = await whileParentsWait(context, parents, work);
-	if (wakeAtMs !== undefined && !isOver && !(await parents.isGone())) {
+	const goesOn = wakeAtMs !== undefined && !isOver && !(await parents.isGone());
+	// n8n would never wake what a person has deleted.
+	if (goesOn && !(await isDeleted(context, context.getExecutionId()))) {
 		memory.rows = toOrderItems(orders);
 		memory.hasSlept = true;
 		await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
@@ -111,6 +114,8 @@ function cancel(
 	return items.map(asCanceled);
 }
 
+type TaskProduct = ReturnType<typeof taskProduct>;
+
 interface Polled {
 	orders: Order[];
 	handOver: HandOver;
@@ -130,12 +135,15 @@ class Poller {
 
 	private ledger: OrderLedger;
 
+	private readonly stored = new StoredSize();
+
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly polled: Polled,
 	) {
 		this.log = new TaskLog(context);
 		this.ledger = new OrderLedger({ store: {}, executionId: context.getExecutionId(), runIndex: 0 });
+		for (const { end } of polled.orders) if (end?.output !== undefined) this.stored.takes(end.output);
 	}
 
 	/** Works until all orders have ended, or none is due soon. Returns the time to wake up, in Unix milliseconds, in that case. */
@@ -208,7 +216,7 @@ class Poller {
 		const running = left.filter(({ state }) => state === 'accepted');
 		const others = left.filter(({ state }) => state !== 'accepted');
 		const ports = {
-			product: taskProduct({ client, context: this.context }),
+			product: this.bounded(taskProduct({ client, context: this.context })),
 			client,
 			clock: realClock,
 			ledger: this.ledger,
@@ -227,6 +235,18 @@ class Poller {
 			signal,
 		});
 		return wakeAtMs;
+	}
+
+	/** The results that n8n can store; the others end as errors of their items. */
+	private bounded(product: TaskProduct): TaskProduct {
+		return {
+			...product,
+			output: async (order, ...about) => {
+				const output = await product.output(order, ...about);
+				if (this.stored.takes(output)) return output;
+				throw gatewayError('resultsTooLargeToStore', { id: order.task?.taskId ?? '' }, { task: order.task });
+			},
+		};
 	}
 
 	/** Takes up again what has failed, as n8n's Retry On Fail does with a node that waits in memory. Returns false where nothing is. */

@@ -90,7 +90,7 @@ export const purchaseKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.order_id }}',
 	description:
-		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs n8n 2.41 or later; not with Across Restarts or In Another Workflow.',
+		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs n8n 2.41 or later.',
 };
 
 export const reuseOption: INodeProperties = {
@@ -100,7 +100,7 @@ export const reuseOption: INodeProperties = {
 	default: true,
 	noDataExpression: true,
 	description:
-		'Whether to return the task that this node bought for the same request in the last 24 hours, instead of buying again. Only in manual executions. Needs n8n 2.41 or later; not with Across Restarts or In Another Workflow.',
+		'Whether to return the task that this node bought for the same request in the last 24 hours, instead of buying again. Only in manual executions. Needs n8n 2.41 or later.',
 	displayOptions: hiddenInTools,
 };
 

@@ -76,7 +76,9 @@ export function taskProduct({
 			if (acceptedAtMs === undefined) return error;
 			if (error.kind === 'notFound') {
 				const age = roughDuration(Date.now() - acceptedAtMs);
-				return gatewayError('createdTaskNotFound', { id, age, mediaKind: kind as MediaKind }, error.details);
+				const wasFound = order.wait?.polls?.some(({ failed }) => failed !== true);
+				const data = { id, age, mediaKind: kind as MediaKind, ...(wasFound && { wasFound }) };
+				return gatewayError('createdTaskNotFound', data, error.details);
 			}
 			const why = error.message.replace(` (task ${id})`, '');
 			if (isAnswerToPoll(error)) return gatewayError('createdTaskNotShown', { id, why }, withoutPermanence(error));

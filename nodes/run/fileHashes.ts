@@ -12,9 +12,6 @@ const EXECUTION = /\/executions\/[^/]+\//;
 /** That of a webhook has none at first: n8n renames its files when it ends or sleeps. */
 const UNKNOWN_EXECUTION = '/executions/temp/';
 
-/** True for the ID of a file that is going to have another one. */
-export const isToBeRenamed = (id: string) => id.includes(UNKNOWN_EXECUTION);
-
 /** The same before and after n8n has renamed the file. */
 export const asBeforeRenamed = (id: string) => id.replace(EXECUTION, UNKNOWN_EXECUTION);
 

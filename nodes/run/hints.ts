@@ -40,7 +40,7 @@ export const HINTS = {
 	assetsProcessed: ({ count }: { count: number }) =>
 		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Get, Wait Until Active and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
-		`Execution ${id} is waiting for the tasks, even if n8n restarts. Its first node lists the IDs of the tasks that are submitted already.`,
+		`Execution ${id} is waiting for the tasks, even if n8n restarts. When all have finished, their results take the place of this output, and the workflow goes on. Until then, the data table ${TABLE_NAME} lists their IDs.`,
 	inBackground: ({ name }: { name: string }) =>
 		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>
@@ -59,8 +59,6 @@ export const HINTS = {
 		`Across Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set Wait of Generate to In Another Workflow.`,
 	awakeWithoutRows: ({ why }: { why: string }) =>
 		`Across Restarts has no effect here: it needs the data table ${TABLE_NAME}, and ${why}. So the node waits in memory.`,
-	awakeInDoubt: () =>
-		'Across Restarts has no effect in this retry: it is not known what an earlier try has submitted. So the node waits in memory.',
 	awakeRefused: ({ words }: { words: string }) =>
 		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>

@@ -220,7 +220,7 @@ function firstFailure(worked: Worked[]): { error: GatewayError; itemIndex: numbe
 }
 
 /** True where an order is to go on in another execution. */
-export function goesOn({ order, error }: Worked): boolean {
+function goesOn({ order, error }: Worked): boolean {
 	return order !== undefined && !hasEnded(order) && error === undefined;
 }
 

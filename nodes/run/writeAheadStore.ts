@@ -85,7 +85,7 @@ function numberOfCall(context: IExecuteFunctions, callStore: Record<string, unkn
 const CALLS = 'generationGatewayCalls';
 
 /** The store in n8n's table of processed data; undefined where n8n has no such table. */
-export function recordOf(context: IExecuteFunctions): WriteAheadStore | undefined {
+function recordOf(context: IExecuteFunctions): WriteAheadStore | undefined {
 	const { checkProcessedAndRecord, removeProcessed } = context.helpers as Partial<DeduplicationHelperFunctions>;
 	if (checkProcessedAndRecord === undefined || removeProcessed === undefined) return undefined;
 	const row = `${context.getWorkflow().id} ${context.getNode().id}`;

@@ -1,6 +1,6 @@
 /** The canaries of a run that is handed to another execution, and what else the node itself does before. */
-import { AccountSlots } from '../../core/account/accountSlots';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { AccountPlaces } from '../../core/account/places';
+import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import type { Ports } from '../../core/orders/advance';
 import { readyToHandOver } from '../../core/orders/canary';
@@ -27,21 +27,21 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 	const sent: string[] = [];
 	const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
 	const scope = { execution: '1', isLasting: true, deadRun: '1.0', executionId: '1', runIndex: 0, isRetry: false };
-	const account = new AccountSlots(clock);
+	const account = new AccountPlaces(clock);
 	account.most = isFull ? 1 : Infinity;
 	if (isFull) account.ofRun().occupy('task of another run');
 	const uploadOf = async (item: number) => {
 		sent.push(`upload ${item}`);
 		await clock.sleep(tookMs);
-		if (refusedFiles.includes(item)) throw gatewayError('fileUnreadable', { words: 'x' });
+		if (refusedFiles.includes(item)) throw gatewayError('fileUnreadable', { name: 'x', words: 'x' });
 		return `https://files.example/${item}.png`;
 	};
 	const ports = {
 		product: {
 			status: 'queued',
-			create: async ({ item }, _, tries) => {
-				await tries.begin?.(tries.signal);
-				await tries.sending?.();
+			create: async ({ item }, _, attempt) => {
+				if (attempt.signal?.aborted) throw stoppedError();
+				attempt.beforeSend?.();
 				sent.push(`create ${item}`);
 				await clock.sleep(tookMs);
 				const error = answers(item);
@@ -50,7 +50,7 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 			},
 			output: () => ({ json: {} }),
 		},
-		client: { backlogMs: 0, slots: account.ofRun() },
+		client: { backlogMs: 0, places: account.ofRun() },
 		...{ clock, ledger, writeAhead: new WriteAheadLog(scope, ledger) },
 		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 		filesOf: ({ item }) =>

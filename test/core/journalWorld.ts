@@ -11,6 +11,7 @@ import { NoTableError, type JournalTable, type Look } from '../../core/journal/t
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
+import type { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { makeOrder } from '../../core/orders/states';
 import { buyOnce } from '../../core/orders/buyOnce';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
@@ -223,7 +224,7 @@ export function makeWorld({
 			if (answer === 'refused') throw gatewayError('keyRefused', {}, { httpStatus: 401 });
 			throw gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000, again: {} });
 		};
-		const buy = async (order: Order, { how, signal = new AbortController().signal, timeoutMs }: Buying = {}) => {
+		const buy = async (order: Order, { how, signal = new AbortController().signal, timeoutMs, sleep }: Buying = {}) => {
 			const product: Product<{ id: string }, unknown> = {
 				status: 'queued',
 				create: async (each, _, attempt) => await work(each, attempt, how),
@@ -234,7 +235,7 @@ export function makeWorld({
 				order,
 				product,
 				{
-					...{ ledger, writeAhead: journal, clock },
+					...{ ledger, writeAhead: journal, clock, sleep },
 					client: timeoutMs === undefined ? {} : { places: new AccountPlaces(clock).ofRun() },
 					events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 					filesOf: () => new Map(),
@@ -297,6 +298,8 @@ interface Buying {
 	how?: () => Promise<string>;
 	signal?: AbortSignal;
 	timeoutMs?: number;
+	/** The execution sleeps in n8n's database. */
+	sleep?: SleepCoordinator;
 }
 
 export const planned = (item = 0, more: Partial<OrderDraft> = {}): Order =>

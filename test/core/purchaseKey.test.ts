@@ -4,7 +4,8 @@ import { keysUnderWay } from '../../core/processMemory';
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import { readPropertySettings } from '../support/propertySettings.mts';
-import { makeWorld as makeJournalWorld, nameOfError, planned, type Start, type Stored } from './journalWorld';
+import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import { endOf, makeWorld as makeJournalWorld, nameOfError, planned, type Start, type Stored } from './journalWorld';
 
 afterEach(() => keysUnderWay.clear());
 
@@ -344,3 +345,30 @@ test.each([
 	expect(await world.run(third)).toBe('task 1');
 	expect(world.bought).toHaveLength(1);
 });
+
+test.each([
+	['of the same process', 'one'],
+	['of another process', 'two'],
+])(
+	'in n8n’s database, an order sleeps that waits for the purchase of another order under its key, %s',
+	async (_, name) => {
+		const world = makeWorld();
+		const slow = async () => await world.clock.sleep(100_000).then(() => 'slow');
+		const first = world.process('one').buy(orderOf(), slow);
+		await world.run(world.clock.sleep(1_000));
+		const order = { ...orderOf(), item: 1 };
+		const awake = async () => {
+			const sleep = new SleepCoordinator(world.clock, 1);
+			sleep.began();
+			const run = world.start({ executionId: 'S', identity: { workflowId: name } });
+			return { end: await world.run(endOf(run.buy(order, { sleep }))), isAsleep: sleep.signal.aborted };
+		};
+		const beganMs = world.clock.now();
+		expect(await awake()).toEqual({ end: 'executionStopped', isAsleep: true });
+		expect(world.clock.now() - beganMs).toBeLessThan(10_000);
+		expect(order.state).toBe('planned');
+		expect(await world.run(first)).toBe('slow');
+		await world.run(world.clock.sleep(1_000));
+		expect(await awake()).toEqual({ end: 'slow', isAsleep: false });
+	},
+);

@@ -48,3 +48,50 @@ test.each([
 	await clock.runUntil(nowMs);
 	expect((mine.wait.dueAtMs ?? 0) - nowMs).toBe(expectedMs);
 });
+
+describe('an order that waits for another one, for a place or for the purchase under its key', () => {
+	/** Two orders: one that is polled at this time, and one that waits for others from the beginning. */
+	const begin = (pollAtMs: number) => {
+		const clock = simulatedClock();
+		const coordinator = new SleepCoordinator(clock, 2);
+		const waiter = {};
+		coordinator.began();
+		coordinator.began();
+		void coordinator
+			.clockOf(order({ plan: { kind: 'fixed', intervalMs: 10_000 } }))
+			.sleep(pollAtMs, coordinator.signal);
+		const goesOn = coordinator.waitsForOther(waiter);
+		return { clock, coordinator, waiter, goesOn };
+	};
+
+	test.each([
+		['for as short a time as is possible, to ask again', 300_000, 5_000 + MIN_SLEEP_MS],
+		['until a poll that comes before', MIN_SLEEP_MS + 5_000, MIN_SLEEP_MS + 5_000],
+		['not at all before a poll that is near', MIN_SLEEP_MS, undefined],
+	])('keeps the execution awake for five seconds, which sleeps then: %s', async (_, pollAtMs, untilMs) => {
+		const { clock, coordinator } = begin(pollAtMs);
+		await clock.runUntil(4_999);
+		expect(coordinator.signal.aborted).toBe(false);
+		await clock.runUntil(5_000);
+		expect(coordinator.until).toBe(untilMs);
+	});
+
+	test('is patient once in an awakening, however often it waits', async () => {
+		const { clock, coordinator, waiter, goesOn } = begin(300_000);
+		void clock.sleep(3_000).then(() => {
+			goesOn();
+			coordinator.waitsForOther(waiter);
+		});
+		await clock.runUntil(5_000);
+		expect(coordinator.until).toBe(5_000 + MIN_SLEEP_MS);
+	});
+
+	test('does not keep others from sleeping, nor does the execution sleep, once it works again', async () => {
+		const { clock, coordinator, goesOn } = begin(300_000);
+		goesOn();
+		await clock.runUntil(200_000);
+		expect(coordinator.until).toBeUndefined();
+		coordinator.finished();
+		expect(coordinator.until).toBe(300_000);
+	});
+});

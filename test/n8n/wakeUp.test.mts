@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
-import { untilListed } from './support/production.mts';
+import { executionsOf } from './support/production.mts';
 import { startProxy, type Proxy } from './support/proxy.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
@@ -48,11 +48,14 @@ async function begin(prompt: string, credential = instance.credential): Promise<
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 	const workflowId = await createWorkflow({ rest: instance.rest, credential }, [{}], [node]);
 	const executionId = await startExecution(instance.rest, workflowId, 'Start');
-	const [, , innermost = ''] = await untilListed(instance, workflowId, 3);
-	let address = '';
+	let [innermost, address] = ['', ''];
+	// Those that write rows are listed as long as they run.
 	await until('its address is saved', async () => {
-		const [noted] = itemsOf(await readExecution(instance.rest, innermost), 'Note Address');
-		address = String(noted?.json.details.resume_url ?? '');
+		for (const id of await executionsOf(instance, workflowId)) {
+			const execution = await readExecution(instance.rest, id).catch(() => undefined);
+			const [noted] = execution === undefined ? [] : itemsOf(execution, 'Note Address');
+			if (noted !== undefined) [innermost, address] = [id, String(noted.json.details.resume_url ?? '')];
+		}
 		return address !== '';
 	});
 	return { executionId, innermost, beganMs, address: new URL(address) };

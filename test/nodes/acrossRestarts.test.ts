@@ -1,10 +1,11 @@
 /** Across Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INode, INodeExecutionData } from 'n8n-workflow';
 import { NOTE, pollWhenCalled } from '../../nodes/durable/subWorkflow';
+import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { startHandingOver } from '../support/handingOver.mts';
 import { detailsOf, endedRow, handOverIn, orderOf, withOrder } from '../support/orders.mts';
-import { pngField, prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { hurry, pngField, prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -12,6 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
+afterEach(() => jest.restoreAllMocks());
 
 interface HandedOver {
 	code: NonNullable<IExecuteWorkflowInfo['code']>;
@@ -205,7 +207,8 @@ describe('the hidden operations', () => {
 		await run({ operation: 'durablePollTasks' }, await rowsOf(change), asleep);
 
 	test('the hidden operations find the service in the credential only', async () => {
-		const longAgoMs = Date.now() - 120_000; // an unknown ID is believed then
+		const longAgoMs = Date.now() - 60_000; // an unknown ID is believed then
+		hurry();
 		const { items } = await polls((order) => ({
 			...order,
 			acceptedAtMs: longAgoMs,
@@ -226,6 +229,19 @@ describe('the hidden operations', () => {
 			expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
 		},
 	);
+
+	test.each<[string, (facts: HandOver) => object | undefined]>([
+		['without the facts about the run', () => undefined],
+		['with a million tasks at once', (facts) => ({ ...facts, concurrency: 1e6 })],
+		['with a thousand tries', (facts) => ({ ...facts, retry: { ...facts.retry, tries: 1000 } })],
+	])('the hidden operations refuse orders %s', async (_, change) => {
+		const rows = await rowsOf();
+		const details = detailsOf(rows[0] as INodeExecutionData);
+		details.gateway_run = change(handOverIn(rows) as HandOver) as IDataObject | undefined;
+		const { error } = await run({ operation: 'durablePollTasks' }, rows, asleep);
+		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+		expect(sandbox.tasks).toHaveLength(1);
+	});
 
 	test('the hidden operations take nothing but what the node has handed over', async () => {
 		const rows = [{ json: { error: '', message: '', details: { other: { taskId: 'x' } } } }];

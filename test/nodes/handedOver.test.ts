@@ -1,7 +1,7 @@
 /** The executions that a run is handed to: a supervisor, and the pollers that it starts one after the other, in n8n's engine. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useJournal, fromItem, inItems } from '../support/journalRuns.mts';
-import { prompts, quick, type RunOptions } from '../support/nodes.mts';
+import { prompts, type RunOptions } from '../support/nodes.mts';
 import { detailsOf, handOverIn, orderOf } from '../support/orders.mts';
 
 const runs = useJournal();

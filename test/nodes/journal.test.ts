@@ -239,28 +239,31 @@ describe('a run that goes on in another execution', () => {
 		expect(hints.join()).not.toContain(TABLE_NAME);
 	});
 
-	const log = {
-		isOff: () => ({ credential: { purchaseLog: false, advanced: true } }),
-		hasNoTable: always('list', OFF),
-	};
-	test.each([
-		['the log is off', log.isOff, 'Purchase Log is turned off in the credential'],
-		['n8n has no table', log.hasNoTable, 'n8n’s data tables are turned off'],
+	const NO_EFFECT = /^Across Restarts has no effect here: it needs the data table/;
+	const LOG_OFF = { credential: { purchaseLog: false, advanced: true } };
+	test.each<[string, RunOptions, () => void, string, RegExp]>([
+		['the log is off', LOG_OFF, () => {}, 'Purchase Log is turned off in the credential', NO_EFFECT],
+		['n8n has no table', {}, always('list', OFF), 'n8n’s data tables are turned off', NO_EFFECT],
+		[
+			'the table is full',
+			{},
+			always('insert', FULL),
+			'the storage of n8n’s data tables is full',
+			/^Purchases of this run/,
+		],
 	])(
 		'where %s, Across Restarts waits in memory, and In Another Workflow is refused before anything is sent',
-		async (_, prepare, why) => {
-			const options = { ...first, ...prepare(), items: prompts('a') };
-			const [[, awake], [, background]] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
-			const refused = await runs.handOver({ ...fromItem, wait: 'inAnotherWorkflow', ...background }, options);
-			expect(refused.error?.message).toContain(`Wait cannot be In Another Workflow here: `);
+		async (_, more, prepare, why, hint) => {
+			prepare();
+			const options = { ...first, ...more, items: prompts('a') };
+			const [[wait, of], [otherWait, ofOther]] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
+			const refused = await runs.handOver({ ...fromItem, wait: otherWait, ...ofOther }, options);
+			expect(refused.error?.message).toMatch(/^Wait cannot be In Another Workflow here: /);
 			expect(refused.error?.message).toContain(why);
 			expect([refused.handed, runs.sandbox.requests]).toEqual([[], []]);
-			const { json, hints, handed } = await runs.handOver({ ...fromItem, wait: 'acrossRestarts', ...awake }, options);
+			const { json, hints, handed } = await runs.handOver({ ...fromItem, wait, ...of }, options);
 			expect([json[0]?.status, handed]).toEqual(['completed', []]);
-			expect(hints).toContainEqual(
-				expect.stringMatching(/^Across Restarts has no effect here: it needs the data table/),
-			);
-			expect(hints.find((hint) => hint.startsWith('Across'))).toContain(why);
+			expect(hints.find((each) => hint.test(each))).toContain(why);
 		},
 	);
 
@@ -307,6 +310,19 @@ describe('a run that goes on in another execution', () => {
 			]);
 		},
 	);
+
+	test('an item that the living execution in the background does not have is told not to be submitted', async () => {
+		const parameters = { ...fromItem, wait: 'inAnotherWorkflow', ...waiting[1]?.[1] };
+		const items = prompts('a [[sandbox create=422]]', 'b');
+		const { handed } = await runs.handOver(parameters, { ...first, items, ...inItems });
+		const kept = { executionId: '101', establishedAt: establishedAt + 1 };
+		await runs.handOver({ operation: 'durableKeepWaiting' }, { mode: 'integrated', kept, items: handed[0] });
+		await runs.dieAtTheEnd();
+		const stored = { 101: { resultData: { runData: { Start: [{ data: { main: [handed[0]] } }] } } } };
+		const again = await runs.handOver(parameters, { ...retry, items, ...inItems }, stored);
+		expect(again.json.map(({ code, execution_id: id }) => code ?? id)).toEqual(['submitted_by_other_retry', '101']);
+		expect([again.handed, runs.sandbox.tasks]).toEqual([[], []]);
+	});
 });
 
 describe('a run that has a table', () => {

@@ -176,7 +176,7 @@ describe('a Purchase Key', () => {
 			const workflowId = { __rl: true, mode: 'id', value: 'other' };
 			const { json, handed, error } = await runs.handOver({ ...keyed, wait, workflowId }, { items });
 			expect(error).toBeUndefined();
-			const [{ id }, ...others] = runs.sandbox.tasks as [{ id: string }];
+			const [id, ...others] = runs.sandbox.tasks.map((task) => task.id);
 			expect([json[0]?.status, others]).toEqual([status === 'queued' ? 'in_progress' : status, []]);
 			expect(handed[0]?.map((item) => orderOf(item).task?.taskId)).toEqual([id]);
 		},

@@ -11,6 +11,7 @@ import { startDoor, type Door } from '../n8n/support/door.mts';
 import { listExecutions } from '../n8n/support/production.mts';
 import { pause, until } from '../n8n/support/until.mts';
 import { createWorkflow, oneStep, packageType } from '../n8n/support/workflow.mts';
+import { Background } from './support/background.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
 
 let cluster: Cluster;
@@ -27,6 +28,8 @@ after(async () => {
 	door?.close();
 });
 beforeEach(() => cluster.sandbox.reset());
+
+const DELIVERIES = 120;
 
 /** The node polls once a second here. */
 const MORE_THAN_A_POLL_MS = 2_000;
@@ -142,6 +145,22 @@ test('50 Purchase Keys at the same moment in executions on two workers: each is 
 	for (const output of outputs) assert.deepEqual(idsOf(output), idsOf(outputs[0] ?? []), 'all get the same tasks');
 	assert.equal(outputs.flat().filter(({ reused }) => reused !== true).length, keys.length);
 	assert.equal(new Set(executionIds.map(workerOf)).size, workers.length, 'each worker ran some of them');
+});
+
+test('120 deliveries of one Purchase Key at once, in the background: one purchase, and all get its result', async () => {
+	const { sandbox, workers } = cluster;
+	const background = await Background.prepare(cluster);
+	const order = { prompt: 'delivered again and again [[sandbox duration=8s]]', key: 'order 1' };
+	await Promise.all(Array.from({ length: DELIVERIES }, async () => await background.call('buy', order)));
+	await background.untilArrived(DELIVERIES, { withinMs: 600_000 });
+	const arrived = await background.arrived();
+	assert.deepEqual(new Set(arrived.map(({ taskId, code }) => taskId + code)), new Set([sandbox.tasks[0]?.id]));
+	assert.equal(arrived.length, DELIVERIES);
+	assert.equal(sandbox.tasks.length, 1);
+	assert.ok(
+		workers.every((worker) => log(worker).includes(sandbox.tasks[0]?.id)),
+		'each worker ran some of them',
+	);
 });
 
 test('a sleeping execution that many call at the same moment is woken once, by one worker', async () => {

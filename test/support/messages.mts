@@ -25,7 +25,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	notSubmitted: { scope: true },
 	purchaseKeyConflict: { id: true },
 	purchaseKeyUnclear: { id: true, ...NAMED_RUN },
-	createdTaskNotFound: { age: true, ...NAMED_RUN },
+	createdTaskNotFound: { age: true, wasFound: true, ...NAMED_RUN },
 	createdTaskNotShown: NAMED_RUN,
 	taskDeclined: NAMED_RUN,
 	timedOut: { status: true, progress: true, trouble: true },

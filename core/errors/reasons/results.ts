@@ -46,6 +46,15 @@ export const RESULTS = {
 			`${what}. The task is complete. ${getFile(situation)}${urlsOf(urls, situation)}`,
 		retryContinues: true,
 	},
+	resultsTooLargeToStore: {
+		kind: 'download',
+		message: ({ id }: Result) =>
+			`The result of task ${id} is too large for n8n to store it with the others of this run`,
+		advice: (_: object, situation) =>
+			`The task is complete. ${upperFirst(withNode(situation, 'Get Result', 'this task ID, Result set to URL Only, and Wait set to Until Ready'))}. For further runs, set Result to URL Only, or run fewer items at once.`,
+		permanent: true,
+		retryContinues: true,
+	},
 	tooManyResultFiles: {
 		kind: 'download',
 		message: ({ id, count, max }: Result & { count: number; max: number }) =>

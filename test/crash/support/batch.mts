@@ -20,6 +20,10 @@ export interface Order {
 	hangsFor?: string;
 	/** Concurrent Tasks, where there are more items than that. */
 	places?: number;
+	/** The items with `model=any` in their prompts have another model: another canary. */
+	hasTwoModels?: boolean;
+	/** Of the account. */
+	requestsPerSecond: number;
 	/** The nodes stand in the workflow the other way round: n8n keeps the order in which a user has added them. */
 	isBackwards?: boolean;
 }
@@ -33,9 +37,15 @@ export interface Batch extends Order {
 /** The address that the node behind or before Generate asks. */
 export const pathOf = ({ name }: Order) => `/thumbnails/${name}.png`;
 
+const OF_TWO_MODELS = {
+	model: 'custom',
+	customModelId: '={{ $("Split").item.json.prompt.includes("model=any") ? "another-model" : "gamma-image-2" }}',
+	customBody: '={{ JSON.stringify({ prompt: $("Split").item.json.prompt }) }}',
+};
+
 /** They generate an image for each item of the node "Split", and add to each result what was asked for. */
 export const buyingNodes = (
-	{ survives, options }: Pick<Order, 'survives' | 'options'>,
+	{ survives, options, hasTwoModels }: Pick<Order, 'survives' | 'options' | 'hasTwoModels'>,
 	settings: Partial<TestNode> = {},
 ): TestNode[] => [
 	{
@@ -43,7 +53,7 @@ export const buyingNodes = (
 		type: packageType('imageGeneration'),
 		typeVersion: 1,
 		parameters: {
-			prompt: '={{ $("Split").item.json.prompt }}',
+			...(hasTwoModels ? OF_TWO_MODELS : { prompt: '={{ $("Split").item.json.prompt }}' }),
 			result: 'file',
 			wait: survives ? 'acrossRestarts' : 'untilReady',
 			options,
@@ -85,11 +95,14 @@ export async function saveChain(
 }
 
 /** Makes the workflow active. It has not been executed yet. */
-export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
-	const { name, survives, logs, hangs, hangsFor = 'never', isBackwards, places } = order;
+export async function prepareBatch(
+	target: Pick<Target, 'rest' | 'credential' | 'sandbox' | 'url'>,
+	order: Order,
+): Promise<Batch> {
+	const { name, survives, logs, hangs, hangsFor = 'never', isBackwards, places, hasTwoModels } = order;
 	const options = { ...order.options, ...(places === undefined ? {} : { concurrentTasks: places }) };
 	// What is in doubt must not hide what has arrived.
-	const settings = logs || (survives && places !== undefined) ? { onError: 'continueRegularOutput' as const } : {};
+	const settings = logs ? { onError: 'continueRegularOutput' as const } : {};
 	const { sandbox, url } = target;
 	const ask = {
 		name: 'Hang',
@@ -113,7 +126,7 @@ export async function prepareBatch(target: Target, order: Order): Promise<Batch>
 			parameters: { fieldToSplitOut: 'body.items', options: {} },
 		},
 		...(hangs === 'before' ? [ask] : []),
-		...buyingNodes({ survives, options }, settings),
+		...buyingNodes({ survives, options, hasTwoModels }, settings),
 		...(hangs === 'behind' ? [ask] : []),
 	];
 	const workflowId = await saveChain(target, name, nodes, { isBackwards });
@@ -131,8 +144,15 @@ export async function startBatch({ url, prompts }: Batch): Promise<void> {
 }
 
 /** Of the batch, in the order in which they were accepted. */
-export const tasksOf = ({ sandbox }: Target, { prompts }: Pick<Batch, 'prompts'>) =>
+export const tasksOf = ({ sandbox }: Pick<Target, 'sandbox'>, { prompts }: Pick<Batch, 'prompts'>) =>
 	sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
+
+/** The creating requests of the batch, accepted or not. */
+export const creationsOf = ({ sandbox }: Target, { prompts }: Pick<Batch, 'prompts'>) =>
+	sandbox.requests.filter(
+		({ method, body }) =>
+			method === 'POST' && prompts.includes(String((body as { prompt?: unknown } | undefined)?.prompt)),
+	);
 
 /** True once the execution sleeps in the database. */
 export async function isAsleep(target: Target, { workflowId }: Batch): Promise<boolean> {

@@ -4,13 +4,13 @@ import { after, before, test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import type { Signal } from '../../n8n/support/instance.mts';
 import { asleepWorkflows } from '../../n8n/support/production.mts';
-import { withoutPurchaseLog } from '../../n8n/support/purchaseLog.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../../n8n/support/workflow.mts';
+import { accountsOf } from './accounts.mts';
 import { prepareBatch, startBatch, type Batch } from './batch.mts';
-import { momentsOf, type Moment } from './moments.mts';
+import { moments, type Moment } from './moments.mts';
 import { NOTHING, outcomeOf, type Outcome } from './outcome.mts';
-import { checkPage, type TableRow, type Way } from './table.mts';
+import { checkPage, type Way } from './table.mts';
 import { startTarget, type Target, type Victim } from './target.mts';
 
 /** Those that sleep are checked for the first time a little later. */
@@ -18,9 +18,9 @@ const LATE_MS = 58_000;
 /** An execution that is not ended goes on by itself, a little after the rest has started again. */
 const HANGS_FOR = { n8n: 'never', worker: 'never', main: '60s' };
 
-/** The ways of an execution to go on after a crash. With Across Restarts it has no rows, whatever the credential says. */
+/** The ways of an execution to go on after a crash. */
 const WAYS = {
-	with: { words: 'with Across Restarts', survives: true, logs: false },
+	with: { words: 'with Across Restarts', survives: true, logs: true },
 	log: { words: 'with Until Ready', survives: false, logs: true },
 	without: { words: 'with Until Ready and Purchase Log off', survives: false, logs: false },
 };
@@ -36,7 +36,6 @@ interface Held {
 export function testMatrix(victim: Victim, signal: Signal): void {
 	const title = `${victim} ${signal}`;
 	const hangsFor = HANGS_FOR[victim];
-	const moments = momentsOf(victim);
 	const ways = waysOf(victim);
 	let target: Target;
 	let endedAtMs = 0;
@@ -55,23 +54,30 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 
 	before(async () => {
 		target = await startTarget(victim);
-		const withoutLog = { ...target, ...(await withoutPurchaseLog(target)) };
+		const accounts = await accountsOf(target);
 		for (const moment of moments) {
+			const { requestsPerSecond, ...signed } = moment.isSlow ? accounts.slow : accounts.usual;
 			for (const way of ways) {
 				const { survives, logs } = WAYS[way];
 				const name = `${moment.key}-${way}`;
-				const { options, hangs, places } = moment;
-				const batch = await prepareBatch(way === 'without' ? withoutLog : target, {
-					name,
-					survives,
-					logs,
-					options,
-					hangs,
-					places,
-					hangsFor,
-					isBackwards: !survives,
-					prompts: moment.prompts(name, hangsFor),
-				});
+				const { options, hangs, places, hasTwoModels } = moment;
+				const { credential } = way === 'without' ? signed.withoutLog : signed.logs;
+				const batch = await prepareBatch(
+					{ ...target, credential },
+					{
+						name,
+						survives,
+						logs,
+						options,
+						hangs,
+						places,
+						hasTwoModels,
+						requestsPerSecond,
+						hangsFor,
+						isBackwards: !survives,
+						prompts: moment.prompts(name, hangsFor),
+					},
+				);
 				if (moment.isNotCalled) target.door.holdFor(batch.workflowId);
 				held.push({ moment, batch });
 			}
@@ -83,6 +89,8 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		await areHeld(early);
 		await areHeld(await startAll('awake'));
 		await areHeld(await startAll('last'));
+		await areHeld(await startAll('canary'));
+		await areHeld(await startAll('moving'));
 		const asleep = new Set(await asleepWorkflows(target));
 		endedAtMs = Date.now();
 		await target.end(signal);
@@ -135,13 +143,10 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	// What n8n keeps of an execution whose worker shuts down depends on how far it got: what must never happen was tested above.
 	if (victim !== 'worker' || signal === 'SIGKILL')
 		test(`${title}: the table in docs/durability.md says what was seen`, () => {
-			const rows = moments.map(
-				({ key, words }): TableRow => ({
-					words,
-					outcomes: ways.map((way) => [way, outcomes.get(`${key}-${way}`) as Outcome]),
-				}),
-			);
 			assert.equal(failures.size, 0);
-			checkPage(victim, rows, { mayWrite: signal === 'SIGKILL' });
+			const seen = moments.flatMap(({ key, row }) =>
+				ways.map((way) => ({ row, way, outcome: outcomes.get(`${key}-${way}`) as Outcome })),
+			);
+			checkPage(victim, seen, { mayWrite: signal === 'SIGKILL' });
 		});
 }

@@ -11,10 +11,23 @@ import type { Victim } from './target.mts';
 /** With Across Restarts; with Until Ready and the purchase log, the default; without the log. */
 export type Way = 'with' | 'log' | 'without';
 
-export interface TableRow {
-	words: string;
-	/** In the sequence of the columns. */
-	outcomes: Array<[way: Way, Outcome]>;
+/** The rows of the table, in their sequence: moments of one row must end alike. */
+const ROWS = {
+	before: 'before the node runs',
+	first: 'while the node waits for the answer to the first request of a model (*Until Ready*: of any item)',
+	rest: 'while the rest is submitted, and some requests have no answer',
+	asleep:
+		'when everything that was sent has an answer: awake, asleep, while no place is free, during a poll or a download',
+	resumed: 'after the results have arrived, in a later node',
+};
+
+export type RowKey = keyof typeof ROWS;
+
+/** What was seen at a moment of a row. */
+export interface Seen {
+	row: RowKey;
+	way: Way;
+	outcome: Outcome;
 }
 
 const page = join(projectDir, 'docs', 'durability.md');
@@ -28,8 +41,8 @@ const PLACES = {
 };
 
 /** Compares what was seen with the page, or writes it where that was asked for. */
-export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayWrite: boolean }): void {
-	const table = toTable(victim, rows);
+export function checkPage(victim: Victim, seen: Seen[], { mayWrite }: { mayWrite: boolean }): void {
+	const table = toTable(victim, seen);
 	const old = readFileSync(page, 'utf8');
 	const renewed = withSection(old, `crash-${victim}`, table);
 	if (mayWrite && isSwitchedOn('write')) writeFileSync(page, renewed);
@@ -51,46 +64,63 @@ const COLUMNS: Record<Way, string> = {
 
 const WHO: Record<Victim, string> = { n8n: 'n8n', worker: 'the worker', main: 'the main process' };
 
-function toTable(victim: Victim, rows: TableRow[]): string {
-	if (rows.every(({ outcomes }) => outcomes.every(([, { alone }]) => alone === 'results'))) {
+function toTable(victim: Victim, seen: Seen[]): string {
+	if (seen.every(({ outcome }) => outcome.alone === 'results')) {
 		return 'At each of these moments, with and without Across Restarts: the results arrive by themselves.';
 	}
-	// Moments that follow one another and end alike share a line.
-	const lines: Array<{ moments: string[]; what: string }> = [];
-	for (const { words, outcomes } of rows) {
-		const cells = outcomes.map(([way, outcome]) =>
-			way === 'with' ? `${arrival(outcome)} | ${inWords(outcome)}` : inWords(outcome),
-		);
-		const what = cells.join(' | ');
-		const last = lines.at(-1);
-		if (last?.what === what) last.moments.push(words);
-		else lines.push({ moments: [words], what });
-	}
-	const header = [`When ${WHO[victim]} is killed …`, ...(rows[0]?.outcomes.map(([way]) => COLUMNS[way]) ?? [])].join(
-		' | ',
-	);
-	return [
-		`| ${header} |`,
-		`|${'---|'.repeat(header.split('|').length)}`,
-		...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`),
-	].join('\n');
+	const ways = (Object.keys(COLUMNS) as Way[]).filter((way) => seen.some((each) => each.way === way));
+	const lines = (Object.keys(ROWS) as RowKey[]).map((row) => {
+		const cells = ways.map((way) => {
+			const outcomes = seen.flatMap((each) => (each.row === row && each.way === way ? [each.outcome] : []));
+			const outcome = merge(outcomes, `${row}, ${way}`);
+			return way === 'with' ? `${arrival(outcome, row)} | ${inWords(outcome)}` : inWords(outcome);
+		});
+		return `| ${[ROWS[row], ...cells].join(' | ')} |`;
+	});
+	const header = [`When ${WHO[victim]} is killed …`, ...ways.map((way) => COLUMNS[way])].join(' | ');
+	return [`| ${header} |`, `|${'---|'.repeat(header.split('|').length)}`, ...lines].join('\n');
 }
 
+/** The outcome of all moments of a row: of two that differ by what is in doubt, or is left to submit, the one with more of it. */
+function merge(outcomes: Outcome[], what: string): Outcome {
+	const most = <T extends string>(all: T[], order: readonly T[]) => {
+		const different = [...new Set(all)];
+		const [first, second, ...others] = different.sort((a, b) => order.indexOf(a) - order.indexOf(b));
+		const isAlike =
+			second === undefined || (others.length === 0 && order.includes(first as T) && order.includes(second));
+		assert.ok(first !== undefined && isAlike, `${what}: the moments of a row end in ${different.join(' and ')}`);
+		return first;
+	};
+	const retriesOf = (index: number) => outcomes.flatMap(({ retries }) => retries.slice(index, index + 1));
+	const count = Math.max(...outcomes.map(({ retries }) => retries.length));
+	return {
+		alone: most(
+			outcomes.map(({ alone }) => alone),
+			['doubtful', 'results'],
+		),
+		ids: [...new Set(outcomes.flatMap(({ ids }) => ids))].sort(),
+		retries: Array.from({ length: count }, (_, index) =>
+			most(retriesOf(index), outcomes.some(({ ids }) => ids.includes('dataTable')) ? RETRIES : []),
+		),
+		open: outcomes.flatMap(({ open }) => open),
+		later: Math.max(...outcomes.map(({ later }) => later)),
+	};
+}
+
+/** Of a run with rows: a retry in which all items are in doubt, or some, or none. */
+const RETRIES: ReadonlyArray<Outcome['retries'][number]> = ['doubtful', 'unknown', 'results'];
+
 /** Of what the service had accepted before n8n was killed. */
-function arrival({ alone, ids, retries }: Outcome): string {
+function arrival({ alone, ids }: Outcome, row: RowKey): string {
 	if (alone === 'results') return 'All';
-	if (alone === 'doubtful')
-		return ids.includes('log') ? 'All of the first wave' : 'All but what had not been saved for a second';
+	if (alone === 'doubtful') return 'All that was answered';
 	if (ids.length === 0) return 'Nothing was accepted';
-	const hadArrived =
-		retries.includes('results') || ids.some((place) => place === 'execution' || place === 'sub-execution');
-	return hadArrived ? 'Had arrived' : 'No: the first wave was not over';
+	return row === 'resumed' ? 'Had arrived' : 'No: nothing was asleep yet';
 }
 
 function inWords({ alone, ids, retries, later }: Outcome): string {
 	if (alone === 'results') return 'Nothing';
-	if (alone === 'doubtful')
-		return `The items in doubt say so${ids.includes('log') ? `. IDs of some: ${PLACES.log}` : ''}`;
+	if (alone === 'doubtful') return 'The items in doubt say so';
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
 	const state = {
 		errors: 'An error for each item',

@@ -91,19 +91,6 @@ export async function executionsOf(signed: Pick<Signed, 'rest'>, workflowId: str
 	return (await listExecutions(signed, workflowId)).map(({ id }) => String(id));
 }
 
-/**
- * Waits until so many are listed, and returns their ids. One that begins to wait at this moment may be in none of n8n's lists, so a
- * second question may find fewer.
- */
-export async function untilListed(signed: Pick<Signed, 'rest'>, workflowId: string, count: number): Promise<string[]> {
-	let ids: string[] = [];
-	await until(`workflow ${workflowId} has ${count} executions`, async () => {
-		ids = await executionsOf(signed, workflowId);
-		return ids.length === count;
-	});
-	return ids;
-}
-
 /** Waits until the workflow has at least so many executions and none of them runs. */
 export async function untilExecuted(instance: Pick<Signed, 'rest'>, workflowId: string, count: number) {
 	const read = async () =>

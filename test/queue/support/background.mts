@@ -1,0 +1,116 @@
+/** Many executions of one item in the background, and another workflow that gets their results. */
+import { credentialType } from '../../../tools/n8n/examples.mjs';
+import { itemsOf, readExecution } from '../../../tools/n8n/executions.mjs';
+import { saveChain } from '../../crash/support/batch.mts';
+import { activate, executionsOf } from '../../n8n/support/production.mts';
+import { pause } from '../../n8n/support/until.mts';
+import { packageType, type Signed, type TestNode } from '../../n8n/support/workflow.mts';
+import type { Cluster } from './cluster.mts';
+
+/** A result that has started the other workflow. */
+export interface Arrival {
+	atMs: number;
+	taskId: string;
+	/** Of an item that has failed. */
+	code: string;
+}
+
+/** Calls active workflows by their webhooks. */
+export class Background {
+	private readonly arrivals = new Map<string, Arrival>();
+
+	private constructor(
+		private readonly cluster: Cluster,
+		private readonly receiverId: string,
+	) {}
+
+	/**
+	 * Makes the workflows active: `buy`, which buys the prompt of its call in the background, its receiver, and `other`, which
+	 * answers when it has run.
+	 *
+	 * @param limits settings of the credential
+	 */
+	static async prepare(cluster: Cluster, limits: Record<string, unknown> = {}): Promise<Background> {
+		const signed = await withSettings(cluster, limits);
+		const receiverId = await saveActive(signed, 'Receiver', [
+			{ name: 'Start', type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1, parameters: {} },
+			{ name: 'Got', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+		]);
+		const parameters = {
+			prompt: '={{ $json.body.prompt }}',
+			result: 'urlOnly',
+			wait: 'inAnotherWorkflow',
+			workflowId: { __rl: true, mode: 'id', value: receiverId },
+			options: { purchaseKey: '={{ $json.body.key ?? "" }}' },
+		};
+		await saveActive(signed, 'buy', [
+			webhook('buy', 'onReceived'),
+			{ name: 'Generate', type: packageType('imageGeneration'), parameters, onError: 'continueRegularOutput' },
+		]);
+		await saveActive(signed, 'other', [
+			webhook('other', 'lastNode'),
+			{ name: 'Answer', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+		]);
+		return new Background(cluster, receiverId);
+	}
+
+	/** Returns the milliseconds until the answer. */
+	async call(path: 'buy' | 'other', body: Record<string, unknown> = {}): Promise<number> {
+		const begunAtMs = Date.now();
+		const answer = await fetch(`${this.cluster.main.url}/webhook/${path}`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+		if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+		return Date.now() - begunAtMs;
+	}
+
+	/** The results so far; those that are known are not read again. */
+	async arrived(): Promise<Arrival[]> {
+		const { rest } = this.cluster;
+		for (const id of await executionsOf(this.cluster, this.receiverId)) {
+			if (this.arrivals.has(id)) continue;
+			const execution = await readExecution(rest, id);
+			const [item] = itemsOf(execution, 'Start');
+			if (item === undefined) continue;
+			const { task_id: taskId = '', code = '' } = item.json;
+			const atMs = Date.parse(String(execution.record.startedAt));
+			this.arrivals.set(id, { atMs, taskId: String(taskId), code: String(code) });
+		}
+		return [...this.arrivals.values()];
+	}
+
+	/** Waits for so many results, and calls another workflow again and again. Returns how long its answers took, in milliseconds. */
+	async untilArrived(count: number, { withinMs }: { withinMs: number }): Promise<number[]> {
+		const answersMs: number[] = [];
+		const begunAtMs = Date.now();
+		while ((await this.arrived()).length < count && Date.now() < begunAtMs + withinMs) {
+			answersMs.push(await this.call('other'));
+			await pause(ASK_EVERY_MS);
+		}
+		return answersMs;
+	}
+}
+
+const ASK_EVERY_MS = 5_000;
+
+async function withSettings({ rest, credential }: Signed, settings: Record<string, unknown>): Promise<Signed> {
+	const data = { ...credential.data, advanced: true, ...settings };
+	const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Other', type: credentialType, data });
+	return { rest, credential: { id: String(id), name: String(name), data } };
+}
+
+async function saveActive(signed: Signed, name: string, nodes: TestNode[]): Promise<string> {
+	const id = await saveChain(signed, name, nodes);
+	await activate(signed, id);
+	return id;
+}
+
+const webhook = (path: string, responseMode: 'onReceived' | 'lastNode'): TestNode => ({
+	name: 'Webhook',
+	type: 'n8n-nodes-base.webhook',
+	typeVersion: 2,
+	webhookId: path,
+	parameters: { httpMethod: 'POST', path, responseMode, options: {} },
+});
