@@ -53,7 +53,6 @@ export const RESULTS = {
 		advice: (_: object, situation) =>
 			`The task is complete. ${upperFirst(withNode(situation, 'Get Result', 'this task ID, Result set to URL Only, and Wait set to Until Ready'))}. For further runs, set Result to URL Only, or run fewer items at once.`,
 		permanent: true,
-		retryContinues: true,
 	},
 	tooManyResultFiles: {
 		kind: 'download',
