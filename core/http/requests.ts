@@ -1,6 +1,6 @@
 import { unreachable } from './connectionErrors';
 import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, GatewayError } from '../errors';
-import { steady, type Clock } from '../clock';
+import type { Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';
 import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswer';

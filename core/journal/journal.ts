@@ -15,7 +15,16 @@ import { isOfPoller, isWitness, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import type { FoundMarks, Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, readRun, purchaseOf, replay } from './replay';
+import {
+	asTakenOver,
+	GAP_CODE,
+	mostTries,
+	nameEarlierTasks,
+	takeUpBought,
+	readRun,
+	purchaseOf,
+	replay,
+} from './replay';
 import type { RunRows } from './replay';
 import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
@@ -206,7 +215,8 @@ export class Journal implements WriteAhead {
 	/** Lets a retry, or the execution that the run was handed to, go on with what those before it have created. */
 	async takeOver(orders: readonly Order[]): Promise<void> {
 		const { ledger, clock, handedOver } = this.ports;
-		if (!this.takesOver || this.memory.hasTakenOver || orders.every(({ state }) => state !== 'planned')) return;
+		const mayBeBought = ({ state, isRetried }: Order) => state === 'planned' || (handedOver !== undefined && isRetried);
+		if (!this.takesOver || this.memory.hasTakenOver || !orders.some(mayBeBought)) return;
 		const breakIfDue = takingBreaks(clock);
 		if (handedOver?.claim === undefined) await this.claim(breakIfDue);
 		const rows = await this.readRun(breakIfDue).catch((thrown: unknown) => {
@@ -218,7 +228,7 @@ export class Journal implements WriteAhead {
 		this.memory.isClaimed = this.memory.hasTakenOver = this.stopped === undefined;
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
-		this.memory.nextNumber = rows.nextNumber;
+		this.memory.nextNumber = Math.max(rows.nextNumber, handedOver?.nextNumber ?? 0);
 		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
 		const gap = await this.findGap(rows);
 		const own = rows.leases.find(({ attempt }) => attempt === this.memory.leases.at(-1));
@@ -228,7 +238,10 @@ export class Journal implements WriteAhead {
 		const isFailed = ({ state }: AttemptRow, at: number) => state === 'failed' && attempts[at]?.state !== 'failed';
 		this.failedTask = rows.attempts.find(isFailed)?.task_id;
 		this.tries = mostTries(rows.attempts);
-		if (handedOver !== undefined) nameEarlierTasks(attempts, orders);
+		if (handedOver !== undefined) {
+			takeUpBought(attempts, orders, this.ports.clock.now());
+			nameEarlierTasks(attempts, orders);
+		}
 		const { goOn, inDoubt } = await replay(attempts, ledger, orders, breakIfDue);
 		for (const [order, row] of goOn) order.purchase = purchaseOf(order, row.attempt);
 		this.unsettled.add(inDoubt);
@@ -253,11 +266,21 @@ export class Journal implements WriteAhead {
 	/** The reason why rows do not tell all that those before have sent. */
 	private async findGap(rows: RunRows): Promise<string | undefined> {
 		const { handedOver } = this.ports;
-		// Its supervisor has looked for the lease of the last poller: that tells of a table that was cleared.
-		if (handedOver !== undefined) return rows.gap === undefined ? handedOver.claim?.gap : GAPS[rows.gap];
+		if (handedOver !== undefined) return this.findGapSinceHandOver(rows, handedOver);
 		const { gap, marks } = await this.findGapOfTries(rows);
 		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
 		return gap;
+	}
+
+	/** A person may have removed the oldest rows, or all, since the supervisor has looked for the lease of the last poller. */
+	private findGapSinceHandOver({ gap, leases, nextNumber }: RunRows, handedOver: HandedOverRun): string | undefined {
+		if (gap !== undefined) return GAPS[gap];
+		const { claim } = handedOver;
+		const own = this.stopped === undefined ? this.memory.leases.at(-1) : undefined;
+		const isGone = [own, claim?.after].some(
+			(name) => name !== undefined && !leases.some(({ attempt }) => attempt === name),
+		);
+		return claim?.gap ?? (isGone || nextNumber < handedOver.nextNumber ? GAPS.rowsRemoved : undefined);
 	}
 
 	/** To ask for marks is to write them for a moment: those that another retry has found not to be there look like marks until it has removed them. */

@@ -1,7 +1,7 @@
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { nameRun } from '../orders/runs';
-import { leaveBehind } from '../orders/states';
+import { hasEnded, leaveBehind, reopenForRetry } from '../orders/states';
 import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
 
@@ -323,6 +323,19 @@ export function asTakenOver(rows: readonly AttemptRow[]): AttemptRow[] {
 	return rows.map((row) =>
 		row.state === 'failed' && row.task_id !== '' && isLast(row) ? { ...row, state: 'accepted' } : row,
 	);
+}
+
+/**
+ * Takes orders up again that had ended with an error when they were handed over, and that another poller, or a retry, may have bought
+ * since: otherwise Retry On Fail would buy them a second time.
+ */
+export function takeUpBought(rows: readonly AttemptRow[], orders: readonly Order[], nowMs: number): void {
+	const bought = new Set<string>();
+	for (const row of lastOfAttempts(rows).values())
+		if (meaningOf(row) !== 'free') bought.add(`${row.item} ${row.request_hash}`);
+	for (const order of orders)
+		if (hasEnded(order) && order.isRetried && bought.has(`${order.item} ${order.request?.hash}`))
+			reopenForRetry(order, { submits: true, nowMs });
 }
 
 /** Names the tasks that have failed and were replaced before an execution died: no output would name them otherwise. */

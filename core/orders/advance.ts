@@ -6,6 +6,7 @@ import { waitForTask } from '../polling/waitForTask';
 import type { WaitWatcher } from '../polling/waitWatcher';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
+import type { SleepCoordinator } from './sleepCoordinator';
 import { endBadly, endWell, errorOf, isGivenUp, isReplacedByRetry } from './states';
 import { toNamedRun, type SubmitAgain } from './runs';
 import { buyOnce, type BuyPorts } from './buyOnce';
@@ -14,6 +15,8 @@ import { buyOnce, type BuyPorts } from './buyOnce';
 export interface Ports extends BuyPorts {
 	client: Pick<GatewayClient, 'backlogMs'> & BuyPorts['client'];
 	product: Product<{ id: string }, unknown>;
+	/** Decides when the execution can sleep, because no order is due soon. */
+	sleep?: SleepCoordinator;
 	/** Tells the user how the wait for an order goes. */
 	watch?: (order: Order) => WaitWatcher;
 }

@@ -46,8 +46,8 @@ export interface BuyPorts {
 		/** A request is sent again after a pause. */
 		onRetry?: (error: GatewayError, waitMs: number) => void;
 	};
-	/** Decides when the execution can sleep, because no order is due soon. */
-	sleep?: SleepCoordinator;
+	/** Ends the waits of orders for others: when the execution sleeps, or hands them over. */
+	sleep?: Pick<SleepCoordinator, 'signal' | 'waitsForOther'>;
 }
 
 type Request = NonNullable<Order['request']>;
@@ -173,8 +173,15 @@ class Buying<Answer extends { id: string }> {
 			const place = await this.takePlace();
 			const outcome = await this.tryIn(place).catch((thrown: unknown) => this.refused(thrown, place));
 			if (!('pauseMs' in outcome)) return this.accepted(outcome, place);
-			if (outcome.pauseMs > 0) await this.clock.sleep(outcome.pauseMs, this.signal);
+			if (outcome.pauseMs > 0) await this.pause(outcome.pauseMs);
 		}
+	}
+
+	/** An order that waits because the service is busy waits for others, too. */
+	private async pause(pauseMs: number): Promise<void> {
+		const goesOn = this.ports.sleep?.waitsForOther(this.order);
+		await this.clock.sleep(pauseMs, this.signal);
+		goesOn?.();
 	}
 
 	/** Undefined where the account has no places for such things. */
@@ -281,10 +288,7 @@ class Buying<Answer extends { id: string }> {
 	private pauseOfSleeper(httpStatus?: number): number | undefined {
 		const { sleep } = this.ports;
 		if (sleep === undefined || httpStatus !== 429 || this.timeLeftMs <= 0) return undefined;
-		const forget = sleep.waitsForOther(this.order);
-		const pauseMs = Math.min(REPEAT_FOR_MS, this.timeLeftMs);
-		void this.clock.sleep(pauseMs, this.signal).then(forget);
-		return pauseMs;
+		return Math.min(REPEAT_FOR_MS, this.timeLeftMs);
 	}
 
 	/** The error of a request that may have been accepted, which the ledger then remembers. */

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock';
 import { asGatewayError } from '../errors';
 import { endWithError, type Ports } from './advance';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
@@ -10,8 +9,10 @@ import { SubmissionGate } from './submissionGate';
 /** The most canaries of a run: one for each scope, such as a model that the key may not be allowed to use. */
 const MOST_CANARIES = 3;
 
-/** A canary that has not left by then waits for something: the account is busy, which proves the key well enough. */
-const LEAVES_WITHIN_MS = 2_000;
+/** A canary that waits so long for others is handed over, too: that the account is busy proves the key well enough. */
+const WAITS_FOR_MS = 2_000;
+/** The same for one that does not leave, because n8n or its database is slow. */
+const LEAVES_WITHIN_MS = 10_000;
 
 type Outcome = JobOutcome<undefined>;
 
@@ -43,12 +44,23 @@ export async function readyToHandOver(
 	const left = () => orders.filter((order) => order.state === 'planned' && outcomes.get(order)?.ok !== false);
 	if (!(await run(left(), toContinue))) return outcomes;
 	if (!(await run(left(), upload))) return outcomes;
-	const tooLate = new AbortController();
-	const over = new AbortController();
-	if (!submitsAll) void ports.clock.sleep(LEAVES_WITHIN_MS, over.signal).then(() => tooLate.abort());
-	const goesOn = await run(submitsAll ? left() : canariesOf(left()), toSubmit, { submitUntil: tooLate.signal });
-	over.abort();
-	if (!goesOn) return outcomes;
+	if (submitsAll) {
+		if (!(await run(left(), toSubmit))) return outcomes;
+	} else {
+		const over = new AbortController();
+		const tooLate = new AbortController();
+		const within = (ms: number) => void ports.clock.sleep(ms, over.signal).then(() => tooLate.abort());
+		const waitsForOther = () => {
+			within(WAITS_FOR_MS);
+			return () => {};
+		};
+		within(LEAVES_WITHIN_MS);
+		const toSubmitSoon: Work = async (order, _, controls) =>
+			await buyOnce(order, ports.product, { ...ports, sleep: { signal: tooLate.signal, waitsForOther } }, controls);
+		const goesOn = await run(canariesOf(left()), toSubmitSoon, { submitUntil: tooLate.signal });
+		over.abort();
+		if (!goesOn) return outcomes;
+	}
 	for (const order of orders) {
 		const outcome = outcomes.get(order);
 		if (order.state !== 'planned' || (outcome?.ok === false && !isLater(outcome))) continue;

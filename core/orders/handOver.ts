@@ -41,6 +41,8 @@ const runSchema = z.object({
 const claimSchema = z.object({
 	/** The name of its lease. */
 	lease: z.string().max(2000),
+	/** The lease before it, which has to be there when the rows are read. */
+	after: z.string().max(2000).optional(),
 	/** The reason why the lease is not in the table: without it, nothing may be submitted. */
 	error: z.string().max(2000).optional(),
 	/** Other executions may have worked on the run: the poller reads its rows. */

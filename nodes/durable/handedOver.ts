@@ -5,6 +5,7 @@ import type { Journal, JournalPorts } from '../../core/journal/journal';
 import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
+import { endsWell } from '../../core/orders/states';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
 import { journalOf, type JournalParts } from '../run/openJournal';
@@ -15,7 +16,7 @@ export type RunHandedOver = HandOver & { run: NonNullable<HandOver['run']> };
 
 /** True where something may be bought in the executions that the orders are handed to. */
 export function mayBuy(handOver: HandOver, orders: readonly Order[]): handOver is RunHandedOver {
-	const isOpen = ({ state, isRetried }: Order) => state === 'planned' || (state !== 'ended' && isRetried === true);
+	const isOpen = (order: Order) => order.state === 'planned' || (order.isRetried === true && !endsWell(order));
 	return handOver.run !== undefined && orders.some(isOpen);
 }
 
@@ -35,13 +36,14 @@ export async function claimPoller(
 	leases: { lease: string; lastLease?: string },
 ): Promise<PollerClaim> {
 	const { first, establishedAtMs, table } = run;
-	return await claimForPoller({
+	const claim = await claimForPoller({
 		...leases,
 		columns: { ...columnsOf(context, run), first },
 		identity: identityOf(context, run),
 		table: new N8nJournalTable(context, () => {}, Number(establishedAtMs), table),
 		clock: realClock,
 	});
+	return { ...claim, ...(leases.lastLease !== undefined && { after: leases.lastLease }) };
 }
 
 interface Keeping {

@@ -124,8 +124,7 @@ export async function identifyFiles(images: PendingUpload[], { item, run, isKeye
 	};
 	const known = entry();
 	// Under a Purchase Key the request has to be the same in every execution.
-	if (known === undefined || isKeyed)
-		for (const image of images) await identifyByContent(item, image, run.fileHash);
+	if (known === undefined || isKeyed) for (const image of images) await identifyByContent(item, image, run.fileHash);
 	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
 }
 

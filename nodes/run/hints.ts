@@ -40,7 +40,7 @@ export const HINTS = {
 	assetsProcessed: ({ count }: { count: number }) =>
 		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Get, Wait Until Active and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
-		`Execution ${id} is waiting for the tasks, even if n8n restarts. Its first node lists the IDs of the tasks that are submitted already.`,
+		`Execution ${id} is waiting for the tasks, even if n8n restarts. When all have finished, their results take the place of this output, and the workflow goes on. Until then, the data table ${TABLE_NAME} lists their IDs.`,
 	inBackground: ({ name }: { name: string }) =>
 		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>

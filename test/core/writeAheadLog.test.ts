@@ -1,8 +1,7 @@
 /** The names that a try writes before it submits: the rest of them is in the simulation and in nodes/crash.test.ts. */
-import type { AttemptState } from '../../core/journal/row';
 import { WriteAheadLog, type WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
-import { gatewayError, GatewayError } from '../../core/errors';
+import { asGatewayError, gatewayError, GatewayError } from '../../core/errors';
 import { storeOfNames } from './support';
 
 function start(names: Set<string>, { executionId = '1', isRetry = false }: Partial<WriteAheadScope> = {}) {
@@ -17,17 +16,15 @@ const buy = async (
 	submitAgainFor?: string,
 ) => {
 	const order = { thing: 'task' as const, request: { submitAgainFor } };
-	let state: AttemptState = 'not_accepted';
 	try {
 		await writeAhead.begin(order);
 		const answer = await send();
-		state = 'accepted';
+		writeAhead.note(order, 'accepted');
 		return answer;
 	} catch (thrown) {
-		if (thrown instanceof GatewayError && thrown.kind === 'outcomeUnknown') state = 'unknown';
-		throw thrown;
-	} finally {
-		writeAhead.note(order, state);
+		const error = asGatewayError(thrown);
+		writeAhead.note(order, error.kind === 'outcomeUnknown' ? 'unknown' : 'not_accepted');
+		throw error;
 	}
 };
 const slot = (number: number) => `generation-gateway established 1, run 0, try 0, slot ${number}`;

@@ -32,6 +32,7 @@ const FACTS: Record<string, [value: unknown, words: string]> = {
 	mediaKind: ['video', 'Video'],
 	httpStatus: [418, '418'],
 	sameKey: [true, 'same Purchase Key'],
+	wasFound: [true, 'found before'],
 	atMs: [Date.UTC(2026, 0, 31, 14, 5), '14:05 UTC'],
 	time: ['2026-01-31T14:05:00.000Z', '14:05 UTC'],
 	megabytes: [1, '1 MB'],

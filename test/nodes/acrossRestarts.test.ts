@@ -165,6 +165,7 @@ test('the node submits one item, and hands over the others with the facts about 
 		run: {
 			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: 5, runIndex: 0 },
 			...{ first: 'first', nextNumber: 1, isMarked: true, lease: expect.stringMatching(/^first-/) },
+			table: expect.any(String) as string,
 		},
 	});
 	expect(rows.slice(1).map((row) => detailsOf(row).gateway_run)).toEqual([undefined, undefined]);

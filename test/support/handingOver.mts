@@ -7,7 +7,7 @@ import { toOptions, type RunOptions, type Sandbox } from './nodes.mts';
 export type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
 
 /** n8n's data tables, with the rows of all runs of a test file. */
-export const tables = new DataTables();
+const tables = new DataTables();
 
 /**
  * Starts a node with the purchase log on, without which nothing is handed over.

@@ -1,4 +1,5 @@
 import { journal } from './journalBreakages.mjs';
+import { pollers } from './pollerBreakages.mjs';
 import { unplayed } from './unplayed.mjs';
 
 /**
@@ -49,15 +50,6 @@ const played = [
 		unfound: 'The service of the simulation stands behind no proxy that writes JSON.',
 		noticedBy: 'test/core/retry.test.ts',
 		title: 'the outcome of a creating request is',
-	},
-	{
-		promise: 'a run that ends with an error that stays buys nothing more',
-		file: 'nodes/durable/liveOrders.ts',
-		find: '!(stopsAtError && this.orders.some(staysFailed))',
-		becomes: 'true',
-		unfound: 'The simulation does not ask what a run that ends with an error has bought.',
-		noticedBy: 'test/nodes/aroundIt.test.ts',
-		title: 'Retry On Fail buys nothing more where an error stays',
 	},
 	{
 		promise: 'a request that never reached the service is sent again',
@@ -279,46 +271,7 @@ const played = [
 		find: 'for (const [name, controller] of this.controllers) if (scope === undefined || scope === name) controller.abort();',
 		becomes: '',
 	},
-	// Waves of executions that n8n saves.
-	{
-		promise: 'the name of a wave is written before its first request',
-		file: 'core/orders/waveLog.ts',
-		find: 'await naming;',
-		becomes: '',
-	},
-	{
-		promise: 'n8n saves the number of a wave before it is sent',
-		file: 'core/orders/waveLog.ts',
-		find: 'await this.store.save();',
-		becomes: '',
-		unfound: 'The search for names of waves that were not saved (countUnsaved) makes up for it.',
-		noticedBy: 'test/core/waves.test.ts',
-		title: 'orders that want to be submitted together are one wave: saved first',
-	},
-	{
-		promise: 'orders of an interrupted wave are not sent again',
-		file: 'core/orders/waveLog.ts',
-		find: 'if (wasSent === false) putOff(order);',
-		becomes: 'if (wasSent !== undefined) putOff(order);',
-	},
-	{
-		promise: 'waves that n8n could not save leave as many orders in doubt',
-		file: 'core/orders/waveDoubts.ts',
-		find: 'if (request !== undefined) request.maybeSent = true;',
-		becomes: '{}',
-	},
-	{
-		promise: 'what n8n throws away with a worker leaves as many orders in doubt as its waves had',
-		file: 'core/orders/waveNames.ts',
-		find: 'if (!batch.isTakenOver) return 0;',
-		becomes: 'return 0;',
-	},
-	{
-		promise: 'the waves of a dead execution are found, although the names of its first ones are gone',
-		file: 'core/orders/waveNames.ts',
-		find: 'for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;',
-		becomes: '',
-	},
+	// Executions that n8n saves.
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
 		file: 'core/orders/ledger.ts',
@@ -330,15 +283,6 @@ const played = [
 		file: 'nodes/durable/orderItems.ts',
 		find: '...(request && { request: { ...request } }),',
 		becomes: '',
-	},
-	{
-		promise: 'n8n saves the number of waves as it was with the orders',
-		file: 'nodes/durable/orderItems.ts',
-		find: '...(batch && { batch: share(batch) }),',
-		becomes: '',
-		unfound: 'As for a request, above.',
-		noticedBy: 'test/nodes/storedOrders.test.ts',
-		title: 'a row still says what was true when it was made',
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
@@ -450,12 +394,6 @@ const played = [
 		unfound: 'None of the first 15,000 cases has more orders in flight than places, and another one that waits.',
 		noticedBy: 'test/core/jobs.test.ts',
 		title: 'what is in flight already goes on at once',
-	},
-	{
-		promise: 'an order that is tried again has left its wave',
-		file: 'core/orders/states.ts',
-		find: 'after a sleep.\n\tdelete request?.wave;',
-		becomes: 'after a sleep.',
 	},
 	// What gateways, and what stands before them, answer now and then.
 	{
@@ -576,4 +514,4 @@ const played = [
 ];
 
 /** @type {Breakage[]} */
-export const breakages = [...played, ...journal, ...unplayed];
+export const breakages = [...played, ...journal, ...pollers, ...unplayed];

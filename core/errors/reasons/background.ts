@@ -16,7 +16,13 @@ export const BACKGROUND = {
 		advice: 'Pass along only what you need to identify the item, such as an ID.',
 	},
 	backgroundNotPossible: {
-		message: ({ missing, why = 'it needs n8n 2.41 or later and a saved workflow' }: { missing?: string; why?: string }) =>
+		message: ({
+			missing,
+			why = 'it needs n8n 2.41 or later and a saved workflow',
+		}: {
+			missing?: string;
+			why?: string;
+		}) =>
 			`Wait cannot be In Another Workflow here: ${missing === undefined ? why : `this n8n excludes the node "${missing}"`}`,
 		advice: ({ missing, why }: { missing?: string; why?: string }) =>
 			`${missing !== undefined ? 'Remove it from NODES_EXCLUDE' : why === undefined ? 'Save the workflow, or update n8n' : `It needs n8n's data tables`}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,

@@ -48,11 +48,11 @@ export const RESULTS = {
 	},
 	resultsTooLargeToStore: {
 		kind: 'download',
-		message: ({ id }: Result) => `The result of task ${id} is too large for n8n to store it with the others of this run`,
+		message: ({ id }: Result) =>
+			`The result of task ${id} is too large for n8n to store it with the others of this run`,
 		advice: (_: object, situation) =>
 			`The task is complete. ${upperFirst(withNode(situation, 'Get Result', 'this task ID, Result set to URL Only, and Wait set to Until Ready'))}. For further runs, set Result to URL Only, or run fewer items at once.`,
 		permanent: true,
-		retryContinues: true,
 	},
 	tooManyResultFiles: {
 		kind: 'download',

@@ -50,7 +50,7 @@ export const TASKS = {
 		message: ({ id, age }: Task & { age?: string }) =>
 			`The service accepted task ${id}${age === undefined ? '' : ` ${age} ago`}, but cannot find it`,
 		advice: (data: { mediaKind: string; wasFound?: boolean } & NamedRun, situation) =>
-			`${data.wasFound ? 'It has found it before: the Base URL or the API key in the credential may have changed since. Otherwise, the' : 'The'} result has expired, or the credential or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path is wrong. ${lookAgainFrom(data, situation)}`,
+			`${data.wasFound ? 'It was found before: the Base URL or API key may have changed' : `The result has expired, or the credential or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path is wrong`}. ${lookAgainFrom(data, situation)}`,
 		retryContinues: true,
 	},
 	createdTaskNotShown: {

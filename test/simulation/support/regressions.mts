@@ -324,4 +324,73 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			...{ stopDuring: 'between the lease of a poller and its start', randomness: 1514553586 },
 		},
 	},
+	{
+		name: 'rows that are removed after the lease of a poller was written, and before it reads them, are missed',
+		drawn: {
+			...PLAIN,
+			...({
+				items: [
+					{ copies: 1, plan: { posts: [], files: [] } },
+					{ copies: 1, plan: { posts: [], files: [] } },
+				],
+				retryExecutions: 2,
+				timeoutMinutes: 60,
+				wait: 'acrossRestarts',
+				crashes: [
+					{ afterSteps: 2, downMs: 20000 },
+					{ afterSteps: 6, downMs: 20000, during: 'before a poller is woken' },
+				],
+				randomness: 1587902246,
+				table: { events: [{ does: 'clear half', afterDeathMs: 18875 }], isSqlite: true },
+			} as Partial<Case>),
+		},
+	},
+	{
+		name: 'an order that had ended in the node, and that Retry On Fail of a dead poller has bought, is not bought again',
+		drawn: {
+			...PLAIN,
+			...({
+				items: [
+					{
+						copies: 1,
+						plan: {
+							posts: [
+								{ answer: 'ok', task: { directives: 'duration=0s', polls: [] } },
+								{ answer: 'ok', task: { directives: 'duration=300s', polls: [] } },
+							],
+							files: [],
+						},
+					},
+					{
+						copies: 1,
+						plan: {
+							posts: [
+								{ answer: '500', task: { directives: 'duration=2s', polls: [] } },
+								{ answer: 'ok', task: { directives: 'duration=300s', polls: [] } },
+							],
+							files: [],
+						},
+					},
+				],
+				rounds: 2,
+				onError: 'continueErrorOutput',
+				maxTries: 2,
+				retryExecutions: 2,
+				retryOf: 'first',
+				submitAgainFor: 'the last run',
+				requestsPerSecond: 5,
+				timeoutMinutes: 60,
+				wait: 'acrossRestarts',
+				crashes: [
+					{ afterSteps: 214, downMs: 100000, silentMs: 261537 },
+					{ afterSteps: 276, during: 'between POST and answer of a poller', downMs: 100000 },
+					{ afterSteps: 29, downMs: 100000, during: 'between POST and answer of a poller' },
+				],
+				executions: 2,
+				randomness: 1729374872,
+				retriesAtOnce: true,
+				pollIntervalSeconds: undefined,
+			} as Partial<Case>),
+		},
+	},
 ];

@@ -1,7 +1,7 @@
 /** Cases that are worst for what is known of purchases only by their rows. */
 import type { Case, Crash, PostPlan } from './cases.mts';
 import { ANYWHERE, drawCrash, OF_POLLERS, WITH_ROWS, type Draw } from './draw.mts';
-import { drawTableFate } from './tableFate.mts';
+import { drawTableFate, type TableFate } from './tableFate.mts';
 
 /** The table of the log, machines that stand still, and groups that fare alike. */
 export function drawTroubles(draw: Draw, drawn: Case): Partial<Case> {
@@ -19,6 +19,13 @@ export function drawTroubles(draw: Draw, drawn: Case): Partial<Case> {
 	if (kind > 8) return {};
 	const table = drawTableFate(draw, crashes.length > 0);
 	return crashes.length > 0 ? { table, ...isRetried } : { table };
+}
+
+/** A person changes it between two pollers. */
+function drawChangedTable(draw: Draw): TableFate {
+	const does = draw.from(...(['clear', 'clear', 'clear half', 'rename', 'restore'] as const));
+	const event = draw.oneIn(4) ? { does, afterUses: draw.upTo(12) } : { does, afterDeathMs: draw.upTo(60_000) };
+	return { events: [event], ...(draw.oneIn(2) ? { isSqlite: true } : {}) };
 }
 
 const POLLED = ['0s', '2s', '9s', '45s', '300s'];
@@ -66,6 +73,7 @@ export function drawDeadPollers(draw: Draw): Partial<Case> {
 		crashes: draw.list(draw.from(1, 1, 2, 3, 4), crash),
 		...{ concurrentTasks: draw.from(1, 2, 50), requestsPerSecond: draw.from(60, 5, 1) },
 		...{ timeoutMinutes: draw.from(60, 60, 10), rounds: draw.oneIn(8) ? 2 : 1, volatilePrompt: false },
+		...(draw.oneIn(3) ? { table: drawChangedTable(draw) } : {}),
 		...(draw.oneIn(1.5) ? { stopAtMs: undefined, stopDuring: undefined } : {}),
 	};
 }

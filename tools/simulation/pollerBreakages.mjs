@@ -1,0 +1,53 @@
+/** Breakages of supervisors and pollers, and of what they know of each other by the rows. */
+
+/** @type {import('./breakages.mjs').Breakage[]} */
+export const pollers = [
+	{
+		promise: 'a poller whose lease could not be written submits nothing',
+		file: 'core/journal/claim.ts',
+		find: 'if (error !== undefined) return',
+		becomes: 'if (error !== undefined && (false as boolean)) return',
+	},
+	{
+		promise: 'the lease of a poller is there before it is started',
+		file: 'core/journal/claim.ts',
+		find: 'const found = await outlasting(clock, insert).catch(',
+		becomes: 'const found = await outlasting(clock, async () => await table.look(look)).catch(',
+	},
+	{
+		promise: 'a retry by a person of an execution that waits submits nothing',
+		file: 'nodes/durable/supervisor.ts',
+		find: "if (context.getMode() === 'retry') return",
+		becomes: "if ((context.getMode() as string) === '') return",
+	},
+	{
+		promise: 'a poller that a person has stopped is not replaced',
+		file: 'nodes/durable/supervisor.ts',
+		find: "if (left.wasStopped || (await leftOf(context, memory.parked)).wasStopped) return '';",
+		becomes: '',
+	},
+	{
+		promise: 'a retry by a person of an execution that polls sends nothing',
+		file: 'nodes/durable/poller.ts',
+		find: "if (context.getMode() === 'retry') return cancel(context, memory, orders, () => false);",
+		becomes: '',
+	},
+	{
+		promise: 'a poller goes on with what the rows of dead ones tell',
+		file: 'nodes/durable/poller.ts',
+		find: 'await this.journal.takeOver(orders);',
+		becomes: '',
+	},
+	{
+		promise: 'an ID that n8n has saved counts',
+		file: 'nodes/durable/poller.ts',
+		find: 'for (const order of orders) this.rememberSaved(order);',
+		becomes: 'for (const order of orders) delete order.task;',
+	},
+	{
+		promise: 'a task that has failed ends its order after a death, too',
+		file: 'core/journal/replay.ts',
+		find: "row.state === 'failed' && row.task_id !== '' && isLast(row) ?",
+		becomes: "row.state === 'failed' && row.task_id === '' && isLast(row) ?",
+	},
+];
