@@ -186,7 +186,7 @@ async function readResult(
 	if (execution.status === 'error') {
 		// n8n has thrown away all that it had saved of it.
 		if (isEmpty(execution)) return 'workerLost';
-		assert.match(JSON.stringify(execution.error), EARLIER_TRY, name);
+		assert.match(JSON.stringify(execution.error), EARLIER_TRY, `${name}: ${JSON.stringify(execution.error)}`);
 		return 'unknown';
 	}
 	assert.equal(execution.status, 'success', `${name}: ${JSON.stringify(execution.error)}`);
@@ -203,8 +203,11 @@ async function readResult(
 	for (const { json, binary } of items) {
 		const task = tasksOf(target, batch).find(({ body }) => body.prompt === json.asked);
 		if (json.error === undefined) {
-			assert.deepEqual([json.task_id, json.status], [task?.id, 'completed'], name);
-			assert.ok((await target.rest.readBinary(binary?.data.id)).length > 0, name);
+			assert.deepEqual({ name, id: json.task_id, status: json.status }, { name, id: task?.id, status: 'completed' });
+			assert.ok(
+				(await target.rest.readBinary(binary?.data.id)).length > 0,
+				`${name}: ${json.task_id} has an empty file`,
+			);
 		} else if (json.code === 'outcome_still_unknown') {
 			inDoubt++;
 			if (creationsOf(target, { prompts: [String(json.asked)] }).length === 0) unsent++;
