@@ -110,7 +110,7 @@ export const moments: Moment[] = [
 		key: 'submitting',
 		words: 'while rows are written, requests leave and answers arrive',
 		row: 'rest',
-		prompts: (name) => Array.from({ length: 50 }, (_, item) => `${name} ${item + 1} [[sandbox duration=2s]]`),
+		prompts: (name) => Array.from({ length: 50 }, (_, item) => `${name} ${item + 1} [[sandbox duration=never]]`),
 		isSlow: true,
 		start: 'moving',
 		isReached: (target, batch) => tasksOf(target, batch).length >= 6,
