@@ -12,8 +12,8 @@ export interface Account {
 
 /** The default of the credential. */
 const USUAL_PER_SECOND = 60;
-/** 40 items take seconds. */
-const SLOW_PER_SECOND = 6;
+/** 50 items take seconds, also where three executions begin one after the other. */
+const SLOW_PER_SECOND = 4;
 
 export async function accountsOf(target: Target): Promise<{ usual: Account; slow: Account }> {
 	const slow = await withFewRequests(target);

@@ -44,14 +44,14 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	const held: Held[] = [];
 	const outcomes = new Map<string, Outcome>();
 
+	const isHeld = async ({ moment, batch }: Held) =>
+		await until(`${batch.name} is held`, async () => await moment.isReached(target, batch));
+	const startingAt = (start: Moment['start']) => held.filter(({ moment }) => moment.start === start);
 	const startAll = async (start: Moment['start']) => {
-		const all = held.filter(({ moment }) => moment.start === start);
-		for (const { batch } of all) await startBatch(batch);
-		return all;
+		for (const { batch } of startingAt(start)) await startBatch(batch);
 	};
-	const areHeld = async (all: Held[]) => {
-		for (const { moment, batch } of all)
-			await until(`${batch.name} is held`, async () => await moment.isReached(target, batch));
+	const areHeld = async (start: Moment['start']) => {
+		for (const each of startingAt(start)) await isHeld(each);
 	};
 
 	before(async () => {
@@ -85,14 +85,18 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 			}
 		}
 		const startedAtMs = Date.now();
-		const early = await startAll('early');
+		await startAll('early');
 		await pause(startedAtMs + LATE_MS - Date.now());
-		await areHeld(await startAll('late'));
-		await areHeld(early);
-		await areHeld(await startAll('awake'));
-		await areHeld(await startAll('last'));
-		await areHeld(await startAll('canary'));
-		await areHeld(await startAll('moving'));
+		await startAll('late');
+		for (const start of ['late', 'early'] as const) await areHeld(start);
+		for (const start of ['awake', 'last'] as const) {
+			await startAll(start);
+			await areHeld(start);
+		}
+		for (const each of [...startingAt('canary'), ...startingAt('moving')]) {
+			await startBatch(each.batch);
+			await isHeld(each);
+		}
 		asleep = new Set(await asleepWorkflows(target));
 		endedAtMs = Date.now();
 		await target.end(signal);

@@ -27,7 +27,8 @@ export interface Moment {
 	/**
 	 * `early`: it has to sleep first. `late`: it stays as it is. `awake`: its tasks finish soon. `last`: n8n ends as soon as it
 	 * is there, before the node gives up the answer that it waits for (two minutes). `canary`: after all others, so that its first
-	 * request leaves within two seconds; on a busy machine, everything is handed over unsent. `moving`: it is held by nothing.
+	 * request leaves within two seconds; on a busy machine, everything is handed over unsent. `moving`: it is held by nothing. Each of the
+	 * last two begins when the one before is at its moment.
 	 */
 	start: 'early' | 'late' | 'awake' | 'last' | 'canary' | 'moving';
 	/** True once it is at this moment, held there. */
@@ -109,10 +110,10 @@ export const moments: Moment[] = [
 		key: 'submitting',
 		words: 'while rows are written, requests leave and answers arrive',
 		row: 'rest',
-		prompts: (name) => Array.from({ length: 40 }, (_, item) => `${name} ${item + 1} [[sandbox duration=2s]]`),
+		prompts: (name) => Array.from({ length: 50 }, (_, item) => `${name} ${item + 1} [[sandbox duration=2s]]`),
 		isSlow: true,
 		start: 'moving',
-		isReached: (target, batch) => tasksOf(target, batch).length >= 12,
+		isReached: (target, batch) => tasksOf(target, batch).length >= 6,
 	},
 	{
 		key: 'unanswered',

@@ -88,7 +88,8 @@ function merge(outcomes: Outcome[], what: string): Outcome {
 		const [first, second, ...others] = different.sort((a, b) => order.indexOf(a) - order.indexOf(b));
 		const isAlike =
 			second === undefined || (others.length === 0 && order.includes(first as T) && order.includes(second));
-		assert.ok(first !== undefined && isAlike, `${what}: the moments of a row end in ${different.join(' and ')}`);
+		assert.ok(first !== undefined, `${what}: this machine was too busy for any moment of this row`);
+		assert.ok(isAlike, `${what}: the moments of a row end in ${different.join(' and ')}`);
 		return first;
 	};
 	const retriesOf = (index: number) => outcomes.flatMap(({ retries }) => retries.slice(index, index + 1));
