@@ -38,28 +38,41 @@ export const isWitness = ({ execution, first, attempt }: Pick<StoredRow, 'execut
  * Where the lease of the last poller is not there, a person has cleared the table: rows that are missing mean nothing then.
  */
 export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
-	const { columns, identity, table, clock, lease, lastLease } = claiming;
+	const { columns, identity, table, clock, lastLease } = claiming;
 	const run = nameOfRun(identity);
-	const row = journalRow.parse({ ...columns, run, attempt: lease, state: LEASE, key_hash: run });
 	const look = { claims: [run], afterId: 0 };
 	let error: string | undefined;
-	const insert = async () =>
-		await table.insertAndLook([row], look).catch((thrown: unknown) => {
+	// Each try has a name of its own: an insert that was given up may come after that of an execution that has taken over.
+	const names: string[] = [];
+	const insert = async () => {
+		const attempt = `${claiming.lease}.${names.length}`;
+		names.push(attempt);
+		const row = journalRow.parse({ ...columns, run, attempt, state: LEASE, key_hash: run });
+		return await table.insertAndLook([row], look).catch((thrown: unknown) => {
 			if (!(thrown instanceof NoTableError)) throw thrown;
 			error = wordsOf(thrown);
 			return [];
 		});
+	};
 	const found = await outlasting(clock, insert).catch((thrown: unknown) => {
 		error = wordsOf(thrown);
 		return [];
 	});
-	if (error !== undefined) return { lease, error: error.slice(0, 500), isReplayed: true };
+	const lease = names.at(-1) ?? '';
+	const ignored = names.slice(0, -1);
+	const named = { lease, ...(ignored.length > 0 && { ignored }) };
+	if (error !== undefined) return { ...named, error: error.slice(0, 500), isReplayed: true };
 	const { first } = columns;
 	const isOfRun = (row?: StoredRow) => row?.state === LEASE && (first === '' || ['', first].includes(row.first));
 	const leases = found.map(parseRow).filter(isOfRun);
 	const isThere = (name: string) => leases.some((each) => each?.attempt === name);
 	const isGone = !isThere(lease) || (lastLease !== undefined && !isThere(lastLease));
 	// Besides the first try, which has ended: another execution has taken over meanwhile.
-	const hasOther = leases.some((each) => each?.attempt !== lease && each?.execution !== first);
-	return { lease, isReplayed: hasOther || isGone, ...(isGone && { gap: GAPS.rowsRemoved }) };
+	const hasOther = leases.some((each) => each && !names.includes(each.attempt) && each.execution !== first);
+	return {
+		lease,
+		...(ignored.length > 0 && { ignored }),
+		isReplayed: hasOther || isGone,
+		...(isGone && { gap: GAPS.rowsRemoved }),
+	};
 }

@@ -1,9 +1,8 @@
 import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
-import { isPlainObject, type JsonObject } from '../json';
+import type { JsonObject } from '../json';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
-import type { PollerClaim } from '../orders/handOver';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
@@ -11,9 +10,11 @@ import { INTERRUPTED, notRecorded, UNREADABLE } from '../orders/writeAheadLog';
 import type { RequestOutcome, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { wordsOf } from '../text';
-import { isOfPoller, isWitness, TAKEN_BACK } from './claim';
+import { isOfPoller, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
+import { leasesIn } from './leases';
 import type { FoundMarks, Marks } from './marks';
+import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import {
 	asTakenOver,
@@ -65,40 +66,6 @@ export interface JournalPorts {
 	isWanted?: () => Promise<boolean>;
 	/** Tells the user why rows are missing. */
 	tell: (why: string) => void;
-}
-
-/** The run of another execution, as that has handed it over. */
-export interface HandedOverRun {
-	first: string;
-	nextNumber: number;
-	/** It has sent something. */
-	isMarked: boolean;
-	/** The lease that the supervisor has written for this execution, and what it has found. Absent where there is none yet. */
-	claim?: PollerClaim;
-}
-
-/** The facts that the tries of one execution share: n8n keeps them with the ledger. */
-interface Memory {
-	executionId: string;
-	/** Names of its leases. Where n8n has reported an error, the lease may still be in the table. */
-	leases: string[];
-	/** A lease is there. */
-	isClaimed?: boolean;
-	/** It has handed the run over, and goes on with it all the same. */
-	isTakenBack?: boolean;
-	/** A retry has claimed the run, and has read its rows since. Until then, it submits nothing. */
-	hasTakenOver?: boolean;
-	first: string;
-	nextNumber: number;
-	/** A retry has found none of the marks that a request leaves before it is sent, or none of the rows. */
-	missed?: { marks: boolean; rows: boolean };
-	isMarked?: boolean;
-	/** The reason why it submits nothing without an ID, unless a person names it. */
-	doubt?: string;
-	/** A lease tells later retries of the doubt. */
-	isDoubtTold?: boolean;
-	/** The reason why it has no rows: n8n had no table for them before its first request. */
-	withoutRows?: string;
 }
 
 /** An order that wants to write its row. */
@@ -178,9 +145,9 @@ export class Journal implements WriteAhead {
 
 	/** The run as the executions need it that it is handed to. */
 	get toHandOver(): Pick<HandedOverRun, 'first' | 'nextNumber' | 'isMarked'> & { lease?: string; table?: string } {
-		const { first, nextNumber, isMarked = false, isClaimed, leases } = this.memory;
+		const { first, nextNumber, isMarked = false, isClaimed, lease } = this.memory;
 		const { id: table } = this.ports.table;
-		return { first, nextNumber, isMarked, ...(isClaimed && { lease: leases.at(-1) }), ...(table && { table }) };
+		return { first, nextNumber, isMarked, ...(isClaimed && lease !== undefined && { lease }), ...(table && { table }) };
 	}
 
 	/** The journal of an execution that has handed its run over, and goes on with it all the same. */
@@ -231,7 +198,7 @@ export class Journal implements WriteAhead {
 		this.memory.nextNumber = Math.max(rows.nextNumber, handedOver?.nextNumber ?? 0);
 		// After the rows: a table that is cleared in between would look like a run that has sent nothing.
 		const gap = await this.findGap(rows);
-		const own = rows.leases.find(({ attempt }) => attempt === this.memory.leases.at(-1));
+		const own = rows.leases.find(({ attempt }) => attempt === this.memory.lease);
 		if (own !== undefined) this.unsettled.nowInDatabaseMs(own.createdAt);
 		const attempts = handedOver === undefined ? rows.attempts : asTakenOver(rows.attempts);
 		// One in whose place another was submitted is no failure of the run any more.
@@ -253,13 +220,14 @@ export class Journal implements WriteAhead {
 		const { clock, table, handedOver } = this.ports;
 		const before = handedOver ?? (await this.readRun(breakIfDue).catch(() => undefined));
 		this.memory.first = before?.first ?? '';
-		const attempt = this.nameLease();
 		this.stopped = undefined;
 		const claim = async () =>
-			await table.insertAndLook([this.toLease({ attempt })], this.lookFor([])).catch((thrown: unknown) => {
-				if (!(thrown instanceof NoTableError)) throw thrown;
-				this.stopped = notRecorded(thrown);
-			});
+			await table
+				.insertAndLook([this.toLease({ attempt: this.nameLease() })], this.lookFor([]))
+				.catch((thrown: unknown) => {
+					if (!(thrown instanceof NoTableError)) throw thrown;
+					this.stopped = notRecorded(thrown);
+				});
 		await outlasting(clock, claim).catch((thrown: unknown) => (this.stopped = notRecorded(thrown)));
 	}
 
@@ -276,7 +244,7 @@ export class Journal implements WriteAhead {
 	private findGapSinceHandOver({ gap, leases, nextNumber }: RunRows, handedOver: HandedOverRun): string | undefined {
 		if (gap !== undefined) return GAPS[gap];
 		const { claim } = handedOver;
-		const own = this.stopped === undefined ? this.memory.leases.at(-1) : undefined;
+		const own = this.stopped === undefined ? this.memory.lease : undefined;
 		const isGone = [own, claim?.after].some(
 			(name) => name !== undefined && !leases.some(({ attempt }) => attempt === name),
 		);
@@ -511,7 +479,12 @@ export class Journal implements WriteAhead {
 	private leasesToWrite(): JournalRow[] {
 		const { isClaimed, doubt, isDoubtTold } = this.memory;
 		// Rows that are missing must not look like requests that were not sent, to those who take over from here.
-		if (doubt !== undefined && !isDoubtTold) return [this.toLease({ attempt: this.nameLease(), code: GAP_CODE })];
+		if (doubt !== undefined && !isDoubtTold) {
+			const { lease } = this.memory;
+			const told = this.toLease({ attempt: this.nameLease(), code: GAP_CODE });
+			this.memory.lease = lease;
+			return [told];
+		}
 		return isClaimed ? [] : [this.toLease({ attempt: this.nameLease() })];
 	}
 
@@ -554,24 +527,6 @@ export class Journal implements WriteAhead {
 		return leases.hasOwn ? undefined : notRecorded(ROWS_GONE);
 	}
 
-	/** The lease of another execution that goes on with the run, and whether the own one is there; undefined where one cannot be read. */
-	private leasesIn(found: readonly unknown[]): { other?: StoredRow; hasOwn: boolean } | undefined {
-		const { leases: own, first } = this.memory;
-		// A row of a Purchase Key that cannot be read stops the orders of this key only.
-		const isOfKey = (value: unknown) =>
-			isPlainObject(value) && typeof value.key_hash === 'string' && value.key_hash !== this.run;
-		const rows = found.filter((value) => !isOfKey(value)).map(parseRow);
-		if (!rows.every((row) => row !== undefined)) return undefined;
-		const isOfRun = (row: StoredRow) =>
-			row.state === LEASE && row.run === this.run && (row.first === '' || first === '' || row.first === first);
-		const leases = rows.filter(isOfRun).sort((one, other) => other.id - one.id);
-		const isOwn = ({ attempt }: StoredRow) => own.includes(attempt);
-		// One that only tells of a doubt outranks no other, either: rows were not read after it.
-		const counting = this.takesOver ? leases.filter((row) => !isWitness(row) && row.code !== GAP_CODE) : leases;
-		const [newest] = this.takesOver ? counting : counting.filter((row) => !isOwn(row));
-		return { ...(newest !== undefined && !isOwn(newest) && { other: newest }), hasOwn: counting.some(isOwn) };
-	}
-
 	/** The run has no rows: its names in n8n's table of processed data are its memory. */
 	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
 		const isNew = this.memory.withoutRows === undefined;
@@ -601,6 +556,7 @@ export class Journal implements WriteAhead {
 		const kind = this.memory.isTakenBack ? TAKEN_BACK : 'lease';
 		const name = `${this.memory.executionId}-${this.stamp}-${kind}${this.memory.leases.length}`;
 		this.memory.leases.push(name);
+		this.memory.lease = name;
 		return name;
 	}
 
@@ -611,6 +567,9 @@ export class Journal implements WriteAhead {
 		const first = isRetry && handedOver === undefined ? '' : this.memory.first;
 		return journalRow.parse({ ...this.columns, first, ...lease, state: LEASE, key_hash: this.run });
 	}
+
+	private readonly leasesIn = (found: readonly unknown[]) =>
+		leasesIn(found, { run: this.run, memory: this.memory, takesOver: this.takesOver });
 
 	private get columns(): RunColumns {
 		return { ...this.ports.columns, run: this.run, first: this.memory.first };
@@ -639,13 +598,4 @@ export class Journal implements WriteAhead {
 		const values = await table.rowsOfRun(patternOfRun(identity));
 		return await readRun(values, { identity, node: columns.node, first: handedOver?.first || undefined }, breakIfDue);
 	}
-}
-
-function toMemory(executionId: string, { isRetry, handedOver }: JournalPorts): Memory {
-	if (handedOver === undefined) return { executionId, leases: [], first: isRetry ? '' : executionId, nextNumber: 0 };
-	const { claim, first, nextNumber, isMarked } = handedOver;
-	const missed = { marks: !isMarked, rows: false };
-	if (claim === undefined) return { executionId, leases: [], first, nextNumber, missed };
-	const hasTakenOver = claim.error === undefined && !claim.isReplayed;
-	return { executionId, leases: [claim.lease], isClaimed: true, hasTakenOver, first, nextNumber, missed };
 }

@@ -41,6 +41,8 @@ const runSchema = z.object({
 const claimSchema = z.object({
 	/** The name of its lease. */
 	lease: z.string().max(2000),
+	/** Names of leases that n8n may still write: their inserts were given up. */
+	ignored: z.array(z.string().max(2000)).max(20).optional(),
 	/** The lease before it, which has to be there when the rows are read. */
 	after: z.string().max(2000).optional(),
 	/** The reason why the lease is not in the table: without it, nothing may be submitted. */

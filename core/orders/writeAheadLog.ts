@@ -171,6 +171,8 @@ export class WriteAheadLog implements WriteAhead {
 		this.what = what;
 		const { store } = this;
 		this.asked ??= store === undefined ? Promise.resolve(undefined) : this.nameLeft(store);
+		// An error that no order waits for would end n8n.
+		this.asked.catch(() => {});
 	}
 
 	/**

@@ -1,6 +1,7 @@
 /** The lease of a poller, which its supervisor writes before it starts it: from then on, nothing else sends. */
 import { claimForPoller, isOfPoller, isWitness, leaseOfPoller } from '../../core/journal/claim';
 import { GAPS } from '../../core/journal/gap';
+import { leasesIn } from '../../core/journal/leases';
 import { nameOfRun } from '../../core/journal/row';
 import { makeWorld, planned, RUN, type Stored, type Troubles } from './journalWorld';
 
@@ -30,6 +31,9 @@ async function handedOver() {
 	return { world, claim };
 }
 
+/** The first insert of it. */
+const FIRST = `${LEASE}.0`;
+
 const anotherLease = ({ visible }: World, changes: Partial<Stored>) => {
 	const [lease] = visible.filter(({ state }) => state === 'lease');
 	visible.push({ ...(lease as Stored), id: 50, attempt: 'lease of another', execution: '8', ...changes });
@@ -37,13 +41,13 @@ const anotherLease = ({ visible }: World, changes: Partial<Stored>) => {
 
 test('the lease of a poller is in the table, and its run is not replayed where nothing else has worked on it', async () => {
 	const { world, claim } = await handedOver();
-	expect(await claim()).toEqual({ lease: LEASE, isReplayed: false });
+	expect(await claim()).toEqual({ lease: FIRST, isReplayed: false });
 	const run = nameOfRun(RUN);
 	const last = world.visible.at(-1);
 	expect(last).toMatchObject({
 		...columns,
 		state: 'lease',
-		attempt: LEASE,
+		attempt: FIRST,
 		execution: 'S',
 		first: '7',
 		run,
@@ -51,8 +55,8 @@ test('the lease of a poller is in the table, and its run is not replayed where n
 	});
 });
 
-const replayed = { lease: LEASE, isReplayed: true };
-const notReplayed = { lease: LEASE, isReplayed: false };
+const replayed = { lease: FIRST, isReplayed: true };
+const notReplayed = { lease: FIRST, isReplayed: false };
 
 test.each<[string, (world: World) => void, object]>([
 	['that of a retry, which names no first try', (world) => anotherLease(world, { first: '' }), replayed],
@@ -81,15 +85,15 @@ test('the last lease is that of the poller before', async () => {
 	const { world, claim } = await handedOver();
 	await claim();
 	const next = leaseOfPoller('S', 1, 2_000);
-	expect(await claim({ lease: next, lastLease: LEASE })).toEqual({ lease: next, isReplayed: true });
+	expect(await claim({ lease: next, lastLease: FIRST })).toEqual({ lease: `${next}.0`, isReplayed: true });
 	// A person removes it.
 	world.visible.splice(
-		world.visible.findIndex(({ attempt }) => attempt === LEASE),
+		world.visible.findIndex(({ attempt }) => attempt === FIRST),
 		1,
 	);
 	const third = leaseOfPoller('S', 2, 3_000);
-	expect(await claim({ lease: third, lastLease: LEASE })).toMatchObject({ gap: GAPS.rowsRemoved });
-	expect(await claim({ lease: third, lastLease: next })).toEqual({ lease: third, isReplayed: true });
+	expect(await claim({ lease: third, lastLease: FIRST })).toMatchObject({ gap: GAPS.rowsRemoved });
+	expect(await claim({ lease: third, lastLease: `${next}.0` })).toEqual({ lease: `${third}.0`, isReplayed: true });
 });
 
 test.each<[string, Troubles, object, number, number]>([
@@ -100,8 +104,15 @@ test.each<[string, Troubles, object, number, number]>([
 ])('where the lease may not be there, the claim says so: %s', async (_, troubles, expected, fromMs, toMs) => {
 	const { world, claim } = await handedOver();
 	const beganMs = world.clock.now();
+	const tookLonger = fromMs > 0;
 	const isLost = troubles.inserts?.[0] === 'lost';
-	expect(await claim({}, troubles)).toEqual({ lease: LEASE, isReplayed: !isLost, ...expected });
+	const { lease, ignored = [], ...found } = await claim({}, troubles);
+	expect(found).toEqual({ isReplayed: !isLost, ...expected });
+	// Each try has a name of its own: an insert that was given up may come after that of another execution.
+	expect([...ignored, lease]).toEqual(
+		Array.from({ length: ignored.length + 1 }, (_each, number) => `${LEASE}.${number}`),
+	);
+	expect(ignored.length > 0).toBe(tookLonger);
 	const tookMs = world.clock.now() - beganMs;
 	expect(tookMs).toBeGreaterThanOrEqual(fromMs);
 	expect(tookMs).toBeLessThanOrEqual(toMs);
@@ -118,3 +129,36 @@ test.each([
 		expect([isOfPoller(attempt), isWitness({ attempt, execution, first: '7' })]).toEqual([isPollers, witnesses]);
 	},
 );
+
+const leaseRow = (id: number, attempt: string, more: object = {}) => ({
+	...{
+		id,
+		attempt,
+		state: 'lease',
+		run: 'r',
+		key_hash: 'r',
+		first: '7',
+		execution: '8',
+		createdAt: '2026-01-01T00:00:00.000Z',
+	},
+	...more,
+});
+
+test.each<[string, boolean, object[], string | undefined, boolean]>([
+	['its own is the newest', true, [leaseRow(1, 'other'), leaseRow(2, 'own')], undefined, true],
+	['another one is newer', true, [leaseRow(2, 'own'), leaseRow(3, 'other')], 'other', true],
+	[
+		'its own that n8n had given up comes after another one',
+		true,
+		[leaseRow(2, 'own'), leaseRow(3, 'other'), leaseRow(4, 'given up')],
+		'other',
+		true,
+	],
+	['its own that n8n had given up is all there is', true, [leaseRow(4, 'given up')], undefined, false],
+	['a first try finds any other', false, [leaseRow(1, 'other'), leaseRow(2, 'own')], 'other', true],
+	['a first try finds what n8n had given up', false, [leaseRow(1, 'given up'), leaseRow(2, 'own')], undefined, true],
+])('an execution is stopped by a lease that counts: %s', (_, takesOver, rows, other, hasOwn) => {
+	const memory = { executionId: '8', leases: ['given up', 'own'], lease: 'own', first: '7', nextNumber: 0 };
+	const found = leasesIn(rows, { run: 'r', memory, takesOver });
+	expect([found?.other?.attempt, found?.hasOwn]).toEqual([other, hasOwn]);
+});

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors';
 import { claimForPoller, leaseOfPoller } from '../../core/journal/claim';
 import { GAPS } from '../../core/journal/gap';
-import type { HandedOverRun } from '../../core/journal/journal';
+import type { HandedOverRun } from '../../core/journal/memory';
 import type { PollerClaim } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { endBadly } from '../../core/orders/states';

@@ -57,7 +57,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], n8n: N8n):
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
 		(drawn.purchaseKey &&
 			(drawn.executions > 1 || drawn.volatilePrompt || drawn.table !== undefined || !hasRows(drawn))) ||
-		drawn.timeoutMinutes < (isDurable(drawn) ? survives : otherwise);
+		drawn.timeoutMinutes < (drawn.wait === 'acrossRestarts' ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
 	const isTriedAgain = drawn.onError === 'stopWorkflow' && !isDurable(drawn);
 	if (first === undefined || mayEndBadly || triesNeeded > (isTriedAgain ? drawn.maxTries : 1)) return [];

@@ -393,4 +393,87 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			} as Partial<Case>),
 		},
 	},
+	{
+		name: 'a doubt of which no order asks for the name ends n8n with no unhandled rejection',
+		drawn: {
+			...PLAIN,
+			...({
+				items: [
+					{
+						copies: 4,
+						plan: {
+							posts: [
+								{
+									answer: 'ok',
+									task: { directives: 'duration=1000s created=wrapped_task_id fail=insufficient_quota', polls: [] },
+								},
+							],
+							files: [],
+						},
+					},
+					{
+						copies: 3,
+						plan: {
+							posts: [
+								{ answer: 'dns', task: { directives: 'duration=5s', polls: ['504', 'html', '408', '504'] } },
+								{ answer: '504', task: { directives: 'duration=20s record=wrapped id=odd', polls: [] } },
+							],
+							files: [],
+						},
+					},
+					{
+						copies: 4,
+						plan: {
+							posts: [
+								{ answer: 'ok', task: { directives: 'duration=1000s record=wrapped', polls: ['429:date6'] } },
+								{ answer: 'ok', task: { directives: 'duration=5s', polls: ['502'] } },
+								{ answer: 'ok', task: { directives: 'duration=100s', polls: ['refused', '429:4', '429:date6'] } },
+							],
+							files: [],
+						},
+					},
+					{
+						copies: 3,
+						plan: {
+							posts: [
+								{ answer: '401~object', task: { directives: 'duration=5s result=images', polls: [] } },
+								{
+									answer: '400',
+									task: {
+										directives: 'duration=20s running_word=rendering fail=internal_error',
+										polls: ['408', '503html', 'refused', 'reset'],
+									},
+								},
+								{ answer: '503:date150', task: { directives: 'duration=300s fail=invalid_request', polls: [] } },
+							],
+							files: [],
+						},
+					},
+					{
+						copies: 5,
+						plan: { posts: [{ answer: 'ok', task: { directives: 'duration=1000s', polls: ['dns'] } }], files: [] },
+					},
+				],
+				sameBodies: true,
+				maxTries: 2,
+				retryExecutions: 1,
+				concurrentTasks: 1,
+				requestsPerSecond: 1,
+				timeoutMinutes: 60,
+				wait: 'acrossRestarts',
+				downloadResult: true,
+				tableIsFull: true,
+				engine: 'workers',
+				crashes: [
+					{ afterSteps: 87, downMs: 20000 },
+					{ afterSteps: 126, downMs: 20000 },
+					{ afterSteps: 5, downMs: 100000 },
+				],
+				failingRecords: [1, 2],
+				randomness: 115796484,
+				table: { events: [{ does: 'clear', afterUses: 8 }], isSqlite: true },
+				pollIntervalSeconds: undefined,
+			} as Partial<Case>),
+		},
+	},
 ];
