@@ -106,7 +106,13 @@ export class SleepCoordinator {
 		this.awakeUntilMs.set(order, untilMs);
 		this.waitingForOthers.set(order, untilMs);
 		const over = new AbortController();
-		void this.clock.sleep(Math.max(1, untilMs - this.clock.now()), over.signal).then(() => this.considerSleeping());
+		void this.clock.sleep(Math.max(1, untilMs - this.clock.now()), over.signal).then(() => {
+			if (over.signal.aborted) return;
+			// A timer may end a little early: by the clock alone, the execution would then stay awake until another order does something.
+			this.awakeUntilMs.set(order, -Infinity);
+			this.waitingForOthers.set(order, -Infinity);
+			this.considerSleeping();
+		});
 		return () => {
 			over.abort();
 			this.waitingForOthers.delete(order);

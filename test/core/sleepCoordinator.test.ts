@@ -51,8 +51,7 @@ test.each([
 
 describe('an order that waits for another one, for a place or for the purchase under its key', () => {
 	/** Two orders: one that is polled at this time, and one that waits for others from the beginning. */
-	const begin = (pollAtMs: number) => {
-		const clock = simulatedClock();
+	const begin = (pollAtMs: number, clock = simulatedClock()) => {
 		const coordinator = new SleepCoordinator(clock, 2);
 		const waiter = {};
 		coordinator.began();
@@ -74,6 +73,14 @@ describe('an order that waits for another one, for a place or for the purchase u
 		expect(coordinator.signal.aborted).toBe(false);
 		await clock.runUntil(5_000);
 		expect(coordinator.until).toBe(untilMs);
+	});
+
+	test('keeps it awake no longer where a timer ends a little early', async () => {
+		const clock = simulatedClock();
+		const early = { ...clock, sleep: async (ms: number, signal?: AbortSignal) => await clock.sleep(ms - 0.5, signal) };
+		const { coordinator } = begin(300_000, early);
+		await clock.runUntil(5_000);
+		expect(coordinator.signal.aborted).toBe(true);
 	});
 
 	test('is patient once in an awakening, however often it waits', async () => {
