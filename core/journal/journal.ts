@@ -16,19 +16,10 @@ import { leasesIn } from './leases';
 import type { FoundMarks, Marks } from './marks';
 import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import {
-	asTakenOver,
-	GAP_CODE,
-	mostTries,
-	nameEarlierTasks,
-	takeUpBought,
-	readRun,
-	purchaseOf,
-	replay,
-} from './replay';
-import type { RunRows } from './replay';
-import { journalRow, LEASE, nameOfRun, parseRow, patternOfRun, RUN } from './row';
-import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity, StoredRow } from './row';
+import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, purchaseOf } from './replay';
+import { readRun, replay, takeUpBought, type RunRows } from './replay';
+import { journalRow, LEASE, nameOfRun, patternOfRun, RUN } from './row';
+import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 import { UnsettledOrders } from './unsettled';
 

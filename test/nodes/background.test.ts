@@ -1,5 +1,6 @@
 /** In Another Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import { startableWorkflows } from '../../core/processMemory';
 import { startHandingOver } from '../support/handingOver.mts';
 import { handOverIn, orderOf } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
@@ -9,7 +10,10 @@ beforeAll(async () => {
 	sandbox = await quickSandbox();
 });
 afterAll(async () => await sandbox.close());
-beforeEach(() => sandbox.reset());
+beforeEach(() => {
+	sandbox.reset();
+	startableWorkflows.clear();
+});
 
 interface Started {
 	code: NonNullable<IExecuteWorkflowInfo['code']>;

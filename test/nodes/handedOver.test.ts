@@ -58,7 +58,11 @@ const prompted = () => runs.sandbox.tasks.map(({ body }) => String(body.prompt).
 
 test('each poller has a lease that its supervisor has written, and goes on with the numbers of the run', async () => {
 	const { given } = await supervise(await handOver(prompts('a', 'b', 'c')));
-	expect(handOverIn(given)?.claim).toEqual({ lease: expect.stringMatching(/^101-poller0-/), isReplayed: false, after: expect.any(String) as string });
+	expect(handOverIn(given)?.claim).toEqual({
+		lease: expect.stringMatching(/^101-poller0-/),
+		isReplayed: false,
+		after: expect.any(String) as string,
+	});
 	expect(await poll(given)).toEqual(['done', 'done', 'done']);
 	const rows = await runs.rows();
 	expect(rows.filter(({ state }) => state === 'lease').map(({ execution, first }) => [execution, first])).toEqual([
@@ -78,7 +82,11 @@ test('after a death, the next poller has a lease of its own, and delivers what t
 	const { given, flow } = await supervise(start);
 	await poll(given);
 	const next = await supervise(start, { flow });
-	expect(handOverIn(next.given)?.claim).toEqual({ lease: expect.stringMatching(/^101-poller1-/), isReplayed: true, after: expect.stringMatching(/^101-poller0-/) as string });
+	expect(handOverIn(next.given)?.claim).toEqual({
+		lease: expect.stringMatching(/^101-poller1-/),
+		isReplayed: true,
+		after: expect.stringMatching(/^101-poller0-/) as string,
+	});
 	expect(next.given.map((item) => orderOf(item).state)).toEqual(['accepted', 'planned', 'planned']);
 	expect(await poll(next.given, '103')).toEqual(['done', 'done', 'done']);
 	expect(prompted()).toBe('abc');
