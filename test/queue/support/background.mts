@@ -22,6 +22,8 @@ export class Background {
 	private constructor(
 		private readonly cluster: Cluster,
 		private readonly receiverId: string,
+		/** The workflow that buys. */
+		readonly buyerId: string,
 	) {}
 
 	/**
@@ -43,7 +45,7 @@ export class Background {
 			workflowId: { __rl: true, mode: 'id', value: receiverId },
 			options: { purchaseKey: '={{ $json.body.key ?? "" }}' },
 		};
-		await saveActive(signed, 'buy', [
+		const buyerId = await saveActive(signed, 'buy', [
 			webhook('buy', 'onReceived'),
 			{ name: 'Generate', type: packageType('imageGeneration'), parameters, onError: 'continueRegularOutput' },
 		]);
@@ -51,7 +53,7 @@ export class Background {
 			webhook('other', 'lastNode'),
 			{ name: 'Answer', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
 		]);
-		return new Background(cluster, receiverId);
+		return new Background(cluster, receiverId, buyerId);
 	}
 
 	/** Returns the milliseconds until the answer. */
