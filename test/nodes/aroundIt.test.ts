@@ -119,7 +119,7 @@ test('an execution that polls and that nobody waits for any more puts out the en
 		.promise;
 	expect(again.status).toBe('canceled');
 	const { error } = again.data.resultData;
-	expect(error?.message).toBe('The execution was canceled, because nobody waits for its results any more');
+	expect(error?.message).toBe('The execution was canceled, because the workflow that waited was stopped');
 	expect(String((error as { description?: string }).description)).toContain(ids[0]);
 	expect(sandbox.requests).toHaveLength(before);
 	const { rows: left } = again.data.executionData?.contextData['node:Node'] as { rows: INodeExecutionData[] };

@@ -49,24 +49,19 @@ function isShown({ name, type, displayOptions }: INodeProperties, show: Record<s
 
 function table(properties: INodeProperties[]): string {
 	const rows = properties
-		.filter(({ type }) => type !== 'notice' && type !== 'hidden')
+		.filter(({ name, type }) => type !== 'notice' && type !== 'hidden' && name !== 'options')
 		.filter((property) => !isForExpressions(property))
 		.flatMap((property) => [
-			...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
+			row(property.displayName, property, properties),
 			...partsOf(property).map((part) => row(`${property.displayName} → ${part.displayName}`, part, properties)),
 		]);
 	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The options of a collection, and the fields of a row. */
+/** The fields of a row. The options of an operation are in the table of all options. */
 function partsOf({ type, options = [] }: INodeProperties): INodeProperties[] {
-	if (type === 'collection') return (options as INodeProperties[]).map(whenNotAdded);
 	return type === 'fixedCollection' ? (options as INodePropertyCollection[]).flatMap(({ values }) => values) : [];
 }
-
-/** An option that is not added is off, also one that arrives switched on; except Simplify, which is there to be turned off. */
-const whenNotAdded = (option: INodeProperties): INodeProperties =>
-	option.type === 'boolean' && option.name !== 'simplify' ? { ...option, default: false } : option;
 
 function row(label: string, property: INodeProperties, all: INodeProperties[]): string {
 	const { required, description, hint, type, options, displayOptions } = property;

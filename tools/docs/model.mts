@@ -13,11 +13,6 @@ export function toDocs(model: ModelSpec): string {
 		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
 		...describeOpen(model),
-		...(model.acceptsAssets
-			? [
-					'You can enter an avatar asset as `asset://<ASSET_ID>` instead of an image URL. It is an assumption that this model accepts it.',
-				]
-			: []),
 	];
 	return [
 		`### \`${model.id}\``,
