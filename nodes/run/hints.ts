@@ -51,7 +51,7 @@ export const HINTS = {
 	awakeForCaller: () =>
 		'Across Restarts has no effect in this retry, because the calling workflow has gone on. So the node waits in memory. Nothing to do.',
 	awakeAmongOthers: () =>
-		'Across Restarts has no effect here: n8n could lose results if this workflow is called once per item. So the node waits in memory. Set Mode of Execute Sub-workflow to Run Once with All Items, and turn on Save execution progress in the calling workflow.',
+		'Across Restarts has no effect here: n8n could lose results if this workflow is called once per item. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
 	awakeWithoutNode: ({ node }: { node: string }) =>
 		`Across Restarts has no effect here: this n8n excludes the node "${node}". So the node waits in memory. Remove it from NODES_EXCLUDE.`,
 	awakeForAnswer: ({ node }: { node: string }) =>
