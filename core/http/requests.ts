@@ -33,7 +33,7 @@ const READ_TIMEOUT_MS = 30_000;
 
 const READ_TRIES = 4;
 /** The credential is read again at most once in this time. */
-const RENEW_EVERY_MS = 5_000;
+const RENEW_EVERY_MS = 1_000;
 /** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
 const SHORTEST_PAUSE_MS = 500;
 /** The longest pause before another try of a read that stands alone. One that the service asks for and that is longer ends it. */

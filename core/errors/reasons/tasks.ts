@@ -30,6 +30,8 @@ const lastStatus = ({ status, progress }: Pick<Unfinished, 'status' | 'progress'
 const limitOfTool = ({ recovery }: Situation) =>
 	recovery === 'callAgain' ? 'Timeout (Minutes) in the options of this tool ended the call. ' : '';
 
+const GOES_ON = 'It goes on at the service, and is paid for. ';
+
 const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation, limit?: string) => string>> = {
 	task: (
 		situation,
@@ -68,7 +70,7 @@ export const TASKS = {
 		kind: 'notShown',
 		message: ({ id }: Task) => `The service accepted task ${id}, but the Base URL in the credential is another one now`,
 		advice: ({ why, ...named }: { why: string } & NamedRun, situation) =>
-			`There it says: ${why}. Enter the earlier Base URL. ${lookAgainFrom(named, situation, 'The task is bought. ')}`,
+			`There it says: ${why}. Enter the earlier Base URL. ${lookAgainFrom(named, situation)}`,
 		retryContinues: true,
 	},
 	createdTaskNotShown: {
@@ -140,7 +142,7 @@ export const TASKS = {
 		message: ({ thing, id, time, status, progress }: Unfinished & { time: string }) =>
 			`${upperFirst(thing)} ${id} has not finished in the ${time} that n8n gives a single node${lastStatus({ status, progress })}`,
 		advice: ({ thing }: { thing: CreatedThing }, situation) =>
-			AFTER_TIMEOUT[thing]?.(situation, 'It goes on at the service, and is paid for. ') ?? '',
+			AFTER_TIMEOUT[thing]?.(situation, situation.recovery === 'retry' ? '' : GOES_ON) ?? '',
 		retryContinues: true,
 	},
 	timedOutEarly: {
