@@ -1,6 +1,6 @@
 /** A credential that a person changes while the node is awake: it is read again when the service refuses, or cannot be reached. */
 import { start } from '../support/engine.mts';
-import { prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
+import { pause, prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -22,13 +22,12 @@ async function runWhileChanged(first: Changed, isDue: () => boolean, then: Chang
 		credential: first,
 	});
 	const { promise } = start(options);
-	const watch = setInterval(() => {
-		if (!isDue()) return;
-		clearInterval(watch);
+	const changing = (async () => {
+		while (!isDue()) await pause(10);
 		Object.assign(options.credentials?.generationGatewayApi ?? {}, then);
-	}, 10);
+	})();
 	const { data } = await promise;
-	clearInterval(watch);
+	await changing;
 	const task = data.resultData.runData.Node?.[0];
 	return { error: task?.error?.message, items: task?.data?.main?.[0] ?? [] };
 }
