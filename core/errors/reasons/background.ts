@@ -27,6 +27,11 @@ export const BACKGROUND = {
 		advice: ({ missing, why }: { missing?: string; why?: string }) =>
 			`${missing !== undefined ? 'Remove it from NODES_EXCLUDE' : why === undefined ? 'Save the workflow, or update n8n' : `It needs n8n's data tables`}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
 	},
+	backgroundInAgents: {
+		message:
+			'Wait cannot be In Another Workflow in n8n Agents: n8n runs this tool without an execution that could wait',
+		advice: 'Set Wait of this tool to Don’t Wait, and add a tool for Get Result.',
+	},
 	workflowLoops: {
 		message: 'The workflow could start this node again with its own results, and pay each time',
 		advice:

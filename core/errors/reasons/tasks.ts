@@ -19,7 +19,9 @@ interface Task {
 
 /** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
 const limitOfTool = ({ recovery }: Situation) =>
-	recovery === 'callAgain' ? 'Timeout (Minutes) in the options of this tool ended the call. ' : '';
+	recovery === 'callAgain'
+		? 'Timeout (Minutes) in the options of this tool, which is at most 10 in n8n Agents, ended the call. '
+		: '';
 
 const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
 	task: (situation) =>
