@@ -8,6 +8,7 @@ import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecor
 import { generationTasks } from '../../core/orders/generationTasks';
 import { promptOf } from '../../core/orders/states';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
+import { usualMs } from '../../core/polling/timeLeft';
 import { roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
@@ -24,12 +25,12 @@ import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput, type Delivery } from './taskOutput';
 
 /** The form of one item, as far as it is about the result. */
-export function readResultOptions(item: Item): ResultOptions {
+export function readResultOptions(item: Item, { alone }: Pick<Run, 'alone'>): ResultOptions {
 	const simplify = item.options.simplifies;
 	item.options.assertGiven(splitFilesOption);
 	return {
-		// An agent can do nothing with a file, and has no such field.
-		as: isTool(item.node) ? 'urlOnly' : item.givenChoice(resultField),
+		// An agent can do nothing with a file, and has no such field. n8n deletes the files of a node that it runs alone.
+		as: isTool(item.node) || alone !== undefined ? 'urlOnly' : item.givenChoice(resultField),
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
@@ -55,13 +56,15 @@ export function taskProduct({
 			const { baseUrl } = client.fileRules;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
-			if (order.then !== 'nothing') {
-				const { json, binary } = await deliver({ client, context }, delivery, tools);
-				return { json: withoutEmpty(json as IDataObject), binary };
-			}
-			const isRunning = shown.state !== 'completed';
-			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer) } : {};
-			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...forAgent }) };
+			const { json, binary } =
+				order.then === 'nothing'
+					? { json: toTaskOutput(delivery, tools.hints).json }
+					: await deliver({ client, context }, delivery, tools);
+			const isRunning = shown.state === 'queued' || shown.state === 'in_progress';
+			const usual = () => usualMs(client.survivalTable(order.kind as MediaKind, order.model));
+			const forAgent =
+				isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer, usual()) } : {};
+			return { json: withoutEmpty({ ...json, ...forAgent } as IDataObject), binary };
 		},
 		explain: (order, error) => {
 			const { acceptedAtMs, kind, reused, task } = order;
@@ -74,13 +77,16 @@ export function taskProduct({
 			if (reused && isGone && isSurelyGone) return goneOf(order, id, error.details);
 			// It was accepted, so it is not the ID that is wrong, and nothing has to be bought again.
 			if (acceptedAtMs === undefined) return error;
+			const why = error.message.replace(` (task ${id})`, '');
+			const isElsewhere = order.service !== undefined && order.service !== client.service;
+			if (isElsewhere && saysNothing(error))
+				return gatewayError('createdTaskElsewhere', { id, why }, withoutPermanence(error));
 			if (error.kind === 'notFound') {
 				const age = roughDuration(Date.now() - acceptedAtMs);
 				const wasFound = order.wait?.polls?.some(({ failed }) => failed !== true);
 				const data = { id, age, mediaKind: kind as MediaKind, ...(wasFound && { wasFound }) };
 				return gatewayError('createdTaskNotFound', data, error.details);
 			}
-			const why = error.message.replace(` (task ${id})`, '');
 			if (isAnswerToPoll(error)) return gatewayError('createdTaskNotShown', { id, why }, withoutPermanence(error));
 			if (!refusesAccess(error)) return error;
 			const { message, details } = gatewayError('createdTaskRefused', { id, why }, error.details);
@@ -93,15 +99,19 @@ export function taskProduct({
 /** True for an answer of the service that is no status, after which a wait does not go on. */
 const isAnswerToPoll = ({ kind, details }: GatewayError) => details.httpStatus !== undefined && NO_STATUS.has(kind);
 
+/** True for an answer that says nothing about a task, if the task is another service's. */
+const saysNothing = (error: GatewayError) => error.kind === 'notFound' || isAnswerToPoll(error) || refusesAccess(error);
+
 const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'unexpectedAnswer', 'unavailable']);
 
 /** The refusal was one of the question, not of the request that has bought the task. */
 const withoutPermanence = ({ details }: GatewayError) => ({ ...details, permanent: undefined });
 
 /** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
-function wordsForAgent(seen: TaskRecord | undefined): string {
+function wordsForAgent(seen: TaskRecord | undefined, usualTimeMs: number | undefined): string {
 	const how = seen === undefined ? 'It is not known whether the task has finished' : 'The task is running';
-	return `${how}. Its result is not part of this answer: call a tool for Get Result with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
+	const usual = usualTimeMs && ` Such a task usually takes about ${Math.ceil(usualTimeMs / 1000)} seconds.`;
+	return `${how}.${usual ?? ''} Its result is not part of this answer: call a tool for Get Result with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
 }
 
 /**

@@ -8,7 +8,7 @@ const page = readProjectFile('docs/reference/errors.md');
 
 test('every code is on the page once, and no other code is', () => {
 	const codes = new Set((Object.keys(REASONS) as Reason[]).map(toCode));
-	const there = [...page.matchAll(/(?:^\| <a id="\w+"><\/a>|^| · )`(\w+)`/gm)].map(([, code]) => code);
+	const there = [...page.matchAll(/(?:^\| <a id="\w+"><\/a>|^|, )`(\w+)`/gm)].map(([, code]) => code);
 	expect(there.sort()).toEqual([...codes].sort());
 });
 

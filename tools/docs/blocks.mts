@@ -26,9 +26,9 @@ const BLOCKS: Record<string, () => string> = {
 	'avatar-fields': () => describeFields(avatar),
 	'balance-fields': () => describeFields(new Balance().description),
 	'balance-trigger-fields': () => describeFields(new BalanceTrigger().description),
+	/** Gateway Video has the same, but for Upload Image. */
 	'image-fields': () => describeFields(image),
 	'token-fields': () => describeFields(token),
-	'video-fields': () => describeFields(video),
 	options: () => describeOptions([image, video, avatar, token]),
 	codes: describeCodes,
 	'form-codes': describeFormCodes,

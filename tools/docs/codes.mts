@@ -71,13 +71,13 @@ export function describeCodes(): string {
 		const reasons = codes.get(code) ?? [];
 		const [cause = '', step = ''] = CODE_TEXTS[code] ?? [];
 		const costs = [...new Set(reasons.filter((reason) => !isOfForm(reason)).map(costOf))].join(' or ');
-		return `| ${anchored(code)}<br>${listed(reasons)} | ${costs} | ${cause} | ${step} |`;
+		return `| ${anchored(code)}<br>${listed(reasons)} | ${costs} | ${[cause, step].filter(Boolean).join(' ')} |`;
 	});
-	return ['| Code and message | Cost | Why | What to do |', '|---|---|---|---|', ...rows].join('\n');
+	return ['| Code and message | Cost | Why, and what to do |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** The codes of mistakes in a form, whose messages say themselves what to change. */
 export function describeFormCodes(): string {
 	const ofForms = [...reasonsByCode()].filter(([, reasons]) => reasons.every(isOfForm));
-	return ofForms.map(([code]) => `\`${code}\``).join(' · ');
+	return ofForms.map(([code]) => `\`${code}\``).join(', ');
 }

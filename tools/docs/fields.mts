@@ -55,7 +55,7 @@ function table(properties: INodeProperties[]): string {
 			row(property.displayName, property, properties),
 			...partsOf(property).map((part) => row(`${property.displayName} → ${part.displayName}`, part, properties)),
 		]);
-	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
+	return rows.length === 0 ? '' : ['| Field | Meaning |', '|---|---|', ...rows].join('\n');
 }
 
 /** The fields of a row. The options of an operation are in the table of all options. */
@@ -74,10 +74,17 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 		...conditionsIn(show).map(([name, values]) => `Shown if ${describeCondition(all, name, values)}.`),
 		...conditionsIn(hide).map(([name, values]) => `Not shown if ${describeCondition(all, name, values)}.`),
 	];
-	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions]
+	const value = defaultOf(property);
+	const meaning = [
+		sentence(description ?? hint),
+		choices === '' ? '' : `One of: ${choices}.`,
+		...conditions,
+		value === '' ? '' : `Default: ${value}.`,
+	]
 		.filter(Boolean)
 		.join(' ');
-	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
+	const cells = [`${label}${required ? ' *' : ''}`, meaning];
+	return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
 
 /** Joined with semicolons where a name has a comma itself: otherwise it would read as two. */

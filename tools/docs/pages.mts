@@ -8,6 +8,7 @@ interface Workflow {
 
 /** The name of each example, and the first sentence of its first note. */
 export function describeExamples(): string {
+	const pictures = new Set(filesIn('docs/images'));
 	return filesIn('workflows')
 		.map((file) => {
 			const { name, nodes } = JSON.parse(read(`workflows/${file}`)) as Workflow;
@@ -17,8 +18,9 @@ export function describeExamples(): string {
 			const [, said = ''] = notes[0]?.split('\n\n') ?? [];
 			const needs = /(?:\*\*To try it\*\*|### To try it) \(needs ([^)]*)\)/.exec(notes.join('\n'))?.[1];
 			const link = `[${file}](../../workflows/${file})${needs === undefined ? '' : ` · needs ${needs}`}`;
-			const picture = `![${name}](../images/${file.replace(/json$/, 'png')})`;
-			return [`### ${name}`, firstSentence(said), link, picture].join('\n\n');
+			const image = file.replace(/json$/, 'png');
+			const picture = pictures.has(image) ? [`![${name}](../images/${image})`] : [];
+			return [`### ${name}`, firstSentence(said), link, ...picture].join('\n\n');
 		})
 		.join('\n\n');
 }
