@@ -86,6 +86,7 @@ export function deletePath(body: JsonObject, path: string): void {
 /**
  * Objects deep, everything else (lists included) replaced; `null` removes a field, at any depth. Neither argument is
  * changed.
+ * Not lodash's `merge`: it mixes lists index by index, and keeps what is null.
  */
 export function mergeDeep(base: JsonObject, extra: JsonObject): JsonObject {
 	const merged: JsonObject = { ...base };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DIRECTIVE_KEYS } from './faults/readDirectives.mts';
 import { startSandbox } from './index.mts';
@@ -43,7 +44,7 @@ console.log(`Sandbox gateway
   Result files  ${sandbox.filesUrl}
 A prompt can contain directives: [[sandbox duration=2s progress=stuck fail=content_policy_violation]]
   Keys: ${DIRECTIVE_KEYS.join(', ')}
-  All of them, and the faults of ${sandbox.baseUrl}/__sandbox, are in sandbox/README.md. Ctrl-C stops.`);
+  All of them, and the faults of ${sandbox.baseUrl}/__sandbox, are in npm run sandbox -- --help. Ctrl-C stops.`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 	process.once(signal, () => {
@@ -58,7 +59,9 @@ function readArguments() {
 	try {
 		const { values: given } = parseArgs({ options });
 		if (!given.help) return given;
-		console.log(`Starts the sandbox gateway; see sandbox/README.md.\n\n  ${usage}`);
+		console.log(
+			`Starts the sandbox gateway.\n\n  ${usage}\n\n${readFileSync(new URL('help.txt', import.meta.url), 'utf8')}`,
+		);
 		process.exit(0);
 	} catch (reason) {
 		console.error(`${(reason as Error).message}\n\n  ${usage}`);

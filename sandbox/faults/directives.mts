@@ -3,7 +3,7 @@ import { parseAnswers, shapeNamed, type PlannedAnswer } from './answers.mts';
 import { SAMPLES, type Sample } from '../files/samples.mts';
 import { oneOf, time, wholeNumber } from './values.mts';
 
-/** The directives of one task, asset or request; README.md describes the keys. */
+/** The directives of one task, asset or request; help.txt describes the keys. */
 
 export const PROGRESS_SHAPES = ['linear', 'fast', 'steps', 'stuck', 'jump', 'missing', 'string', 'percent'] as const;
 export type ProgressShape = (typeof PROGRESS_SHAPES)[number];
