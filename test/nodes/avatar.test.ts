@@ -204,8 +204,8 @@ describe('Asset', () => {
 		test.each<[IDataObject, RegExp]>([
 			[{ binaryPropertyName: 'nope' }, /^Input Binary Field: the item has no binary field "nope"/],
 			[{ binaryPropertyName: 'text' }, /^Input Binary Field: the binary field "text" is not an image/],
-			[{ binaryPropertyName: '={{ undefined }}' }, /^The expression in Input Binary Field gave nothing/],
-			[{ binaryPropertyName: '={{ "" }}' }, /^The expression in Input Binary Field gave nothing/],
+			[{ binaryPropertyName: '={{ undefined }}' }, /^Input Binary Field is empty: its expression returned nothing/],
+			[{ binaryPropertyName: '={{ "" }}' }, /^Input Binary Field is empty: its expression returned nothing/],
 			[{ binaryPropertyName: '={{ 5 }}' }, /^Input Binary Field/],
 			[
 				{ options: { additionalFields: { source_url: 'https://example.com/a.png' } } },
@@ -214,8 +214,8 @@ describe('Asset', () => {
 			[{ source: 'file' }, /^Source is "file": it must be url or binary/],
 			[{ source: '={{ 1 }}' }, /^Source is 1: it must be url or binary/],
 			[{ source: '={{ "" }}' }, /^Source is "": it must be url or binary/],
-			[{ source: '={{ undefined }}' }, /^The expression in Source gave nothing/],
-			[{ groupId: '={{ undefined }}' }, /^The expression in Group ID gave nothing/],
+			[{ source: '={{ undefined }}' }, /^Source is empty: its expression returned nothing/],
+			[{ groupId: '={{ undefined }}' }, /^Group ID is empty: its expression returned nothing/],
 		])('%j is refused, and nothing is sent', async (more, message) => {
 			const { error } = await upload('pg_1', { sourceUrl: asset.sourceUrl, ...more });
 			expect(error?.message).toMatch(message);
@@ -379,14 +379,14 @@ describe('bad input', () => {
 				'asset',
 				operation,
 				{ avatarKind: '={{ $json.none }}', assetId: 'a_1' },
-				/^The expression in Avatar Kind gave nothing for this item/,
+				/^Avatar Kind is empty: its expression returned nothing for this item/,
 			],
 		),
 		...[
 			['={{ "x" }}', /^Wait Until Active is "x": it must be true or false/],
 			['={{ 1 }}', /^Wait Until Active is 1: it must be true or false/],
-			['={{ "" }}', /^The expression in Wait Until Active gave nothing/],
-			['={{ undefined }}', /^The expression in Wait Until Active gave nothing/],
+			['={{ "" }}', /^Wait Until Active is empty: its expression returned nothing/],
+			['={{ undefined }}', /^Wait Until Active is empty: its expression returned nothing/],
 		].flatMap(([waitForActive, message]) =>
 			['upload', 'get'].map(
 				(operation): Bad => [
@@ -401,7 +401,7 @@ describe('bad input', () => {
 		...[
 			['={{ "pdf" }}', /^Asset Type is "pdf": it must be audio, image or video/],
 			['={{ "" }}', /^Asset Type is "": it must be audio, image or video/],
-			['={{ undefined }}', /^The expression in Asset Type gave nothing/],
+			['={{ undefined }}', /^Asset Type is empty: its expression returned nothing/],
 		].map(
 			([assetType, message]): Bad => [
 				`the asset type ${String(assetType)}`,
@@ -431,27 +431,33 @@ describe('bad input', () => {
 			{ options: { timeoutMinutes: -5 } },
 			/^Timeout \(Minutes\) is -5: it must be a number, 0 or more/,
 		],
-		['no asset', 'asset', 'get', { assetId: '={{ $json.none }}' }, /^The expression in Asset ID gave nothing/],
+		[
+			'no asset',
+			'asset',
+			'get',
+			{ assetId: '={{ $json.none }}' },
+			/^Asset ID is empty: its expression returned nothing/,
+		],
 		[
 			'a switch that an expression has lost',
 			'verification',
 			'getResult',
 			{ verificationId: 'rav_1', vendorToken: 'vt_1', waitUntilVerified: '={{ $json.none }}' },
-			/^The expression in Wait Until Verified gave nothing/,
+			/^Wait Until Verified is empty: its expression returned nothing/,
 		],
 		[
 			'a callback URL that an expression has lost: nothing would come back',
 			'verification',
 			'create',
 			{ callbackUrl: '={{ $json.none }}' },
-			/^The expression in Callback URL gave nothing/,
+			/^Callback URL is empty: its expression returned nothing/,
 		],
 		[
 			'a reference that an expression has lost: nobody would know whose result it is',
 			'verification',
 			'create',
 			{ callbackUrl: 'https://n8n.example/webhook/1', reference: '={{ $json.none }}' },
-			/^The expression in Reference gave nothing/,
+			/^Reference is empty: its expression returned nothing/,
 		],
 		[
 			'a callback URL that is none',

@@ -150,7 +150,7 @@ test.each<[string, IDataObject, RegExp]>([
 	[
 		'no workflow',
 		{ workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } },
-		/^The expression in Workflow gave nothing/,
+		/^Workflow is empty: its expression returned nothing/,
 	],
 	[
 		'65 kB to pass along',

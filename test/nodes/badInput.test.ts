@@ -69,7 +69,7 @@ const cases: Case[] = [
 		([what, parameters]): Case => ({
 			title: `an expression ${what} that gives nothing`,
 			parameters: { prompt: 'a', ...parameters },
-			says: /^The expression in Images gave nothing for this item/,
+			says: /^Images is empty: its expression returned nothing for this item/,
 		}),
 	),
 	{
@@ -137,7 +137,7 @@ const cases: Case[] = [
 	...Object.entries<[unknown, RegExp]>({
 		'an unknown value': ['link', /^Result is "link": it must be file, fileAndLink or urlOnly$/],
 		'a number': ['={{ 1 }}', /^Result is 1: it must be/],
-		'an expression that gives nothing': ['={{ $json.nothing }}', /^The expression in Result gave nothing/],
+		'an expression that gives nothing': ['={{ $json.nothing }}', /^Result is empty: its expression returned nothing/],
 	}).flatMap(([what, [result, says]]): Case[] => [
 		{ title: `Result of Generate is ${what}`, parameters: { prompt: 'a', result } as IDataObject, says },
 		{
@@ -152,7 +152,7 @@ const cases: Case[] = [
 		'10,001 Concurrent Tasks': [{ concurrentTasks: '={{ 10001 }}' }, /^Concurrent Tasks is 10001: it must be 10000 or/],
 		'nothing in Concurrent Tasks': [
 			{ concurrentTasks: '={{ $json.no }}' },
-			/^The expression in Concurrent Tasks gave nothing/,
+			/^Concurrent Tasks is empty: its expression returned nothing/,
 		],
 		'a Polling Interval of half a second': [
 			{ pollIntervalSeconds: 0.5 },
@@ -161,12 +161,12 @@ const cases: Case[] = [
 		'a list as Polling Interval': [{ pollIntervalSeconds: [1] }, /^Polling Interval \(Seconds\) is \[1\]: it must be/],
 		'nothing in Polling Interval': [
 			{ pollIntervalSeconds: '={{ $json.no }}' },
-			/^The expression in Polling Interval \(Seconds\) gave nothing/,
+			/^Polling Interval \(Seconds\) is empty: its expression returned nothing/,
 		],
 		'a word in Report Credits': [{ reportCredits: 'often' }, /^Report Credits is "often": it must be true or false/],
 		'nothing in Report Credits': [
 			{ reportCredits: '={{ $json.no }}' },
-			/^The expression in Report Credits gave nothing/,
+			/^Report Credits is empty: its expression returned nothing/,
 		],
 	}).map(([title, [options, says]]): Case => ({ title, parameters: { prompt: 'a', options }, says })),
 	{
@@ -198,7 +198,7 @@ const cases: Case[] = [
 	{
 		title: 'a switch for the items of files whose expression gives nothing',
 		parameters: { prompt: 'a', options: { splitFiles: '={{ $json.no }}' } },
-		says: /^The expression in Split Files Into Items gave nothing/,
+		says: /^Split Files Into Items is empty: its expression returned nothing/,
 	},
 	{
 		title: 'a switch for the items of files that is neither on nor off',
@@ -318,7 +318,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 		const items = [{ json: { prompt: 'good' } }, { json: { prompt: '' } }, { json: { prompt: 'also good' } }];
 		const stopped = await runGateway('image', sandbox, parameters, { items });
-		expect(stopped.error?.message).toMatch(/The expression in Prompt gave nothing for this item/);
+		expect(stopped.error?.message).toMatch(/Prompt is empty: its expression returned nothing for this item/);
 		expect(stopped.error?.context?.itemIndex).toBe(1);
 		expect(sandbox.requests).toHaveLength(0);
 
@@ -327,7 +327,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 			settings: { onError: 'continueRegularOutput' },
 		});
 		expect(json.map(({ status }) => status)).toEqual(['completed', undefined, 'completed']);
-		expect(json[1].error).toMatch(/The expression in Prompt gave nothing/);
+		expect(json[1].error).toMatch(/Prompt is empty: its expression returned nothing/);
 		expect(output[1].pairedItem).toEqual({ item: 1 });
 		expect(sandbox.tasks).toHaveLength(2);
 	});

@@ -106,13 +106,16 @@ describe('bad input', () => {
 		[{ stopIfBelow: '{{ $json.least }}' }, `${below} contains {{ … }} as text, which n8n does not evaluate`],
 		...['{{ undefined }}', '{{ null }}', '{{ "" }}', '{{ $json.none }}'].map((expression): [IDataObject, string] => [
 			{ stopIfBelow: `=${expression}` },
-			`The expression in ${below} gave nothing for this item`,
+			`${below} is empty: its expression returned nothing for this item`,
 		]),
-		[{ stopIfBelow: '={{ $itemIndex ? undefined : 1 }}' }, `The expression in ${below} gave nothing for this item`],
+		[
+			{ stopIfBelow: '={{ $itemIndex ? undefined : 1 }}' },
+			`${below} is empty: its expression returned nothing for this item`,
+		],
 		[{ stopIfBelow: '1', unit: 'eur' }, 'Unit is "eur": it must be usd or credits'],
 		[{ stopIfBelow: '1', unit: '={{ 5 }}' }, 'Unit is 5: it must be usd or credits'],
 		[{ stopIfBelow: '1', unit: '={{ "" }}' }, 'Unit is "": it must be usd or credits'],
-		[{ stopIfBelow: '1', unit: '={{ undefined }}' }, 'The expression in Unit gave nothing for this item'],
+		[{ stopIfBelow: '1', unit: '={{ undefined }}' }, 'Unit is empty: its expression returned nothing for this item'],
 	])('a guard of %j does not let everything pass: %s', async (guard, message) => {
 		const { error } = await run({ ...account, ...guard }, { items: [{ json: {} }, { json: {} }] });
 		expect(error?.message).toBe(message);

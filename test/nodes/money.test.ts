@@ -184,7 +184,7 @@ describe('an expression that gives nothing is named as such', () => {
 		['Task ID', { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '={{ $json.id }}' }],
 	])('an expression in %s that gives nothing is named as such', async (label, parameters) => {
 		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...parameters });
-		expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);
+		expect(error?.message).toBe(`${label} is empty: its expression returned nothing for this item`);
 		expect(error?.description).toMatch(/^Check the expression in .*Nothing was sent\.$/);
 		expect(sandbox.requests).toEqual([]);
 	});

@@ -112,7 +112,7 @@ describe('a Purchase Key', () => {
 
 	test('an item that has no such field for its Purchase Key is not bought: nobody would notice that it is not protected', async () => {
 		const { error } = await withExpression('={{ $json.orderId }}');
-		expect(error?.message).toBe('The expression in Purchase Key gave nothing for this item');
+		expect(error?.message).toBe('Purchase Key is empty: its expression returned nothing for this item');
 		expect(runs.sandbox.tasks).toHaveLength(0);
 	});
 

@@ -24,6 +24,6 @@ test.each([[{ chat: 5 }], ['{ "chat": 5 }']])('the JSON %j is passed along with 
 
 test('an expression for Pass Along that gives nothing is a mistake: the started workflow would miss it', async () => {
 	const { error, handed } = await run('={{ $json.chta }}');
-	expect(error?.message).toBe('The expression in Pass Along (JSON) gave nothing for this item');
+	expect(error?.message).toBe('Pass Along (JSON) is empty: its expression returned nothing for this item');
 	expect([handed, sandbox.tasks]).toEqual([[], []]);
 });

@@ -73,9 +73,9 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['={{ -5 }}', '^… is -5: it must be a number, 0 or more'],
 		['={{ "x" }}', '^… is "x": it must be a number, 0 or more'],
 		['={{ true }}', '^… is "?true"?: it must be a number, 0 or more'],
-		['={{ undefined }}', '^The expression in … gave nothing'],
-		['={{ "" }}', '^The expression in … gave nothing'],
-		['={{ null }}', '^The expression in … gave nothing'],
+		['={{ undefined }}', '^… is empty: its expression returned nothing'],
+		['={{ "" }}', '^… is empty: its expression returned nothing'],
+		['={{ null }}', '^… is empty: its expression returned nothing'],
 	] as const;
 
 	test.each<[string, object, RegExp]>([
@@ -86,7 +86,7 @@ describe('bad input is named by its label, and nothing is sent', () => {
 				[
 					`an expression that gives no expiry, where the default would be never: ${expiresAt}`,
 					{ expiresAt },
-					/^The expression in Expires At gave nothing/,
+					/^Expires At is empty: its expression returned nothing/,
 				],
 			],
 		),
@@ -117,7 +117,7 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		[
 			'an expression that gives no unit, where the default would be 200 times as much',
 			{ unit: '={{ $json.none }}' },
-			/^The expression in Unit gave nothing/,
+			/^Unit is empty: its expression returned nothing/,
 		],
 		['a quota that there is not', { quota: 'none' }, /^Quota is "none": it must be/],
 	])('bad input, %s, is named by its label, and nothing is sent', async (_title, parameters, message) => {
@@ -149,15 +149,15 @@ describe('Allowed Models', () => {
 		expect([model_limits, model_limits_enabled]).toEqual([limits, limits === undefined ? undefined : true]);
 	});
 
-	const lost = 'The expression in Allowed Models gave nothing for this item';
+	const lost = 'Allowed Models is empty: its expression returned nothing for this item';
 	test.each<[unknown, string]>([
 		[known('nope'), 'Allowed Models: Model 1 is "nope", which is not in the list'],
-		[known('={{ undefined }}'), 'The expression in Allowed Models: Model 1 gave nothing for this item'],
-		[known('={{ "" }}'), 'The expression in Allowed Models: Model 1 gave nothing for this item'],
+		[known('={{ undefined }}'), 'Allowed Models: Model 1 is empty: its expression returned nothing for this item'],
+		[known('={{ "" }}'), 'Allowed Models: Model 1 is empty: its expression returned nothing for this item'],
 		[other(''), 'Allowed Models: Model ID 1 is empty'],
-		[other('={{ null }}'), 'The expression in Allowed Models: Model ID 1 gave nothing for this item'],
-		[other('={{ [] }}'), 'The expression in Allowed Models: Model ID 1 gave nothing for this item'],
-		[other('={{ ["x", ""] }}'), 'The expression in Allowed Models: Model ID 1 gave nothing for this item'],
+		[other('={{ null }}'), 'Allowed Models: Model ID 1 is empty: its expression returned nothing for this item'],
+		[other('={{ [] }}'), 'Allowed Models: Model ID 1 is empty: its expression returned nothing for this item'],
+		[other('={{ ["x", ""] }}'), 'Allowed Models: Model ID 1 is empty: its expression returned nothing for this item'],
 		[other('a,b'), 'Allowed Models: Model ID 1 contains "a,b", which is not a single model'],
 		[other('={{ 5 }}'), 'Allowed Models: Model ID 1 contains 5, which is not a single model'],
 		[other('{{ $json.id }}'), 'Allowed Models: Model ID 1 contains {{ … }} as text, which n8n does not evaluate'],

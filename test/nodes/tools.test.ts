@@ -75,7 +75,7 @@ test('what went wrong comes as plain text that says how to go on', async () => {
 		{ Prompt: '' },
 	]);
 	expect(answers[0].error).toMatch(/^There are not enough credits.* Add credits/);
-	expect(answers[1].error).toMatch(/^The expression in Prompt gave nothing for this item/);
+	expect(answers[1].error).toMatch(/^Prompt is empty: its expression returned nothing for this item/);
 	for (const { error } of answers) expect(error).not.toMatch(/\[object|undefined|sk-|at .*\.ts:/);
 });
 

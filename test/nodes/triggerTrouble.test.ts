@@ -76,7 +76,7 @@ describe('Balance Trigger', () => {
 		['Unit', { unit: '={{ $vars.none }}' }],
 	])('an expression in %s that gives nothing is named, and nothing is sent', async (label, parameters) => {
 		await expect(poll('balanceTrigger', sandbox, { ...form, ...parameters })).rejects.toThrow(
-			`The expression in ${label} gave nothing for this item`,
+			`${label} is empty: its expression returned nothing for this item`,
 		);
 		expect(sandbox.requests).toEqual([]);
 	});

@@ -83,10 +83,10 @@ describe('Balance Trigger', () => {
 	test.each<[IDataObject, RegExp]>([
 		[{ threshold: '={{ -1 }}' }, /^Threshold is -1: it must be a number, 0 or more/],
 		[{ threshold: '={{ "x" }}' }, /^Threshold is "x": it must be a number, 0 or more/],
-		[{ threshold: '={{ undefined }}' }, /^The expression in Threshold gave nothing/],
-		[{ threshold: '={{ "" }}' }, /^The expression in Threshold gave nothing/],
+		[{ threshold: '={{ undefined }}' }, /^Threshold is empty: its expression returned nothing/],
+		[{ threshold: '={{ "" }}' }, /^Threshold is empty: its expression returned nothing/],
 		[{ unit: 'eur' }, /^Unit is "eur": it must be usd or credits/],
-		[{ unit: '={{ undefined }}' }, /^The expression in Unit gave nothing/],
+		[{ unit: '={{ undefined }}' }, /^Unit is empty: its expression returned nothing/],
 	])('a threshold of %j is named and nothing is sent', async (parameters, message) => {
 		await expect(poll('balanceTrigger', sandbox, parameters)).rejects.toThrow(message);
 		expect(sandbox.requests).toHaveLength(0);

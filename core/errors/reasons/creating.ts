@@ -35,7 +35,7 @@ export const CREATING = {
 	createdFromOtherRequest: {
 		kind: 'outcomeUnknown',
 		message: ({ thing, id }: Creation & { id: string }) =>
-			`An earlier try created the ${wordOf(thing)}${id && ` ${id}`} for this item, from a different request`,
+			`This item already has a${/^a/i.test(wordOf(thing)) ? 'n' : ''} ${wordOf(thing)}${id && ` (${id})`}, but its prompt or settings have changed since`,
 		advice: (doubt: Creation, situation) =>
 			`n8n was restarted before it could save that. Nothing was submitted now. ${decideAgain(doubt.thing, doubt, situation)}`,
 		created: 'maybe',

@@ -17,7 +17,7 @@ export const FORM = {
 		advice: ({ label, enter }: Field & { enter?: string }) => enter ?? `Enter a value for ${label}.`,
 	},
 	expressionGaveNothing: {
-		message: ({ label }: Field) => `The expression in ${label} gave nothing for this item`,
+		message: ({ label }: Field) => `${label} is empty: its expression returned nothing for this item`,
 		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
 	},
 	/** A slip that n8n does not show: the text would be bought for each item. */

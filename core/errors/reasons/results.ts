@@ -51,7 +51,7 @@ export const RESULTS = {
 		message: ({ id }: Result) =>
 			`The result of task ${id} is too large for n8n to store it with the others of this run`,
 		advice: (_: object, situation) =>
-			`The task is complete. ${upperFirst(withNode(situation, 'Get Result', 'this task ID, Result set to URL Only, and Wait set to Until Ready'))}. For further runs, set Result to URL Only, or run fewer items at once.`,
+			`The task is complete. ${upperFirst(withNode(situation, 'Get Result', 'this task ID, Result set to URL Only, and Wait set to Until Ready'))}. For further runs, set Result to URL Only, or run fewer items at the same time.`,
 		permanent: true,
 	},
 	tooManyResultFiles: {
