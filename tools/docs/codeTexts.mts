@@ -130,5 +130,5 @@ export const CODE_TEXTS: Record<string, Texts> = {
 	asset_unknown: ['The asset is of the other kind, or another account’s.', 'Check asset ID and Avatar Kind.'],
 	no_asset_status: ['', RETRY],
 	asset_failed: ['', 'Upload another file.'],
-	file_unreadable: ['n8n doesn’t have the input file any more.', 'Run the workflow from its beginning.'],
+	file_unreadable: ['n8n doesn’t have the input file any more.', 'Run the workflow from its beginning: what was bought is bought again.'],
 };
