@@ -1,4 +1,4 @@
-import { beliefFrom, type PollState } from './planner';
+import { beliefFrom, NOT_POLLED, type PollState } from './planner';
 import type { SurvivalTable } from './survivalTable';
 
 /** The time that a task probably still takes, in milliseconds. */
@@ -34,4 +34,9 @@ export function timeLeft({ belief, answeredAtMs }: PollState, table: SurvivalTab
 	};
 	const outside = table.learned > 0 && table.learned <= FEW ? OUTSIDE_AFTER_FEW : OUTSIDE;
 	return { aboutMs: leftAt(0.5), fromMs: leftAt(outside), toMs: leftAt(1 - outside) };
+}
+
+/** Milliseconds that a task of this kind usually takes; undefined until one has been seen to end. */
+export function usualMs(table: SurvivalTable): number | undefined {
+	return table.learned === 0 ? undefined : timeLeft(NOT_POLLED, table, 0).aboutMs;
 }

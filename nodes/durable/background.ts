@@ -15,6 +15,7 @@ import { withoutEmpty } from '../run/output';
 import { readLedgerScope } from '../run/ledgerScope';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
+import { isInN8nAgents } from '../run/whereItRuns';
 import { supportsDurableWait } from './supportsDurableWait';
 import { salvageOrderItems, toOrderItems, withHandOver, type OrderItem } from './orderItems';
 import { hasFailed, readData } from './parentExecutions';
@@ -36,6 +37,7 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 		(name) => context.getNodeParameter(name, 0, null),
 		(name) => parameters[name],
 	);
+	if (isInN8nAgents(context)) throw gatewayError('backgroundInAgents', {});
 	const missing = missingNode(context, NEEDED_TO_START);
 	if (!supportsDurableWait(context) || missing !== undefined) throw gatewayError('backgroundNotPossible', { missing });
 	const chosen = form.value(workflowField);

@@ -17,6 +17,7 @@ import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
 import { hashOfKeyHere } from '../run/openJournal';
+import { isInN8nAgents } from '../run/whereItRuns';
 import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
@@ -82,6 +83,7 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
 	const key = options.text(purchaseKeyOption);
 	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
+	if (isInN8nAgents(run.context)) throw gatewayError('purchaseKeyInAgents', {});
 	const why = await untilAborted(run.openJournal(), run.context.getExecutionCancelSignal());
 	if (why !== undefined || run.journal?.isWithoutRows !== false)
 		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });

@@ -8,6 +8,7 @@ import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecor
 import { generationTasks } from '../../core/orders/generationTasks';
 import { promptOf } from '../../core/orders/states';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
+import { usualMs } from '../../core/polling/timeLeft';
 import { roughDuration } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
@@ -55,13 +56,15 @@ export function taskProduct({
 			const { baseUrl } = client.fileRules;
 			const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
 			assertNotExpired(order, task, shown);
-			if (order.then !== 'nothing') {
-				const { json, binary } = await deliver({ client, context }, delivery, tools);
-				return { json: withoutEmpty(json as IDataObject), binary };
-			}
-			const isRunning = shown.state !== 'completed';
-			const forAgent = isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer) } : {};
-			return { json: withoutEmpty({ ...toTaskOutput(delivery, tools.hints).json, ...forAgent }) };
+			const { json, binary } =
+				order.then === 'nothing'
+					? { json: toTaskOutput(delivery, tools.hints).json }
+					: await deliver({ client, context }, delivery, tools);
+			const isRunning = shown.state === 'queued' || shown.state === 'in_progress';
+			const usual = () => usualMs(client.survivalTable(order.kind as MediaKind, order.model));
+			const forAgent =
+				isRunning && isTool(context.getNode()) ? { message: wordsForAgent(record ?? answer, usual()) } : {};
+			return { json: withoutEmpty({ ...json, ...forAgent } as IDataObject), binary };
 		},
 		explain: (order, error) => {
 			const { acceptedAtMs, kind, reused, task } = order;
@@ -105,9 +108,10 @@ const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'u
 const withoutPermanence = ({ details }: GatewayError) => ({ ...details, permanent: undefined });
 
 /** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
-function wordsForAgent(seen: TaskRecord | undefined): string {
+function wordsForAgent(seen: TaskRecord | undefined, usualTimeMs: number | undefined): string {
 	const how = seen === undefined ? 'It is not known whether the task has finished' : 'The task is running';
-	return `${how}. Its result is not part of this answer: call a tool for Get Result with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
+	const usual = usualTimeMs && ` Such a task usually takes about ${Math.ceil(usualTimeMs / 1000)} seconds.`;
+	return `${how}.${usual ?? ''} Its result is not part of this answer: call a tool for Get Result with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.`;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import type { LedgerScope } from '../../core/orders/ledger';
 import { isTool, storeOfToolCall } from './agentTools';
+import { nodeMemory } from './whereItRuns';
 
 /**
  * The store of this run's ledger, which lives as long as the tries of one purchase, and what tells the run from others.
@@ -12,7 +13,7 @@ export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 	const ofToolCall = storeOfToolCall(context);
 	if (ofToolCall) return { store: ofToolCall, executionId, runIndex: 0 };
 	const { $runIndex = 0 } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	const store = context.getContext('node') as Record<string, unknown>;
+	const store = nodeMemory(context);
 	const runIndex = isTool(context.getNode())
 		? numberOfToolRun(context, store, $runIndex)
 		: numberOfRun(context, $runIndex);

@@ -22,7 +22,15 @@ import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
 import { reuseTasks } from './reuse';
 import { executionOf, type Run } from './run';
-import { itemsOf, markForErrorOutput, onErrorOf, outcomeOf, type ItemContext, type Worked } from './toItem';
+import {
+	isNoFailure,
+	itemsOf,
+	markForErrorOutput,
+	onErrorOf,
+	outcomeOf,
+	type ItemContext,
+	type Worked,
+} from './toItem';
 
 export interface ItemsToRun {
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;
@@ -204,7 +212,7 @@ async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOu
 		return undefined;
 	}
 	const worked = outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
-	const first = firstFailure(worked);
+	const first = firstFailure(worked, errorContext);
 	if (first === undefined || continueOnError) return worked;
 	const about = { ...errorContext, items: prepared.length };
 	const summary = summarizeAccepted(orders, run.ledger.ids, first.error, about);
@@ -239,8 +247,10 @@ const isMistake = (prepared: Prepared): prepared is Prepared & { work: GatewayEr
 	prepared.work instanceof GatewayError;
 
 /** The first item that has failed by itself, or else the first that was held back because of another. */
-function firstFailure(worked: Worked[]): { error: GatewayError; itemIndex: number } | undefined {
-	const failures = worked.flatMap(({ error }, itemIndex) => (error === undefined ? [] : [{ error, itemIndex }]));
+function firstFailure(worked: Worked[], place: ItemContext): { error: GatewayError; itemIndex: number } | undefined {
+	const failures = worked.flatMap(({ error }, itemIndex) =>
+		error === undefined || isNoFailure(error, place) ? [] : [{ error, itemIndex }],
+	);
 	return failures.find(({ error }) => isOwn(error)) ?? failures[0];
 }
 

@@ -3,6 +3,7 @@ import type { Order } from '../../core/orders/order';
 import type { OrderEvents } from '../../core/orders/buyOnce';
 import { printable } from '../../core/text';
 import { sayUsed, type UsedCredits } from './hints';
+import { sayWhere } from './whereItRuns';
 
 /**
  * The longest value of custom data. n8n would keep 512 characters, but logs an error for each value of more than 255.
@@ -66,7 +67,7 @@ export class TaskLog implements OrderEvents {
 		const id = task?.taskId ?? '';
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
 		this.context.logger.info(
-			`Generation Gateway: ${thing} ${printable(id)}${model === undefined ? '' : ` (${model})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+			`Generation Gateway: ${thing} ${printable(id)}${model === undefined ? '' : ` (${model})`} was accepted${late}, ${sayWhere(this.context, itemIndex)}`,
 		);
 		this.writeToConsole(
 			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${model === undefined ? '' : ` (${model})`} was accepted${late}, item ${itemIndex}`,
@@ -77,7 +78,7 @@ export class TaskLog implements OrderEvents {
 	/** Logs the words of the service about an order with an unknown outcome: its ID may be in there. */
 	unclear({ thing, item: itemIndex }: Order, said: string): void {
 		this.context.logger.warn(
-			`Generation Gateway: the service may or may not have accepted this ${thing}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}. It answered: ${printable(said)}`,
+			`Generation Gateway: the service may or may not have accepted this ${thing}, ${sayWhere(this.context, itemIndex)}. It answered: ${printable(said)}`,
 		);
 	}
 
@@ -92,9 +93,7 @@ export class TaskLog implements OrderEvents {
 
 	/** Logs what the account has used during the run. */
 	creditsUsed(used: UsedCredits): void {
-		this.context.logger.info(
-			`Generation Gateway: ${sayUsed(used)}, node "${this.nodeName}", execution ${this.context.getExecutionId()}`,
-		);
+		this.context.logger.info(`Generation Gateway: ${sayUsed(used)}, ${sayWhere(this.context)}`);
 		this.writeToConsole(sayUsed(used));
 	}
 

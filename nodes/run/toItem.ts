@@ -98,10 +98,16 @@ function toJson(
 	}
 	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, errorContext);
 	const fields = { ...withoutEmpty({ prompt }), ...about, ...earlier };
+	if (isNoFailure(error, errorContext)) return { ...fields, message: [message, advice].filter(Boolean).join('. ') };
 	// n8n sends an item to the error output with all its fields only when it has no others than these.
 	if (onError === 'continueErrorOutput')
 		return { error: message, message: advice ?? '', details: { ...input, code, ...fields } };
 	return { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields };
+}
+
+/** True for the end of a wait in a tool: an agent that reads of a failure would buy again, although the task goes on. */
+export function isNoFailure({ kind }: GatewayError, { isTool }: Pick<ErrorContext, 'isTool'>): boolean {
+	return isTool === true && kind === 'taskTimedOut';
 }
 
 /** The fields at the end of an item. */

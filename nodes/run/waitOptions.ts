@@ -7,6 +7,7 @@ import type { FieldReader, NumberField } from '../form/fieldReader';
 import { pollIntervalOption } from '../form/options';
 import type { Item } from './item';
 import type { Run } from './run';
+import { isInN8nAgents, MOST_AGENT_MINUTES } from './whereItRuns';
 
 /**
  * The default timeout of a wait in n8n's database: it costs nothing, and services usually keep a result for about as
@@ -27,7 +28,8 @@ export function readPollPlan(options: FieldReader): PollPlan {
 
 /** The way to wait for one item. */
 export function readWait({ options }: Item, timeoutOption: NumberField, run: Run): OrderWait {
-	return { plan: run.options.pollPlan, timeoutMs: options.number(timeoutOption) * 60_000 };
+	const most = isInN8nAgents(run.context) ? MOST_AGENT_MINUTES : Infinity;
+	return { plan: run.options.pollPlan, timeoutMs: Math.min(options.number(timeoutOption), most) * 60_000 };
 }
 
 /** Throws where an item cannot be waited for in another execution. */

@@ -6,6 +6,7 @@ import { lastTurns } from '../../core/processMemory';
 import type { OrderLedger } from '../../core/orders/ledger';
 import { nameRun } from '../../core/orders/runs';
 import { storeOfToolCall } from './agentTools';
+import { nodeMemory, sayWhere } from './whereItRuns';
 
 /**
  * The names that n8n keeps for a node: each try of a run takes two, and the oldest are dropped. So a crash is
@@ -74,7 +75,7 @@ function openWriteAhead(
  * the node's context is gone, so the calls of a retry get the numbers of the calls before.
  */
 function numberOfCall(context: IExecuteFunctions, callStore: Record<string, unknown>): number {
-	const ofExecution = context.getContext('node') as Record<string, unknown>;
+	const ofExecution = nodeMemory(context);
 	const next = Number(ofExecution[CALLS] ?? 0);
 	const number = Number(callStore[CALLS] ?? next);
 	if (number === next) ofExecution[CALLS] = next + 1;
@@ -124,7 +125,7 @@ async function twice<T>(access: () => Promise<T>, context: IExecuteFunctions): P
 	} catch (thrown) {
 		const words = thrown instanceof Error ? thrown.message : '';
 		context.logger.warn(
-			`Generation Gateway: n8n's record of what is submitted could not be used (${words.slice(0, 200)}), node "${context.getNode().name}", execution ${context.getExecutionId()}`,
+			`Generation Gateway: n8n's record of what is submitted could not be used (${words.slice(0, 200)}), ${sayWhere(context)}`,
 		);
 		throw asGatewayError(thrown);
 	}

@@ -39,9 +39,9 @@ const SLOW = 'slow [[sandbox duration=60s]]';
 
 test('Until Ready ends before n8n does, with the ID of the task and the way to its result', async () => {
 	const startedAtMs = Date.now();
-	const { error } = await runAlone({}, { items: prompts(SLOW) });
+	const { json } = await runAlone({}, { items: prompts(SLOW) });
 	expect(Date.now() - startedAtMs).toBeLessThan(4_000);
-	expect(error?.message).toMatch(
+	expect(json[0]?.message).toMatch(
 		new RegExp(
 			`^Task ${sandbox.tasks[0]?.id} has not finished in the 4 s that n8n gives a single node \\(last status: .*\\)\\. It goes on at the service, and is paid for\\. To get its result, call a tool for Get Result with this task ID\\. If you have none, tell the user the ID\\. Calling Generate again creates a new task, and you pay again\\.$`,
 		),
@@ -51,14 +51,14 @@ test('Until Ready ends before n8n does, with the ID of the task and the way to i
 test('Get Result ends in the same way', async () => {
 	await runAlone({ wait: 'dontWait' }, { items: prompts(SLOW) });
 	const id = sandbox.tasks[0]?.id;
-	const { error } = await runAlone({ operation: 'getResult', taskId: id });
-	expect(error?.message).toMatch(new RegExp(`^Task ${id} has not finished in the 4 s .* call a tool for Get Result`));
+	const { json } = await runAlone({ operation: 'getResult', taskId: id });
+	expect(json[0]?.message).toMatch(new RegExp(`^Task ${id} has not finished in the 4 s .* call a tool for Get Result`));
 });
 
 test('a poll that hangs does not use up the time', async () => {
 	sandbox.faults.add({ on: 'status', do: 'slow:20s' });
-	const { error } = await runAlone({}, { items: prompts('a') });
-	expect(error?.message).toContain(`Task ${sandbox.tasks[0]?.id} has not finished in the 4 s`);
+	const { json } = await runAlone({}, { items: prompts('a') });
+	expect(json[0]?.message).toContain(`Task ${sandbox.tasks[0]?.id} has not finished in the 4 s`);
 });
 
 test('with Continue, each item says what became of it, and none is submitted when the time is nearly over', async () => {
@@ -67,7 +67,7 @@ test('with Continue, each item says what became of it, and none is submitted whe
 		{ items: prompts(SLOW, 'b'), settings: { onError: 'continueRegularOutput' } },
 	);
 	expect(json).toEqual([
-		expect.objectContaining({ code: 'timed_out_alone', task_id: sandbox.tasks[0]?.id }),
+		expect.objectContaining({ status: 'queued', task_id: sandbox.tasks[0]?.id }),
 		expect.objectContaining({ code: 'not_submitted_alone' }),
 	]);
 	expect(sandbox.tasks).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { SupplyDataContext } from 'n8n-core';
-import { runTool } from '../support/agent.mts';
+import { realClock } from '../../nodes/connection/transport';
+import { callInAgents, runTool } from '../support/agent.mts';
 import { NODES, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -78,11 +79,14 @@ test('what went wrong comes as plain text that says how to go on', async () => {
 	for (const { error } of answers) expect(error).not.toMatch(/\[object|undefined|sk-|at .*\.ts:/);
 });
 
-test('a call that ends by a limit says which, and how to get the result', async () => {
+test('a call that ends by a limit is no failure: it says which, and how to get the result', async () => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...options, timeoutMinutes: 0.02 } };
 	const { answers } = await runTool('image', sandbox, late, [{}]);
-	expect(answers[0].error).toMatch(
-		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, call a tool for Get Result with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
+	const [answer] = parse(answers[0].text);
+	expect(answer).toMatchObject({ task_id: sandbox.tasks[0].id });
+	expect(answer).not.toHaveProperty('error');
+	expect(answer.message).toMatch(
+		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool, which is at most 10 in n8n Agents, ended the call\. To get its result, call a tool for Get Result with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
 	);
 });
 
@@ -98,6 +102,53 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, RegExp]>([
 	const { answers } = await runTool('image', sandbox, late as never, [{}]);
 	const [answer] = parse(answers[0].text);
 	expect(answer).toMatchObject({ task_id: sandbox.tasks[0].id, message: expect.stringMatching(said) });
+});
+
+test.each([
+	['Generate', { wait: 'dontWait' }],
+	['Get Result', { operation: 'getResult', taskId: '={{ $json.id }}', wait: 'dontWait' }],
+])('%s without waiting says how long a task of this model usually takes, as polling has learned', async (_, later) => {
+	const bought = await runTool('image', sandbox, { prompt: 'a cat', model: 'gamma-image-2', options }, [{}]);
+	expect(parse(bought.answers[0].text)[0]).toMatchObject({ status: 'completed' });
+	const slow = { prompt: 'a [[sandbox duration=60s]]', model: 'gamma-image-2' };
+	const { json } = await callInAgents('image', sandbox, { ...slow, wait: 'dontWait' });
+	const { json: answer } = await callInAgents('image', sandbox, { ...slow, ...later }, { id: json.task_id });
+	expect(answer.message).toMatch(/ Such a task usually takes about [1-9]\d* seconds?\. Its result is not part/);
+});
+
+describe('a tool of n8n Agents, which has no execution,', () => {
+	test('works, and the line in n8n’s log names the tool', async () => {
+		const { json, lines } = await callInAgents('image', sandbox, { prompt: fromAI('Prompt') }, { Prompt: 'a cat' });
+		expect(json).toMatchObject({ status: 'completed', url: expect.stringMatching(/^http/) });
+		expect(lines).toEqual([expect.stringMatching(/was accepted, tool "Gateway Image" of n8n Agents$/)]);
+	});
+
+	test.each([
+		['a Purchase Key', { options: { purchaseKey: 'order 1' } }, /n8n Agents have no purchase log/],
+		[
+			'In Another Workflow',
+			{ wait: 'inAnotherWorkflow', workflowId: 'x' },
+			/Wait cannot be In Another Workflow in n8n/,
+		],
+	])('refuses %s before anything is sent', async (_, parameters, said) => {
+		await expect(callInAgents('image', sandbox, { prompt: 'a cat', ...parameters })).rejects.toThrow(said);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('waits ten minutes at most, whatever Timeout says: n8n does not tell it when the chat is left', async () => {
+		let aheadMs = 0;
+		const { now, elapsed = now, sleep } = realClock;
+		jest.spyOn(realClock, 'now').mockImplementation(() => now() + aheadMs);
+		jest.spyOn(realClock, 'elapsed').mockImplementation(() => elapsed() + aheadMs);
+		jest.spyOn(realClock, 'sleep').mockImplementation(async (delayMs, _, atMostMs = Infinity) => {
+			aheadMs += Math.max(0, Math.min(delayMs, atMostMs));
+			await sleep(5);
+		});
+		const late = { prompt: 'a [[sandbox duration=24h]]', options: { timeoutMinutes: 60 } };
+		const { json } = await callInAgents('image', sandbox, late);
+		jest.restoreAllMocks();
+		expect(json).toMatchObject({ task_id: sandbox.tasks[0].id, message: expect.stringMatching(/within 10 min/) });
+	});
 });
 
 test.each([

@@ -1,6 +1,8 @@
 /** An agent that calls its tools as it is told, one after the other. */
+import { ExecuteContext } from 'n8n-core';
+import { createEmptyRunExecutionData, Workflow } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData, INodeType } from 'n8n-workflow';
-import { start, type Options } from './engine.mts';
+import { build, start, type Options } from './engine.mts';
 import { NODES, toOptions, type Kind, type Sandbox } from './nodes.mts';
 
 interface Tool {
@@ -80,4 +82,25 @@ export async function runTool(
 	if (executeWorkflow !== undefined) additionalData.executeWorkflow = executeWorkflow as never;
 	const run = await promise;
 	return { ...used, run };
+}
+
+/** One call of a tool of n8n Agents: n8n runs it without an execution, a workflow and a memory of the node. */
+export async function callInAgents(kind: Kind, sandbox: Sandbox, parameters: IDataObject, input: IDataObject = {}) {
+	const { credentialTypes, credentials } = toOptions(kind, sandbox, {}, {});
+	const tools = [{ node: NODES[kind], parameters }];
+	const built = build({ node: NODES.balance, tools, credentialTypes, credentials });
+	const node: INode = { ...(built.workflow.getNode('Tool0') as INode), name: 'Target Node' };
+	const { nodeTypes } = built.workflow;
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const additionalData = { ...built.additionalData, executionId: undefined };
+	const items = [{ json: input }];
+	const data = { main: [items] };
+	const place = [workflow, node, additionalData, 'internal', createEmptyRunExecutionData(), 0] as const;
+	const context = new ExecuteContext(...place, items, data, { node, data, source: null }, []);
+	const lines: string[] = [];
+	for (const level of ['info', 'warn'] as const)
+		jest.spyOn(context.logger, level).mockImplementation((...[line]) => void lines.push(line));
+	const { execute } = NODES[kind] as INodeType;
+	const [items0] = (await execute?.call(context)) as INodeExecutionData[][];
+	return { json: items0[0].json, lines };
 }

@@ -119,6 +119,22 @@ export function createRestClient(url) {
 			}
 		},
 
+		/**
+		 * The events of a request that n8n answers as a stream, such as a chat.
+		 *
+		 * @param {string} path
+		 * @param {unknown} body
+		 * @param {AbortSignal} [signal] leaves the chat
+		 * @returns {Promise<any[]>}
+		 */
+		async events(path, body, signal) {
+			const headers = { 'browser-id': browserId, 'content-type': 'application/json', cookie };
+			const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body), signal });
+			const text = await response.text();
+			if (!response.ok) throw new N8nRequestError(`POST ${path}`, response.status, Buffer.from(text));
+			return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data));
+		},
+
 		/** @param {string} id the `id` of a binary field, in filesystem mode */
 		readBinary: (id) => send('GET', `/rest/binary-data?action=download&id=${encodeURIComponent(id)}`),
 	};

@@ -33,6 +33,11 @@ export const BACKGROUND = {
 		advice:
 			'Set Wait to Don’t Wait, and get the result later with Get Result and the task ID. To wait, use the node in a workflow.',
 	},
+	backgroundInAgents: {
+		message:
+			'Wait cannot be In Another Workflow in n8n Agents: n8n runs this tool without an execution that could wait',
+		advice: 'Set Wait of this tool to Don’t Wait, and add a tool for Get Result.',
+	},
 	workflowLoops: {
 		message: 'The workflow could start this node again with its own results, and pay each time',
 		advice:

@@ -23,6 +23,13 @@ export const PURCHASES = {
 			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Purchase Log has to be on in the credential, and n8n needs its data tables.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
+	purchaseKeyInAgents: {
+		kind: 'badInput',
+		message: 'This item has a Purchase Key, but n8n Agents have no purchase log',
+		advice:
+			'n8n runs this tool without a workflow, so the node could not know if it was bought before. Nothing was bought. Clear Purchase Key in this tool, or use the tool of an agent in a workflow.',
+		created: 'nothing',
+	},
 	purchaseKeyShared: {
 		kind: 'badInput',
 		message: ({ items }: { items: string }) => `Items ${items} have the same Purchase Key, but not the same request`,

@@ -28,7 +28,9 @@ const lastStatus = ({ status, progress }: Pick<Unfinished, 'status' | 'progress'
 
 /** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
 const limitOfTool = ({ recovery }: Situation) =>
-	recovery === 'callAgain' ? 'Timeout (Minutes) in the options of this tool ended the call. ' : '';
+	recovery === 'callAgain'
+		? 'Timeout (Minutes) in the options of this tool, which is at most 10 in n8n Agents, ended the call. '
+		: '';
 
 const GOES_ON = 'It goes on at the service, and is paid for. ';
 
