@@ -1,6 +1,6 @@
 /**
  * `npm run bench:peers`: the same job in a real n8n with this package and with n8n's own nodes. Prints a table, and
- * writes tables and a picture for the README and docs/speed.md. `npm run bench:peers -- loop x12s` measures the cases
+ * writes the table and the picture of docs/evidence/speed.md. `npm run bench:peers -- loop x12s` measures the cases
  * with one of these words in their names, such as "loop-10x12s", and writes nothing.
  */
 import { startInstance } from '../test/n8n/support/instance.mts';
@@ -38,7 +38,7 @@ export default async function benchPeers(words: string[]) {
 	const figuresOf = (each: Case) =>
 		Object.fromEntries(peers.map((peer) => [peer.name, figures.get(nameOf(peer, each))])) as Record<PeerName, Figure>;
 	const rows: Row[] = cases.map((each) => ({ ...each, figures: figuresOf(each) }));
-	say(`\n${writePages(rows)}\n\nWritten: README.md, docs/speed.md and its picture.`);
+	say(`\n${writePages(rows)}\n\nWritten: docs/evidence/speed.md and its picture.`);
 }
 
 async function shown(name: string, work: () => Promise<Figure>): Promise<Figure> {

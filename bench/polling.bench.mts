@@ -7,6 +7,7 @@
  */
 import { GOALS } from '../test/support/pollingGoals';
 import { every, mean, measure, simulateBatch, type Measured, type Shape } from '../test/support/simulation';
+import { concurrentTasksOption } from '../nodes/form/options';
 import { report } from './rows.mts';
 
 const TASKS = 100;
@@ -103,6 +104,25 @@ test.each(BATCHES)('$tasks tasks of $seconds s, $name', async ({ tasks, seconds,
 		what: `${tasks} tasks of ${seconds} s immediately, ${name}, cold: wall time as a multiple of the least`,
 		measured: `${times.toFixed(2)}, ${polls.toFixed(1)} polls per task`,
 		goal: `${goal}${times <= MARGIN * goal ? '' : ', MISSED'}`,
+	});
+});
+
+test.each([
+	{ name: 'mute', shape: zero },
+	{ name: 'linear', shape: linear },
+])('1,000 tasks of 20 s with Concurrent Tasks as it is by default, $name', async ({ name, shape }) => {
+	const { default: concurrency } = concurrentTasksOption;
+	const { wallS } = await simulateBatch({
+		tasks: 1_000,
+		seconds: 20,
+		shape,
+		seed: SEED,
+		concurrency: Number(concurrency),
+	});
+	report({
+		what: `1,000 tasks of 20 s, ${Number(concurrency)} at the same time, ${name}, cold: wall time in seconds`,
+		measured: wallS.toFixed(0),
+		goal: `${(1_000 / Number(concurrency)) * 20} is the least`,
 	});
 });
 

@@ -32,7 +32,7 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 };
 
 /** The timeout of an upload: a large image over a slow line. */
-const UPLOAD_TIMEOUT_MS = 900_000;
+export const UPLOAD_TIMEOUT_MS = 900_000;
 
 const noBalance = (details: GatewayErrorDetails) => gatewayError('balanceNotFound', {}, details);
 const NO_BALANCE_HERE = { notFound: noBalance, noSuchPage: noBalance };

@@ -21,7 +21,7 @@ export class GenerationGatewayApi implements ICredentialType {
 		dark: 'file:../icons/generationGateway.dark.svg',
 	} as const;
 
-	documentationUrl = 'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway#credential';
+	documentationUrl = 'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway/blob/HEAD/docs/reference/credential.md';
 
 	properties: INodeProperties[] = [
 		{

@@ -1,4 +1,4 @@
-/** Writes what was measured into the README and docs/speed.md. */
+/** Writes what was measured into docs/evidence/speed.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +17,12 @@ export function writePages(rows: Row[]): string {
 	const picture = drawWallTime(rows.filter(({ taskSeconds }) => taskSeconds === pictureSeconds));
 	writeFileSync(join(projectDir, 'docs', 'images', 'wall-time.svg'), picture);
 	const measured = `Measured on ${new Date().toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores (${cpus()[0]?.model.trim()})`;
-	const brief = table(rows, ({ isComputed, wallSeconds }) => `${isComputed ? '≈ ' : ''}${inWords(wallSeconds)}`);
 	const full = table(
 		rows,
 		({ isComputed, wallSeconds, requests }) =>
 			`${isComputed ? '≈ ' : ''}${inWords(wallSeconds)} s, ${number(requests)}`,
 	);
-	write('README.md', `${measured}, wall time in seconds:\n\n${brief}`);
-	write(join('docs', 'speed.md'), `${measured}, wall time and number of requests:\n\n${full}`);
+	write(join('docs', 'evidence', 'speed.md'), `${measured}, wall time and number of requests:\n\n${full}`);
 	return full;
 }
 

@@ -23,7 +23,7 @@ const MOST_IN_A_ROW = 4;
  * The longest pause after a 429, whatever one answer asks for: a pause delays tasks with an earlier deadline, too. The
  * request that was refused waits as long as it was told.
  */
-const LONGEST_HOLD_MS = 60_000;
+export const LONGEST_HOLD_MS = 60_000;
 const SLOWEST_MS = 1000;
 
 /** The pace of one run. */

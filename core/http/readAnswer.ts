@@ -28,7 +28,7 @@ export const ANSWER_LIMITS = {
 /** Bytes from which on each step with an answer may take milliseconds, and from which on it needs room. */
 const LARGE_ANSWER = 2 ** 16;
 /** The most bytes that all large answers together may have while they are read: thousands of polls may be under way. */
-const MOST_UNDER_WAY = 64 * 2 ** 20;
+export const MOST_UNDER_WAY = 64 * 2 ** 20;
 
 /** Takes a break after one step with a large answer: n8n has one thread, and all steps in a row would hold it too long. */
 export async function breakAfter({ text }: AnswerText, { sleep }: Clock): Promise<void> {

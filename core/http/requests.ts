@@ -29,7 +29,7 @@ import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
 /** A read may not take as long as a creating request. */
-const READ_TIMEOUT_MS = 30_000;
+export const READ_TIMEOUT_MS = 30_000;
 
 const READ_TRIES = 4;
 /** The credential is read again at most once in this time. */

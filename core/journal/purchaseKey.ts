@@ -11,7 +11,7 @@ import { lastOfAttempts, meaningOf, runOf } from './replay';
 import { isAttempt, LEASE, parseRow, type AttemptRow } from './row';
 
 /** A key holds for so long after its purchase. */
-const KEY_MS = 30 * 24 * 60 * 60 * 1000;
+export const KEY_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** An attempt without an outcome may be a request under way for so long after its row was seen first. */
 const UNDER_WAY_MS = CREATE_TIMEOUT_MS + 10_000;

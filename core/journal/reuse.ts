@@ -5,7 +5,7 @@ import { lastOfAttempts } from './replay';
 import { isAttempt, isRunOfNode, parseRow, roundOf, type AttemptRow, type RunIdentity } from './row';
 
 /** A purchase is reused for so long. */
-const REUSED_FOR_MS = 24 * 60 * 60 * 1000;
+export const REUSED_FOR_MS = 24 * 60 * 60 * 1000;
 
 /** Rows that are read without a break. */
 const ROWS_AT_ONCE = 100;

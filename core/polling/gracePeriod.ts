@@ -2,7 +2,7 @@ import { isTransient, type GatewayError } from '../errors';
 import type { KeptWait } from './planner';
 
 /** The time for which refusals are ridden out of a task that nothing was seen of: it may be new. Milliseconds. */
-const NEW_TASK_GRACE_MS = 30_000;
+export const NEW_TASK_GRACE_MS = 30_000;
 /** The same once its status was seen: a share of its age within these bounds. */
 const SEEN_TASK_GRACE_MS = [120_000, 600_000] as const;
 const SEEN_TASK_GRACE_OF_AGE = 0.25;

@@ -95,12 +95,12 @@ export const SHORTEST_GAP_MS = 500;
  * The longest time between two polls, where the task is younger than that. Half: tasks of minutes cost more polls;
  * twice: a wrong belief about a young task lasts longer.
  */
-const LONG_GAP_MS = 60_000;
+export const LONG_GAP_MS = 60_000;
 /**
  * The longest time between two polls, however old the task is. Half: tasks of hours cost twice the polls; twice: a late
  * one is seen up to 20 minutes late.
  */
-const LONGEST_GAP_MS = 600_000;
+export const LONGEST_GAP_MS = 600_000;
 /**
  * The time to the next poll after one that has failed, then twice as long each time, up to the second value or that
  * share of the age. Half of each: trouble is over sooner for the task, and a service in trouble gets twice the

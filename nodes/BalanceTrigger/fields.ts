@@ -21,7 +21,7 @@ const eventField: INodeProperties = {
 };
 
 const balanceNotice: INodeProperties = {
-	displayName: `Starts the workflow once when the balance falls below the threshold, and not again until it has recovered. ${docsLink('nodes/balance-trigger.md')}`,
+	displayName: `Starts the workflow once when the balance falls below the threshold, and not again until it has recovered. ${docsLink('reference/balance-trigger.md')}`,
 	name: 'balanceNotice',
 	type: 'notice',
 	default: '',

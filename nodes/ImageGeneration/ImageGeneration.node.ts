@@ -23,8 +23,7 @@ export class ImageGeneration implements INodeType {
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate images from text or other images, many in parallel',
 		defaults: { name: 'Gateway Image' },
-		waitingNodeTooltip:
-			'Waiting for the tasks, even if n8n restarts. Open Executions: the first node of the waiting execution lists the IDs.',
+		waitingNodeTooltip: 'Waiting for the results. It is safe to restart n8n.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,

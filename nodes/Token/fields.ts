@@ -77,7 +77,7 @@ export const expiresAtField: FieldSpec = {
 };
 
 const keyNotice: INodeProperties = {
-	displayName: `The service shows the key only once: store api_key before the workflow finishes. ${docsLink('nodes/token.md')}`,
+	displayName: `The service shows the key only once: store api_key before the workflow finishes. ${docsLink('reference/api-key-creator.md')}`,
 	name: 'keyNotice',
 	type: 'notice',
 	default: '',

@@ -23,8 +23,7 @@ export class VideoGeneration implements INodeType {
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate videos from text, images or other videos, many in parallel',
 		defaults: { name: 'Gateway Video' },
-		waitingNodeTooltip:
-			'Waiting for the tasks, even if n8n restarts. Open Executions: the first node of the waiting execution lists the IDs.',
+		waitingNodeTooltip: 'Waiting for the results. It is safe to restart n8n.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,

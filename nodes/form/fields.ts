@@ -25,8 +25,7 @@ export const modelField: INodeProperties = {
 	type: 'options',
 	options: [],
 	default: '',
-	description:
-		'The model to use. When you change it, n8n keeps what you have entered in fields that both models have, and clears the others.',
+	description: 'The model to use. Changing it clears the fields that the new model does not have.',
 };
 
 export const customModelIdField: TextField = {
@@ -111,7 +110,7 @@ export const workflowField: INodeProperties = {
 };
 
 export const workflowNotice: INodeProperties = {
-	displayName: `The workflow must be published and start with the trigger <b>When Executed by Another Workflow</b>. ${docsLink('background.md')}`,
+	displayName: `The workflow must be published and start with the trigger <b>When Executed by Another Workflow</b>. ${docsLink('guides/background.md')}`,
 	name: 'workflowNotice',
 	type: 'notice',
 	default: '',
@@ -159,7 +158,7 @@ export const resultField: ChoiceField<'file' | 'fileAndLink' | 'urlOnly'> = {
 
 /** At the foot of Generate, where n8n's HTTP Request node has one, too. A longer text would not fit in one line. */
 export const costNotice: INodeProperties = {
-	displayName: 'Stop does not cancel task or cost. ID: table Gateway Purchases',
+	displayName: 'Stopping does not cancel the tasks: you still pay for them.',
 	name: 'costNotice',
 	type: 'notice',
 	default: '',

@@ -26,8 +26,7 @@ export const concurrentTasksOption: NumberField = {
 	default: 50,
 	hint: `1 to ${MOST_CONCURRENT_TASKS}`,
 	noDataExpression: true,
-	description:
-		"How many tasks this node waits for at the same time. 1 runs them one by one. With Don't Wait, it only limits the requests.",
+	description: 'How many tasks of this node run at the same time. Each one that ends starts the next.',
 	displayOptions: hiddenInTools,
 };
 
@@ -38,16 +37,14 @@ export const fileNameOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
-	description:
-		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the one from the service or, if that says nothing, the task ID.',
+	description: 'A name for the file, without extension. If not added, it is the one from the service or the task ID.',
 	displayOptions: hiddenInTools,
 };
 
 /** The same where the node knows the prompt. */
 export const fileNameByPromptOption: INodeProperties = {
 	...fileNameOption,
-	description:
-		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. If not added, it is the beginning of the prompt and the end of the task ID.',
+	description: 'A name for the file, without extension. If not added, it is made of the prompt and the task ID.',
 };
 
 export const outputFieldOption: TextField = {
@@ -80,7 +77,7 @@ export const reportCreditsOption: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	noDataExpression: true,
-	description: 'Whether to show the credits that the account has used during this run, in a hint and in the log',
+	description: 'Whether to show in a hint what the account has used during this run',
 };
 
 export const purchaseKeyOption: INodeProperties = {
@@ -90,7 +87,7 @@ export const purchaseKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.order_id }}',
 	description:
-		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs n8n 2.41 or later.',
+		'Items with the same key are bought only once in 30 days, in this project with this credential. Later ones get the same result. Needs n8n 2.41 or later.',
 };
 
 export const reuseOption: INodeProperties = {
@@ -100,7 +97,7 @@ export const reuseOption: INodeProperties = {
 	default: true,
 	noDataExpression: true,
 	description:
-		'Whether to return the task that this node bought for the same request in the last 24 hours, instead of buying again. Only in manual executions. Needs n8n 2.41 or later.',
+		'Whether a manual execution returns the task that this node bought for the same request in the last 24 hours, instead of buying again. Needs n8n 2.41 or later.',
 	displayOptions: hiddenInTools,
 };
 
@@ -112,7 +109,7 @@ export const resultPathOption: TextField = {
 	maxLength: MAX_RESULT_PATH_LENGTH,
 	placeholder: 'e.g. content.video_url',
 	description:
-		"The path of the result URLs in the service's record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.",
+		"Where the result URLs are in the service's record, if the node does not find them: names and indexes, separated by dots",
 };
 
 export const splitFilesOption: INodeProperties = {
@@ -132,7 +129,7 @@ export const submitAgainOption: TextField = {
 	maxLength: MAX_RUN_LENGTH,
 	placeholder: 'e.g. 1234.0',
 	description:
-		'The run that an error names. A retry then submits its request again, although the service may have accepted it: you may pay twice. For any other run, it changes nothing.',
+		'The run that an error names. A retry then buys again what that run left unclear. Look in your account first: you might pay twice.',
 };
 
 /** An expression that gives nothing names no run: that buys nothing. */
@@ -152,7 +149,7 @@ const timeoutOption = (minutes: number): NumberField => ({
 	max: LONGEST_TIMEOUT_MINUTES,
 	default: minutes,
 	hint: '0 to 43200, which is 30 days',
-	description: 'How long to wait for the task. If not added, Across Restarts waits for 24 hours.',
+	description: 'How long to wait for the task. Across Restarts: 24 hours, if not added.',
 });
 
 export const imageTimeoutOption = timeoutOption(10);
@@ -161,8 +158,7 @@ export const videoTimeoutOption = timeoutOption(30);
 /** For a task that has to be submitted first. */
 export const forNewTask = (option: NumberField): NumberField => ({
 	...option,
-	description:
-		'How long to wait for an accepted task; to submit it to a busy account can take as long again. If not added, Across Restarts and In Another Workflow wait for 24 hours.',
+	description: 'How long to wait for each task. Across Restarts and In Another Workflow: 24 hours, if not added.',
 });
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {

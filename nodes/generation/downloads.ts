@@ -21,7 +21,7 @@ import {
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimit';
 
-const DOWNLOAD_TRIES = 4;
+export const DOWNLOAD_TRIES = 4;
 
 /** URLs of a task that a message shows. The output has all of them. */
 const MOST_URLS_SHOWN = 20;

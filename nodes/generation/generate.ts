@@ -60,7 +60,7 @@ function promptInForm(item: Item): string | undefined {
 }
 
 /** The most data that an item can pass along, in bytes: n8n's database keeps them until the task has finished. */
-const MOST_BYTES_ALONG = 65_536;
+export const MOST_BYTES_ALONG = 65_536;
 
 function passAlong(item: Item): IDataObject {
 	item.assertNotLost(passAlongField);

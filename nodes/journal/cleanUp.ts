@@ -8,11 +8,11 @@ import { inSequence, matching, matchingAny, onRows, where } from './purchasesTab
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Rows of this age are removed, whatever they are. */
-const OLD_MS = 90 * DAY_MS;
+export const OLD_MS = 90 * DAY_MS;
 
 /** With more rows than these, the oldest are removed, too, but not those that a retry or a Purchase Key may still need. */
-const MOST_ROWS = 50_000;
-const NEEDED_MS = 31 * DAY_MS;
+export const MOST_ROWS = 50_000;
+export const NEEDED_MS = 31 * DAY_MS;
 
 /** Rows to read and to remove at once: n8n reads what it removes into memory. */
 const PIECE = 1000;

@@ -10,7 +10,7 @@ const GET_FILES = 'create a new workflow: a trigger, and after it Get Result wit
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Result with each task_id and the right path as Result Path in its options');
 const AGAIN =
-	' Running this node again creates new tasks, and you pay again. n8n may do so for a node after it: pin this output before you add one (n8n pins no output with files).';
+	' Running this node again buys new tasks. Pin its output before you add a node after it (n8n pins no output with files).';
 
 /** The credits that an account has used during a run. */
 export interface UsedCredits {
@@ -42,21 +42,20 @@ export const HINTS = {
 	asleep: ({ id }: { id: string }) =>
 		`Execution ${id} is waiting for the tasks, even if n8n restarts. When all have finished, their results take the place of this output, and the workflow goes on. Until then, the data table ${TABLE_NAME} lists their IDs.`,
 	inBackground: ({ name }: { name: string }) =>
-		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
+		`"${name}" starts when the results are ready. To watch the progress, open the execution in execution_id.`,
 	awake: () =>
 		'Across Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	awakeInEngine2: () =>
 		'Across Restarts has no effect here: in n8n’s engine 2.0, no execution can wait in the database. So the node waits in memory. To survive restarts, set Wait of Generate to In Another Workflow.',
-	awakeInEvaluation: () =>
-		'Across Restarts has no effect here: an evaluation takes what there is as soon as its execution sleeps. So the node waits in memory.',
+	awakeInEvaluation: () => 'Across Restarts has no effect in evaluations. So the node waits in memory.',
 	awakeForCaller: () =>
-		'Across Restarts has no effect here: the execution that called this workflow waits for something else by now, and n8n would wake it with the results. So the node waits in memory.',
+		'Across Restarts has no effect in this retry, because the calling workflow has gone on. So the node waits in memory. Nothing to do.',
 	awakeAmongOthers: () =>
-		'Across Restarts has no effect here: this workflow was called with a single item, and n8n could lose results. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
+		'Across Restarts has no effect here: n8n could lose results if this workflow is called once per item. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
 	awakeWithoutNode: ({ node }: { node: string }) =>
 		`Across Restarts has no effect here: this n8n excludes the node "${node}". So the node waits in memory. Remove it from NODES_EXCLUDE.`,
 	awakeForAnswer: ({ node }: { node: string }) =>
-		`Across Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set Wait of Generate to In Another Workflow.`,
+		`Across Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond immediately, or set Wait of Generate to In Another Workflow.`,
 	awakeWithoutRows: ({ why }: { why: string }) =>
 		`Across Restarts has no effect here: it needs the data table ${TABLE_NAME}, and ${why}. So the node waits in memory.`,
 	awakeRefused: ({ words }: { words: string }) =>
@@ -110,13 +109,14 @@ export const HINTS = {
 		`${label} was not sent: ${model} does not support it.`,
 	notSent: ({ labels, model }: { labels: string; model: string }) =>
 		`${labels} were not sent: ${model} does not support them.`,
-	notSentWithOthers: ({ label }: { label: string }) => `${label} was not sent: it does not go with the other values.`,
+	notSentWithOthers: ({ label }: { label: string }) =>
+		`${label} was not sent: it cannot be combined with the other values.`,
 	firstImages: ({ count, model }: { count: number; model: string }) =>
 		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	imageNotThere: () =>
 		'A prompt names an image that its item does not have (image_1 is the first). The service may take the name as text.',
 	nothingToSpend: () =>
-		'A limited API key was created with 0 to spend, which is the default of the service. To get one that can spend, create another one with an amount, or Quota set to Unlimited.',
+		'This API key cannot spend anything, because Amount was 0. Create another one with an amount, or with Quota set to Unlimited.',
 	noVerificationLink: () =>
 		'The service gave no link (h5_link) for a verification. Try again later, or create a new verification.',
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',

@@ -13,7 +13,7 @@ import { isInN8nAgents, MOST_AGENT_MINUTES } from './whereItRuns';
  * The default timeout of a wait in n8n's database: it costs nothing, and services usually keep a result for about as
  * long.
  */
-const DURABLE_TIMEOUT_MINUTES = 1440;
+export const DURABLE_TIMEOUT_MINUTES = 1440;
 
 /** The same timeout option, for an item that is waited for in n8n's database. */
 export function durable(timeoutOption: NumberField): NumberField {

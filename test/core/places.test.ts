@@ -66,7 +66,7 @@ test('a wait for a place ends with a reason when it takes too long, counted from
 	const beganMs = run.nowMs();
 	await expect(clock.run(take(120_000, beganMs - 20_000))).rejects.toMatchObject({
 		kind: 'rateLimited',
-		message: 'No place for another task became free within 2 min',
+		message: 'The account was busy for 2 min, so this item was not sent',
 	});
 	expect(run.nowMs() - beganMs).toBe(100_000);
 });

@@ -13,7 +13,7 @@ const { name, repository, homepage } = JSON.parse(readProjectFile('package.json'
 	repository: { url: string };
 	homepage: string;
 };
-const pages = filesOf('docs/nodes');
+const pages = filesOf('docs/reference');
 
 test('every node has search words and a Docs link that leads to its page', async () => {
 	const { nodes } = await loadPackage();

@@ -1,6 +1,6 @@
 /**
  * The words of errors: complete in every situation, short enough to be read, and true about the retry. What they say is
- * reviewed in docs/troubleshooting.md.
+ * reviewed in docs/reference/errors.md.
  */
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError, retryContinues } from '../../core/errors';
@@ -16,7 +16,7 @@ import { TABLE_NAME } from '../../core/journal/row';
 import { HINTS } from '../../nodes/run/hints';
 import { messages, optionalFactsOf, write } from '../support/messages.mts';
 import { loadPackage } from '../support/sources.mts';
-import { IN_ITEMS_ONLY } from '../../tools/docs/costs.mts';
+import { IN_ITEMS_ONLY } from '../../tools/docs/codes.mts';
 
 const reasons = Object.keys(REASONS) as Reason[];
 

@@ -1,8 +1,8 @@
 /**
- * Links within the repository. `remark-validate-links` was tried and knows no anchors in HTML, which each code in the
- * troubleshooting page has, and no pictures in HTML, which the README has.
+ * Links within the repository. `remark-validate-links` was tried and knows no anchors in HTML, which each code in the page
+ * of errors has.
  */
-import { filesOf, projectFileExists, readProjectFile } from '../support/sources.mts';
+import { docPages, projectFileExists, readProjectFile } from '../support/sources.mts';
 
 const pages = [
 	'README.md',
@@ -11,8 +11,8 @@ const pages = [
 	'SECURITY.md',
 	'sandbox/README.md',
 	'test/README.md',
-	'docs/llms.txt',
-	...['docs', 'docs/nodes', 'docs/service'].flatMap(filesOf).filter((path) => path.endsWith('.md')),
+	'.github/verification.md',
+	...docPages(),
 ];
 
 /** Without code, in which brackets mean something else. */
@@ -66,11 +66,13 @@ function isBroken(page: string, link: string): boolean {
 }
 
 test('links are found', () => {
-	expect(internalLinksOf('README.md')).toEqual(expect.arrayContaining(['docs/troubleshooting.md', '#install']));
-	expect(anchorsOf('docs/troubleshooting.md')).toContain('no-message-but-something-is-odd');
-	expect(isBroken('docs/troubleshooting.md', '../README.md#install')).toBe(false);
-	expect(isBroken('docs/troubleshooting.md', 'README.md')).toBe(true);
-	expect(isBroken('docs/troubleshooting.md', '../README.md#no-such-heading')).toBe(true);
+	expect(internalLinksOf('README.md')).toEqual(
+		expect.arrayContaining(['docs/reference/errors.md', '#try-it-without-an-account']),
+	);
+	expect(anchorsOf('docs/reference/errors.md')).toEqual(expect.arrayContaining(['during-a-run', 'outcome_unknown']));
+	expect(isBroken('docs/help.md', '../README.md#first-picture')).toBe(false);
+	expect(isBroken('docs/help.md', 'README.md')).toBe(true);
+	expect(isBroken('docs/help.md', '../README.md#no-such-heading')).toBe(true);
 });
 
 test.each(pages)('every internal link of %s leads somewhere', (page) => {

@@ -1,6 +1,6 @@
 import { filesOf, readProjectFile } from '../support/sources.mts';
 
-/** All that n8n 3 removes and a workflow could use, as docs/n8n-3.md lists it. */
+/** All that n8n 3 removes and a workflow could use: see docs/versions.md. */
 const REMOVED_TYPES = /nodes-base\.(function|functionItem|itemLists|aiTransform)$|langchain\.code$/;
 
 interface Workflow {

@@ -119,7 +119,7 @@ test('an execution that polls and that nobody waits for any more puts out the en
 		.promise;
 	expect(again.status).toBe('canceled');
 	const { error } = again.data.resultData;
-	expect(error?.message).toBe('The execution was canceled, because nobody waits for its results any more');
+	expect(error?.message).toBe('The execution was canceled, because the workflow that waited was stopped');
 	expect(String((error as { description?: string }).description)).toContain(ids[0]);
 	expect(sandbox.requests).toHaveLength(before);
 	const { rows: left } = again.data.executionData?.contextData['node:Node'] as { rows: INodeExecutionData[] };
@@ -184,9 +184,9 @@ describe('in a sub-workflow', () => {
 			const task = data.resultData.runData.Node?.[0];
 			const hints = task?.hints?.map(({ message }) => message) ?? [];
 			expect(subExecutions).toHaveLength(sleeps ? 1 : 0);
-			expect(
-				hints.some((hint) => hint.startsWith('Across Restarts has no effect here: this workflow was called')),
-			).toBe(!sleeps);
+			expect(hints.some((hint) => hint.startsWith('Across Restarts has no effect here: n8n could lose results'))).toBe(
+				!sleeps,
+			);
 			if (!sleeps) expect(task?.data?.main[0]?.[0]?.json.status).toBe('completed');
 		},
 	);

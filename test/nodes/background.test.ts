@@ -94,7 +94,7 @@ test('the node returns the tasks and the execution that waits for them', async (
 	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual(
 		[0, 1].map((item) => ['101', { item }]),
 	);
-	expect(hints).toEqual([expect.stringContaining('"Post Picture" starts with their results')]);
+	expect(hints).toEqual([expect.stringContaining('"Post Picture" starts when the results are ready')]);
 });
 
 test('with Stop Workflow, a task that fails there holds back none that are still to be submitted', async () => {

@@ -86,7 +86,7 @@ describe('rows that somebody or something has damaged', () => {
 		expect(rows).toHaveLength(2);
 		expect(orderOf(rows[0] as INodeExecutionData)).toMatchObject({
 			state: 'ended',
-			end: { error: { message: `What n8n has stored of task ${detailsOf(first).task_id as string} cannot be read` } },
+			end: { error: { message: `What n8n has saved of task ${detailsOf(first).task_id as string} is damaged` } },
 			task: { taskId: detailsOf(first).task_id },
 		});
 		expect(orderOf(rows[1] as INodeExecutionData)).toEqual(orderOf(second));

@@ -25,7 +25,7 @@ const urls = `Result URLs expire in about 24 hours. ${keep}`;
 test('tasks that go on get one hint for all of them, and none when they have ended', async () => {
 	const started = await hintsOf('video', { ...fromItem, wait: 'dontWait' }, { items: prompts('a', 'b') });
 	expect(started.hints).toEqual([
-		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and after it Get Result with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node after it: pin this output before you add one (n8n pins no output with files).',
+		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and after it Get Result with each task_id. Running this node again buys new tasks. Pin its output before you add a node after it (n8n pins no output with files).',
 	]);
 	const waited = await hintsOf(
 		'video',

@@ -137,7 +137,7 @@ test('audio next to a reference video, each set in the form of another model, is
 test('a duration next to a base reference video, which sets its own, is not sent, and a hint says so', async () => {
 	const { body, notSent } = await send('video', { ...withVideo, duration: 10 }, 'beta-v3-omni', true);
 	expect(body).not.toHaveProperty('duration');
-	expect(notSent).toEqual(['Duration (Seconds) was not sent: it does not go with the other values.']);
+	expect(notSent).toEqual(['Duration (Seconds) was not sent: it cannot be combined with the other values.']);
 });
 
 test('fields of one label are one parameter in all models, and fields of one parameter have one label', () => {

@@ -251,7 +251,7 @@ test.each([
 		const { json, task } = await create(parameters);
 		expect(sent()[0]).toMatchObject(body);
 		expect(json[0]).toMatchObject({ remain_credits: 0, unlimited_quota: false });
-		expect(JSON.stringify(task?.hints)).toContain('A limited API key was created with 0 to spend');
+		expect(JSON.stringify(task?.hints)).toContain('This API key cannot spend anything');
 	},
 );
 

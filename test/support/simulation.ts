@@ -100,6 +100,8 @@ export interface Batch {
 	/** Durations differ by as much, up and down. 0: all tasks take equally long. */
 	spread?: number;
 	table?: SurvivalTable;
+	/** Concurrent Tasks; all of them, if it is left out. */
+	concurrency?: number;
 }
 
 const REQUESTS_PER_SECOND = 60;
@@ -107,7 +109,8 @@ const REQUESTS_PER_SECOND = 60;
 const ROUND_TRIP_MS = 30;
 
 /** Many tasks, all started immediately, with the parts that really run them, on a clock of their own. */
-export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, table = new SurvivalTable() }: Batch) {
+export async function simulateBatch(batch: Batch) {
+	const { tasks, seconds, shape, seed, spread = 0, table = new SurvivalTable(), concurrency = tasks } = batch;
 	const random = seeded(seed);
 	const clock = sharedClock(seeded(seed + 1));
 	const pace = new AccountPace(REQUESTS_PER_SECOND, clock).ofRun();
@@ -158,7 +161,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 		};
 	});
 	const fromMs = clock.now();
-	const outcomes = await clock.run(runJobs(jobs, { concurrency: tasks, continueOnError: true }), 1_000 * tasks);
+	const outcomes = await clock.run(runJobs(jobs, { concurrency, continueOnError: true }), 1_000 * tasks);
 	for (const outcome of outcomes) if (!outcome.ok) throw outcome.error;
 	const wallS = (clock.now() - fromMs) / 1000;
 	return { wallS, times: wallS / leastS(tasks, seconds), polls: polls / tasks, meanLagS: mean(lagsMs) / 1000 };

@@ -60,6 +60,14 @@ export function filesOf(folder: string): string[] {
 		.map((name) => join(folder, name));
 }
 
+/** The pages below `docs`, and llms.txt. Relative to the project, in order. */
+export function docPages(): string[] {
+	return readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' })
+		.filter((name) => /\.(md|txt)$/.test(name))
+		.sort()
+		.map((name) => join('docs', name));
+}
+
 export function readProjectFile(path: string): string {
 	return readFileSync(join(PROJECT, path), 'utf8');
 }

@@ -1,5 +1,4 @@
-/** The parts of the documentation that are written from the code: tables of fields and of models. */
-import { toDocs } from './model.mts';
+/** The parts of the documentation that are written from the code. */
 import { Avatar } from '../../nodes/Avatar/Avatar.node.ts';
 import { Balance } from '../../nodes/Balance/Balance.node.ts';
 import { BalanceTrigger } from '../../nodes/BalanceTrigger/BalanceTrigger.node.ts';
@@ -7,25 +6,42 @@ import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.nod
 import { Token } from '../../nodes/Token/Token.node.ts';
 import { imageModels, videoModels } from '../../nodes/models/index.ts';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node.ts';
+import { describeCodes, describeFormCodes } from './codes.mts';
 import { describeFields } from './fields.mts';
+import { describeLimits } from './limits.mts';
+import { toDocs } from './model.mts';
+import { describeOptions } from './options.mts';
+import { describeOutput } from './outputFields.mts';
+import { describeExamples, describeVersions } from './pages.mts';
 import { withSection } from './section.mts';
+
+const [image, video, avatar, token] = [ImageGeneration, VideoGeneration, Avatar, Token].map(
+	(Node) => new Node().description,
+);
 
 /** By the name in their markers: `<!-- name:start -->` and `<!-- name:end -->`. */
 const BLOCKS: Record<string, () => string> = {
 	'image-models': () => imageModels.map(toDocs).join('\n\n'),
 	'video-models': () => videoModels.map(toDocs).join('\n\n'),
-	'avatar-fields': () => describeFields(new Avatar().description),
+	'avatar-fields': () => describeFields(avatar),
 	'balance-fields': () => describeFields(new Balance().description),
 	'balance-trigger-fields': () => describeFields(new BalanceTrigger().description),
-	'image-fields': () => describeFields(new ImageGeneration().description),
-	'token-fields': () => describeFields(new Token().description),
-	'video-fields': () => describeFields(new VideoGeneration().description),
+	/** Gateway Video has the same, but for Upload Image. */
+	'image-fields': () => describeFields(image),
+	'token-fields': () => describeFields(token),
+	options: () => describeOptions([image, video, avatar, token]),
+	codes: describeCodes,
+	'form-codes': describeFormCodes,
+	limits: describeLimits,
+	'output-fields': describeOutput,
+	examples: describeExamples,
+	versions: describeVersions,
 };
 
 export const blockNames = Object.keys(BLOCKS);
 
 /** The page with every known block written anew; everything else stays. */
 export function withBlocks(page: string): string {
-	const present = Object.entries(BLOCKS).filter(([name]) => page.includes(`<!-- ${name}:`));
+	const present = Object.entries(BLOCKS).filter(([name]) => page.includes(`<!-- ${name}:start -->`));
 	return present.reduce((text, [name, write]) => withSection(text, name, write()), page);
 }

@@ -49,24 +49,19 @@ function isShown({ name, type, displayOptions }: INodeProperties, show: Record<s
 
 function table(properties: INodeProperties[]): string {
 	const rows = properties
-		.filter(({ type }) => type !== 'notice' && type !== 'hidden')
+		.filter(({ name, type }) => type !== 'notice' && type !== 'hidden' && name !== 'options')
 		.filter((property) => !isForExpressions(property))
 		.flatMap((property) => [
-			...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
+			row(property.displayName, property, properties),
 			...partsOf(property).map((part) => row(`${property.displayName} → ${part.displayName}`, part, properties)),
 		]);
-	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
+	return rows.length === 0 ? '' : ['| Field | Meaning |', '|---|---|', ...rows].join('\n');
 }
 
-/** The options of a collection, and the fields of a row. */
+/** The fields of a row. The options of an operation are in the table of all options. */
 function partsOf({ type, options = [] }: INodeProperties): INodeProperties[] {
-	if (type === 'collection') return (options as INodeProperties[]).map(whenNotAdded);
 	return type === 'fixedCollection' ? (options as INodePropertyCollection[]).flatMap(({ values }) => values) : [];
 }
-
-/** An option that is not added is off, also one that arrives switched on; except Simplify, which is there to be turned off. */
-const whenNotAdded = (option: INodeProperties): INodeProperties =>
-	option.type === 'boolean' && option.name !== 'simplify' ? { ...option, default: false } : option;
 
 function row(label: string, property: INodeProperties, all: INodeProperties[]): string {
 	const { required, description, hint, type, options, displayOptions } = property;
@@ -79,10 +74,17 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 		...conditionsIn(show).map(([name, values]) => `Shown if ${describeCondition(all, name, values)}.`),
 		...conditionsIn(hide).map(([name, values]) => `Not shown if ${describeCondition(all, name, values)}.`),
 	];
-	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions]
+	const value = defaultOf(property);
+	const meaning = [
+		sentence(description ?? hint),
+		choices === '' ? '' : `One of: ${choices}.`,
+		...conditions,
+		value === '' ? '' : `Default: ${value}.`,
+	]
 		.filter(Boolean)
 		.join(' ');
-	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
+	const cells = [`${label}${required ? ' *' : ''}`, meaning];
+	return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
 
 /** Joined with semicolons where a name has a comma itself: otherwise it would read as two. */

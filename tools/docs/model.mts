@@ -6,26 +6,20 @@ export function toDocs(model: ModelSpec): string {
 	const rows = model.fields.map((field) => [
 		`${field.displayName}${field.required ? ' *' : ''}`,
 		`\`${field.bodyPath}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_PATH}\`` : ''}`,
-		describeAllowed(model, field),
-		describeDefault(field),
+		[describeAllowed(model, field), ...describeDefault(field)].join('; '),
 	]);
 	const notes = [
 		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
 		...describeOpen(model),
-		...(model.acceptsAssets
-			? [
-					'You can enter an avatar asset as `asset://<ASSET_ID>` instead of an image URL. It is an assumption that this model accepts it.',
-				]
-			: []),
 	];
 	return [
 		`### \`${model.id}\``,
 		'',
 		`${model.summary}.`,
 		'',
-		'| Field | Request field | Allowed | Default |',
-		'|---|---|---|---|',
+		'| Field | Request field | Allowed |',
+		'|---|---|---|',
 		...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),
 		...(notes.length > 0 ? ['', ...[...new Set(notes)].map((note) => `- ${note}`)] : []),
 	].join('\n');
@@ -54,10 +48,8 @@ function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 	return `${base}${when}`;
 }
 
-function describeDefault(field: FieldSpec): string {
-	const { default: value, notSent } = field;
-	if (value !== undefined && value === notSent) return 'not sent';
-	if (value === '' && !field.required) return 'not sent';
-	if (value === '' || (typeof value === 'object' && value !== null)) return '';
-	return `\`${String(value)}\``;
+/** None for a field that is not sent until something is entered. */
+function describeDefault({ default: value, notSent }: FieldSpec): string[] {
+	const isEmpty = value === '' || value === notSent || (typeof value === 'object' && value !== null);
+	return isEmpty ? [] : [`default \`${String(value)}\``];
 }

@@ -108,9 +108,12 @@ export const CONNECTION = {
 	},
 	noFreePlace: {
 		kind: 'rateLimited',
-		message: ({ time }: { time: string }) => `No place for another task became free within ${time}`,
+		message: ({ time, sameKey }: { time: string; sameKey?: boolean }) =>
+			sameKey
+				? `Another item with the same Purchase Key waited for ${time}, so this item was not sent`
+				: `The account was busy for ${time}, so this item was not sent`,
 		advice: ({ sameKey }: { sameKey?: boolean }, situation) =>
-			`${sameKey ? 'Another task with the same Purchase Key is still being submitted' : 'The account already runs as many tasks as it can'}. ${tryLater(situation)}${situation.recovery === 'retry' ? ' If you raise Timeout first, choose Retry with currently saved workflow.' : ''}`,
+			`${sameKey ? 'The other one has not been sent yet' : 'The account already runs as many tasks as it can'}. ${tryLater(situation)}${situation.recovery === 'retry' ? ' If you raise Timeout first, choose Retry with currently saved workflow.' : ''}`,
 		created: 'nothing',
 	},
 	requestTooLarge: {

@@ -167,13 +167,9 @@ export const TASKS = {
 	storedItemUnreadable: {
 		kind: 'stopped',
 		message: ({ id }: Partial<Task>) =>
-			id === undefined
-				? 'What n8n has stored of this item cannot be read'
-				: `What n8n has stored of task ${id} cannot be read`,
+			id === undefined ? 'What n8n has saved of this item is damaged' : `What n8n has saved of task ${id} is damaged`,
 		advice: ({ id }: Partial<Task>, situation) =>
-			id === undefined
-				? `It was changed or damaged. ${FIND_IDS}`
-				: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
+			id === undefined ? FIND_IDS : `The task is not lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	storedByOtherVersion: {
@@ -210,7 +206,7 @@ export const TASKS = {
 	},
 	waitingCanceled: {
 		kind: 'stopped',
-		message: 'The execution was canceled, because nobody waits for its results any more',
+		message: 'The execution was canceled, because the workflow that waited was stopped',
 		advice:
 			'Results that came before are in the input of this node. Get those of the others with Get Result. A retry of this execution changes nothing.',
 	},

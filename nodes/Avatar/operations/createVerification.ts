@@ -13,7 +13,7 @@ import { readBody } from '../../run/readBody';
 import { verificationProduct, type AboutVerification } from '../products/verificationProduct';
 
 const sessionNotice: INodeProperties = {
-	displayName: `The link is valid for 120 seconds. The status completed does not mean that anybody has passed. ${docsLink('nodes/avatar.md')}`,
+	displayName: `The link is valid for 120 seconds. The status completed does not mean that anybody has passed. ${docsLink('guides/avatars.md')}`,
 	name: 'sessionNotice',
 	type: 'notice',
 	default: '',

@@ -10,7 +10,7 @@ import type { Operation } from '../../run/operation';
 import { toFields, withoutEmpty } from '../../run/output';
 
 const unitNotice: INodeProperties = {
-	displayName: `Compare credits: remain_balance is in the display unit of the service, which may be USD, CNY or tokens. ${docsLink('nodes/balance.md')}`,
+	displayName: `Compare credits: remain_balance is in the display unit of the service, which may be USD, CNY or tokens. ${docsLink('reference/balance.md')}`,
 	name: 'unitNotice',
 	type: 'notice',
 	default: '',

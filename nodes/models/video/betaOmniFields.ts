@@ -95,7 +95,7 @@ export const betaOmniFields: FieldSpec[] = [
 		displayOptions: { show: { referenceVideo: ['base', 'feature'] } },
 		default: '',
 		description:
-			"What to do with the sound of the reference video, in the service's words, which are not documented. Leave empty to send nothing.",
+			"Whether to keep the reference video's sound. Sent as you type it: the service does not document the accepted values.",
 		bodyPath: 'video_list.0.keep_original_sound',
 	},
 ];

@@ -1,4 +1,4 @@
-/** The rows that a crash has left in the purchase log, and what docs/purchase-log.md promises of a retry for each item. */
+/** The rows that a crash has left in the purchase log, and what docs/guides/purchase-log.md promises of a retry for each item. */
 import assert from 'node:assert/strict';
 import type { Execution } from '../../../tools/n8n/executions.mjs';
 import { readPurchases } from '../../n8n/support/purchaseLog.mts';

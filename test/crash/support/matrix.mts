@@ -149,7 +149,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 
 	// What n8n keeps of an execution whose worker shuts down depends on how far it got: what must never happen was tested above.
 	if (victim !== 'worker' || signal === 'SIGKILL')
-		test(`${title}: the table in docs/durability.md says what was seen`, () => {
+		test(`${title}: the table in docs/evidence/crash.md says what was seen`, () => {
 			assert.equal(failures.size, 0);
 			// Where the first request has left late, everything was handed over before it.
 			const isMissed = ({ moment, batch }: Held) =>

@@ -1,4 +1,4 @@
-/** The tables in docs/durability.md: what the tests have seen. */
+/** The tables in docs/evidence/crash.md: what the tests have seen. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export interface Seen {
 	outcome: Outcome;
 }
 
-const page = join(projectDir, 'docs', 'durability.md');
+const page = join(projectDir, 'docs', 'evidence', 'crash.md');
 
 const PLACES = {
 	execution: 'the execution',
@@ -51,7 +51,7 @@ export function checkPage(victim: Victim, seen: Seen[], { mayWrite }: { mayWrite
 		const others = table.split('\n').filter((line) => !lines.includes(line));
 		assert.ok(
 			old === renewed,
-			`docs/durability.md does not say what was seen (npm run test:crash -- sigkill write):\n${others.join('\n')}`,
+			`docs/evidence/crash.md does not say what was seen (npm run test:crash -- sigkill write):\n${others.join('\n')}`,
 		);
 	}
 }

@@ -1,5 +1,5 @@
 /**
- * n8n's part, as it was seen (`docs/durability.md`): processes that die and come back, executions and what the database
+ * n8n's part, as it was seen (`docs/evidence/crash.md`): processes that die and come back, executions and what the database
  * holds of them, Retry On Fail, Retry execution, Stop, and executions that sleep.
  */
 import type { INodeExecutionData } from 'n8n-workflow';
