@@ -21,7 +21,8 @@ export class GenerationGatewayApi implements ICredentialType {
 		dark: 'file:../icons/generationGateway.dark.svg',
 	} as const;
 
-	documentationUrl = 'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway/blob/HEAD/docs/reference/credential.md';
+	documentationUrl =
+		'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway/blob/HEAD/docs/reference/credential.md';
 
 	properties: INodeProperties[] = [
 		{
