@@ -3,7 +3,7 @@ import type { RunPlaces } from './account/places';
 import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
-import { gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
+import { asGatewayError, gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
 import { idTooLong } from './http/connectionErrors';
 import { toKeep } from './http/creationAnswer';
 import type { Pace } from './account/pace';
@@ -61,6 +61,11 @@ export class GatewayClient {
 	/** The rules for the files of results. */
 	get fileRules(): FileRules {
 		return this.context.settings;
+	}
+
+	/** Tells services apart: another Base URL is another one. */
+	get service(): string | undefined {
+		return this.context.service;
 	}
 
 	/** The number of requests sent to the service, repeated ones included. */
@@ -138,9 +143,16 @@ export class GatewayClient {
 			await mapError(this.readTask(kind, taskId), {
 				notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 			});
+		const readOrRenew = async () => {
+			const { send } = this.context;
+			return await read().catch(async (thrown: unknown) => {
+				if (!(await this.requests.renews(asGatewayError(thrown), send))) throw thrown;
+				return await read();
+			});
+		};
 		const { reads, signal } = this.context;
 		// Each reader has a record of its own: who delivers it removes what it does not need any more.
-		return { ...((await reads?.read(`${kind} ${taskId}`, read, signal)) ?? (await read())) };
+		return { ...((await reads?.read(`${kind} ${taskId}`, readOrRenew, signal)) ?? (await readOrRenew())) };
 	}
 
 	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {

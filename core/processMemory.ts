@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { SpendingRun } from './account/spendingRun';
 import type { RememberedVerification } from './avatars/records';
 import { CallbackLog, PerMinute } from './avatars/callbackLog';
+import { ByteBudget } from './byteBudget';
 import type { SurvivalTable } from './polling/survivalTable';
 import type { TokenRecord } from './records/accountRecords';
 
@@ -47,6 +48,9 @@ export const lastTurns = new Map<string, Promise<void>>();
 
 /** Bytes of answers that are being read, beyond the first 64 KB of each: at most 64 MB (`readAnswer.ts`). */
 export const answersUnderWay = { bytes: 0 };
+
+/** Result files that n8n holds in memory until it has stored them, beyond the first 8 MiB of each: at most 512 MiB, and one file more. */
+export const filesInMemory = new ByteBudget(512 * 1024 ** 2);
 
 /** Deliveries that take long and go on without a turn: at most 12. */
 export const limitSlowDeliveries = pLimit(12);

@@ -1,5 +1,6 @@
 import { unreachable } from './connectionErrors';
 import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, GatewayError } from '../errors';
+import { refusesAccess } from '../errors/kinds';
 import type { Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';
@@ -31,13 +32,25 @@ import type { GatewaySettings } from '../settings';
 const READ_TIMEOUT_MS = 30_000;
 
 const READ_TRIES = 4;
+/** The credential is read again at most once in this time. */
+const RENEW_EVERY_MS = 1_000;
 /** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
 const SHORTEST_PAUSE_MS = 500;
 /** The longest pause before another try of a read that stands alone. One that the service asks for and that is longer ends it. */
 const LONGEST_READ_PAUSE_MS = 30_000;
 
+/** The parts of it that come of the credential. */
+export type Connection = Pick<
+	RequestContext,
+	'send' | 'pace' | 'places' | 'rows' | 'submissions' | 'reads' | 'settings' | 'service'
+>;
+
 export interface RequestContext {
 	send: Send;
+	/** Tells services apart: a hash of the Base URL. */
+	service?: string;
+	/** Reads the credential again. Undefined where it has not changed, or cannot be read. */
+	renew?: () => Promise<Connection | undefined>;
 	clock: Clock;
 	/** The pace of this run among those of the account. */
 	pace: Pace;
@@ -69,6 +82,10 @@ interface RetryOptions {
 export class GatewayRequests {
 	/** The number of requests sent, repeated ones included. */
 	sent = 0;
+
+	private renewing?: Promise<void>;
+
+	private renewedAtMs = -Infinity;
 
 	constructor(readonly context: RequestContext) {}
 
@@ -119,7 +136,7 @@ export class GatewayRequests {
 
 	/** Sends a creating request once, when it is its turn. Returns a 2xx answer. */
 	private async post(request: HttpRequest, thing: CreatedThing, attempt: CreateAttempt): Promise<HttpResponse> {
-		const { pace, submissions } = this.context;
+		const { pace, submissions, send } = this.context;
 		const { signal = this.context.signal, turnWithinMs } = attempt;
 		if (!(await pace.acquire(signal, turnWithinMs))) {
 			const lateByMs = pace.turnInMs - (turnWithinMs ?? 0);
@@ -129,7 +146,7 @@ export class GatewayRequests {
 		}
 		if (signal?.aborted) throw stoppedError();
 		attempt.beforeSend?.();
-		const answer = await this.sendOnce(request);
+		const answer = await this.sendOnce(request, send);
 		const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
 		if (isUsable(answer) && verdict.outcome !== 'tryAgain') pace.recover();
 		if (verdict.outcome === 'answered') {
@@ -137,18 +154,38 @@ export class GatewayRequests {
 			return verdict.response;
 		}
 		const { outcome, error, askedMs } = verdict;
-		if (outcome === 'refused') throw submissions?.refused(error) ?? error;
 		if (outcome === 'unknown') throw error;
+		const isRenewed = await this.renews(error, send);
+		// The refusal was one of a key that a person has replaced meanwhile.
+		const isOfOldKey = isRenewed && error.kind === 'authentication';
+		if (outcome === 'refused' && !isOfOldKey) throw submissions?.refused(error) ?? error;
 		const again = { isConnection: answer instanceof ConnectionError };
 		throw new GatewayError(error.kind, error.message, { ...error.details, retryAfterMs: askedMs, again });
 	}
 
+	/**
+	 * Reads the credential again after an answer that a changed one would explain: a person may have replaced the key, or corrected the
+	 * address, and a wait would notice it only in its next execution. Returns true where requests go by another credential by now.
+	 *
+	 * @param send of the request that was answered so
+	 */
+	async renews(error: GatewayError, send: Send): Promise<boolean> {
+		const { context } = this;
+		const isDue = context.clock.now() >= this.renewedAtMs + RENEW_EVERY_MS && context.send === send;
+		if (context.renew !== undefined && isDue && mayBeOfCredential(error) && context.signal?.aborted !== true) {
+			this.renewedAtMs = context.clock.now();
+			this.renewing = context.renew().then((changed) => void Object.assign(context, changed));
+		}
+		await this.renewing;
+		return context.send !== send;
+	}
+
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */
 	async fetch(request: HttpRequest): Promise<HttpResponse> {
-		const { clock, pace, signal } = this.context;
+		const { clock, pace, signal, send } = this.context;
 		await pace.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
-		const answer = await this.sendOnce(request);
+		const answer = await this.sendOnce(request, send);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
 		if (answer.cutOff === NO_ROOM) throw gatewayError('tooManyLargeAnswers', {});
@@ -162,11 +199,15 @@ export class GatewayRequests {
 		return answer;
 	}
 
-	/** Sends a request once. Returns an answer or a connection error; throws for mistakes of our own. */
-	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
+	/**
+	 * Sends a request once. Returns an answer or a connection error; throws for mistakes of our own.
+	 *
+	 * @param send of the credential that the address was made of: by now there may be another one, whose key must not go there
+	 */
+	private async sendOnce(request: HttpRequest, send: Send): Promise<HttpResponse | ConnectionError> {
 		this.sent++;
 		try {
-			return await this.parsed(await this.context.send(request));
+			return await this.parsed(await send(request));
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
 			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
@@ -209,6 +250,14 @@ export class GatewayRequests {
 		}
 	}
 }
+
+/** True for an answer that another address, key or path might not give. */
+const mayBeOfCredential = (error: GatewayError) =>
+	refusesAccess(error) ||
+	OF_ADDRESS.has(error.kind) ||
+	(error.kind === 'unavailable' && (error.details.httpStatus ?? 500) < 500);
+
+const OF_ADDRESS = new Set<GatewayError['kind']>(['unreachable', 'notFound', 'unexpectedAnswer']);
 
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
 export function encodeId(id: string): string {

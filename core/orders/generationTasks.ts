@@ -11,11 +11,15 @@ import type { PollStatus } from '../polling/pollTarget';
 
 /** Generation tasks as the engine creates, reads and polls them (contract 3.1, 4.4, 4.5, 4.8). */
 export function generationTasks(
-	client: Pick<GatewayClient, 'createTask' | 'getTask' | 'fetchTask' | 'survivalTable' | 'fileRules'>,
+	client: Pick<GatewayClient, 'service' | 'createTask' | 'getTask' | 'fetchTask' | 'survivalTable' | 'fileRules'>,
 ): Pick<Product<TaskRecord & { id: string }, TaskRecord>, 'status' | 'create' | 'read' | 'target'> {
 	return {
 		status: 'queued',
-		create: async ({ kind }, body, attempt) => await client.createTask(kind as MediaKind, body, attempt),
+		create: async (order, body, attempt) => {
+			const record = await client.createTask(order.kind as MediaKind, body, attempt);
+			order.service = client.service;
+			return record;
+		},
 		read: async (order, { taskId }) =>
 			await client.getTask(order.kind as MediaKind, taskId, (record) =>
 				judgeTask(record, askedFor(order, taskId, client)),

@@ -198,6 +198,8 @@ export const orderSchema = z
 		task: taskSchema.optional(),
 		/** Tasks that have failed and were created again by Retry On Fail. */
 		earlierTaskIds: z.array(z.string().max(MAX_ID_LENGTH)).max(MOST_EARLIER_TASKS).optional(),
+		/** The service that has accepted it: a hash of its address. */
+		service: z.string().max(64).optional().catch(undefined),
 		/** Absent where another node or execution has created it. */
 		acceptedAtMs: unixMs.optional(),
 		/** Its rows in the purchase log, until its end is there. */

@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { RequestContext } from '../../core/http/requests';
+import type { Connection, RequestContext } from '../../core/http/requests';
 import { GatewayClient } from '../../core/client';
 import { accountOf } from '../../core/account/accounts';
 import { readApiKey, readLimits, readSettings } from './settings';
@@ -9,20 +9,36 @@ type ClientOptions = Pick<RequestContext, 'signal' | 'onRetry' | 'readTries' | '
 
 /** The client of one run of a node. All runs of a process with the same account share its limits. */
 export async function createClient(context: GatewayContext, options: ClientOptions = {}): Promise<GatewayClient> {
+	let used = await readCredential(context);
+	const renew = async () => {
+		const read = await readCredential(context).catch(() => undefined);
+		if (read === undefined || read.signature === used.signature) return undefined;
+		used = read;
+		return connect(context, read);
+	};
+	return new GatewayClient({ ...connect(context, used), clock: realClock, renew, ...options });
+}
+
+type CredentialRead = Awaited<ReturnType<typeof readCredential>>;
+
+async function readCredential(context: GatewayContext) {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
+	return { credential, settings, apiKey, account, signature: JSON.stringify([settings, account]) };
+}
+
+function connect(context: GatewayContext, { credential, settings, apiKey, account }: CredentialRead): Connection {
 	const { pace, places, rows, reads, submissions } = accountOf(account, readLimits(credential), realClock);
-	return new GatewayClient({
+	return {
 		send: hidingKey(createSend(context, credential), apiKey),
-		clock: realClock,
 		pace: pace.ofRun(),
 		places: places.ofRun(),
 		rows,
 		reads,
 		submissions,
 		settings,
-		...options,
-	});
+		service: createHash('sha256').update(settings.baseUrl).digest('base64').slice(0, 16),
+	};
 }

@@ -1,5 +1,5 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
-import type { GatewayError } from '../../core/errors';
+import { codeOf, type GatewayError } from '../../core/errors';
 import { entryOf } from '../../core/errors/catalogue';
 import { describe, quoteService } from '../../core/errors/describe';
 import { failureOf } from './failure';
@@ -70,6 +70,9 @@ function textOf(error: GatewayError, situation: Partial<Situation>, { last, ids 
 	return { words, quote: quoteService(kind, details, MOST_WORDS) };
 }
 
+/** The IDs of all that the service has accepted in the run: that of the error first. */
+const idsOf = ({ task }: GatewayError, { ids }: BatchSummary) => [...(task ? [task.taskId] : []), ...(ids?.ids ?? [])];
+
 export function recoveryOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'isItem'>): Situation['recovery'] {
 	return isTool ? 'callAgain' : isItem ? 'runAgain' : 'retry';
 }
@@ -97,6 +100,8 @@ export function toNodeError(
 		return new NodeApiError(node, { message }, { message, description, itemIndex, httpCode, failure });
 	};
 	const made = toNode();
+	// n8n hands it on to error workflows, which could only search the text otherwise.
+	Object.assign(made.context, { code: codeOf(error), ids: idsOf(error, run) });
 	const details = [quote, run.details].filter(Boolean) as string[];
 	made.messages.push(...details.map(plain));
 	return made;

@@ -83,7 +83,7 @@ export const waitField: ChoiceField<Waiting> = {
 	description: 'How to wait for the result',
 	builderHint: {
 		propertyHint:
-			'Use untilReady in most workflows, and acrossRestarts in production for anything that takes minutes. Use inAnotherWorkflow if nothing can wait: a chat, or a webhook that must answer soon. Use dontWait only if a later step gets the result with getResult.',
+			'Use untilReady in most workflows, and acrossRestarts in production for anything that takes minutes. Use inAnotherWorkflow if nothing can wait: a chat, or a webhook that must answer soon. Use dontWait only if a later step gets the result with getResult, or if the node is executed alone and not in a workflow: n8n gives it 30 to 60 seconds there, then get the result later with getResult.',
 	},
 };
 

@@ -108,6 +108,11 @@ export class Arrival {
 		stream?.destroy?.();
 	}
 
+	/** Once the file is stored, or was given up. */
+	whenOver(done: () => void): void {
+		onAbort(this.over.signal, done);
+	}
+
 	end(): void {
 		this.over.abort();
 		this.forget();

@@ -96,8 +96,12 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
  *
  * @param models absent where nobody waits for the result
  */
-function readResult(item: Item, { model, n, response_format: format }: JsonObject, models?: readonly ModelSpec[]) {
-	const result = { ...readResultOptions(item), urlExpected: format === undefined || format === 'url' };
+function readResult(
+	{ item, run }: { item: Item; run: Run },
+	{ model, n, response_format: format }: JsonObject,
+	models?: readonly ModelSpec[],
+) {
+	const result = { ...readResultOptions(item, run), urlExpected: format === undefined || format === 'url' };
 	const max = FILE_LIMITS.files;
 	if (models === undefined || result.as === 'urlOnly' || !(Number(n) > max)) return result;
 	const spec = models.find(({ id }) => id === model);
@@ -138,7 +142,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.waiting !== 'dontWait';
-	const result = readResult(item, planned.body, waits ? models : undefined);
+	const result = readResult({ item, run }, planned.body, waits ? models : undefined);
 	const isDeferred = waits && run.handsOver;
 	const wait = readWait(item, isDeferred ? durable(timeoutOption) : timeoutOption, run);
 	if (isDeferred) assertCanBeDeferred(run, planned.body);

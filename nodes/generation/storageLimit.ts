@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import type { Holding } from '../../core/byteBudget';
 import { learnedStorageLimit } from '../../core/processMemory';
 import { FILE_LIMITS } from '../connection/fileLimits';
 
@@ -8,6 +9,15 @@ const MIB = 1024 ** 2;
  */
 const MOST_IN_MEMORY_BYTES = ((2 ** 29 - 24) / 4) * 3;
 
+/** A file of this size is held without a look at the others. */
+const SMALL_BYTES = 8 * MIB;
+
+/**
+ * The place where n8n stores files. Only to a disk does it write them as they come: for the database, S3 and Azure it collects a
+ * file in memory first.
+ */
+type Store = 'memory' | 'collected' | 'disk';
+
 /** A limit that was exceeded: n8n's, for one file, or ours, for all files of a task. */
 export interface Excess {
 	bytes: number;
@@ -16,7 +26,7 @@ export interface Excess {
 
 /** Watches the size of the files of one task. */
 export class StorageLimit {
-	private stored?: Promise<'memory' | 'database' | 'elsewhere'>;
+	private stored?: Promise<Store>;
 
 	constructor(private readonly context: IExecuteFunctions) {}
 
@@ -28,17 +38,26 @@ export class StorageLimit {
 	async exceededBy(fileBytes: number, taskBytes: number): Promise<Excess | undefined> {
 		const { bytes: learnedBytes } = learnedStorageLimit;
 		if (fileBytes > learnedBytes) return { bytes: learnedBytes, isOurs: false };
-		// An empty file shows where n8n stores files. This is only done for large ones.
 		if (!(taskBytes > Math.min(MOST_IN_MEMORY_BYTES, FILE_LIMITS.bytesInMemory))) return undefined;
-		const stored = await (this.stored ??= this.whereFilesGo());
+		const stored = await this.store();
 		if (stored === 'memory' && fileBytes > MOST_IN_MEMORY_BYTES) return { bytes: MOST_IN_MEMORY_BYTES, isOurs: false };
-		const ours = stored === 'elsewhere' ? FILE_LIMITS.bytes : FILE_LIMITS.bytesInMemory;
+		const ours = stored === 'disk' ? FILE_LIMITS.bytes : FILE_LIMITS.bytesInMemory;
 		return taskBytes > ours ? { bytes: ours, isOurs: true } : undefined;
 	}
 
-	private async whereFilesGo(): Promise<'memory' | 'database' | 'elsewhere'> {
+	/** Resolves when so many bytes of a file may be in memory, beside the files of all other executions. */
+	async makeRoom(holding: Holding, fileBytes: number, signal: AbortSignal): Promise<void> {
+		if (fileBytes > SMALL_BYTES && (await this.store()) !== 'disk') await holding.grow(fileBytes - SMALL_BYTES, signal);
+	}
+
+	/** An empty file shows it. One is stored only where a file is large. */
+	private async store(): Promise<Store> {
+		return await (this.stored ??= this.storeEmptyFile());
+	}
+
+	private async storeEmptyFile(): Promise<Store> {
 		const { id } = await this.context.helpers.prepareBinaryData(Buffer.alloc(0), 'empty.txt', 'text/plain');
-		return id === undefined ? 'memory' : id.startsWith('database') ? 'database' : 'elsewhere';
+		return id === undefined ? 'memory' : id.startsWith('filesystem') ? 'disk' : 'collected';
 	}
 }
 

@@ -25,12 +25,12 @@ import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput, type Delivery } from './taskOutput';
 
 /** The form of one item, as far as it is about the result. */
-export function readResultOptions(item: Item): ResultOptions {
+export function readResultOptions(item: Item, { alone }: Pick<Run, 'alone'>): ResultOptions {
 	const simplify = item.options.simplifies;
 	item.options.assertGiven(splitFilesOption);
 	return {
-		// An agent can do nothing with a file, and has no such field.
-		as: isTool(item.node) ? 'urlOnly' : item.givenChoice(resultField),
+		// An agent can do nothing with a file, and has no such field. n8n deletes the files of a node that it runs alone.
+		as: isTool(item.node) || alone !== undefined ? 'urlOnly' : item.givenChoice(resultField),
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
@@ -77,13 +77,16 @@ export function taskProduct({
 			if (reused && isGone && isSurelyGone) return goneOf(order, id, error.details);
 			// It was accepted, so it is not the ID that is wrong, and nothing has to be bought again.
 			if (acceptedAtMs === undefined) return error;
+			const why = error.message.replace(` (task ${id})`, '');
+			const isElsewhere = order.service !== undefined && order.service !== client.service;
+			if (isElsewhere && saysNothing(error))
+				return gatewayError('createdTaskElsewhere', { id, why }, withoutPermanence(error));
 			if (error.kind === 'notFound') {
 				const age = roughDuration(Date.now() - acceptedAtMs);
 				const wasFound = order.wait?.polls?.some(({ failed }) => failed !== true);
 				const data = { id, age, mediaKind: kind as MediaKind, ...(wasFound && { wasFound }) };
 				return gatewayError('createdTaskNotFound', data, error.details);
 			}
-			const why = error.message.replace(` (task ${id})`, '');
 			if (isAnswerToPoll(error)) return gatewayError('createdTaskNotShown', { id, why }, withoutPermanence(error));
 			if (!refusesAccess(error)) return error;
 			const { message, details } = gatewayError('createdTaskRefused', { id, why }, error.details);
@@ -95,6 +98,9 @@ export function taskProduct({
 
 /** True for an answer of the service that is no status, after which a wait does not go on. */
 const isAnswerToPoll = ({ kind, details }: GatewayError) => details.httpStatus !== undefined && NO_STATUS.has(kind);
+
+/** True for an answer that says nothing about a task, if the task is another service's. */
+const saysNothing = (error: GatewayError) => error.kind === 'notFound' || isAnswerToPoll(error) || refusesAccess(error);
 
 const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'unexpectedAnswer', 'unavailable']);
 

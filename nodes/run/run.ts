@@ -13,6 +13,7 @@ import type { Journal } from '../../core/journal/journal';
 import { realClock } from '../connection/transport';
 import type { PollPlan } from '../../core/polling/pollSchedule';
 import type { Waiting } from '../form/fields';
+import type { TimeAlone } from './executeNode';
 import type { Progress } from './progress';
 import type { TaskLog } from './taskLog';
 
@@ -59,6 +60,8 @@ export interface Run {
 	options: RunOptions;
 	/** Absent where the operation does not ask for it. */
 	waiting?: Waiting;
+	/** Present where n8n runs the node alone, and ends it soon. */
+	alone?: TimeAlone;
 	/** Present where the credits that the run uses are reported. */
 	credits?: CreditsNote;
 	/** The option Reuse While Building. Absent where it never has an effect. */

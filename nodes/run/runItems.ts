@@ -8,7 +8,7 @@ import { readyToHandOver } from '../../core/orders/canary';
 import { advanceAll } from '../../core/orders/engine';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { hasEnded, promptOf } from '../../core/orders/states';
+import { endBadly, hasEnded, promptOf } from '../../core/orders/states';
 import { toRanges } from '../../core/text';
 import type { Job, JobOutcome } from '../../core/orders/jobs';
 import { SubmissionGate } from '../../core/orders/submissionGate';
@@ -16,6 +16,7 @@ import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/unreadable';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
+import type { TimeAlone } from './executeNode';
 import { claimManualRun } from './manualRuns';
 import { Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
@@ -129,16 +130,19 @@ async function advanceHere({ run, prepared, orders, ports, continueOnError, sign
 	const { journal } = run;
 	const isLater = (order: Order) => isElsewhere(run, order) || journal?.isUnsettled(order) === true;
 	const works = prepared.map(({ work }) => (isOrder(work) && !isLater(work) ? work : toJob(work)));
+	const { alone } = run;
 	const options = {
 		concurrency: run.options.concurrency,
 		continueOnError,
 		// A key that is refused is refused for those that begin later, too.
 		gate: new SubmissionGate(),
-		signal,
+		submitUntil: alone?.submitUntil,
+		signal: alone === undefined ? signal : AbortSignal.any([alone.end, ...(signal ? [signal] : [])]),
 	};
 	const unsettled = orders.filter((order) => journal?.isUnsettled(order));
 	const { outcomes } = await advanceAll(works, ports, options);
 	const endsHere = !continueOnError && outcomes.some(({ ok }) => !ok);
+	if (alone !== undefined) return outcomes.map((outcome, index) => endedAlone(outcome, prepared[index]?.work, alone));
 	if (journal === undefined || unsettled.length === 0 || endsHere) return outcomes;
 	await journal.settle(signal);
 	const settled = await advanceAll(unsettled, ports, options);
@@ -147,6 +151,27 @@ async function advanceHere({ run, prepared, orders, ports, continueOnError, sign
 		if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
 	}
 	return outcomes;
+}
+
+/** The outcome of an item whose time was over, where n8n runs the node alone: its task goes on, and the error names it. */
+function endedAlone(
+	outcome: JobOutcome<JobOutput | undefined>,
+	work: Work | GatewayError | undefined,
+	{ time }: TimeAlone,
+): JobOutcome<JobOutput | undefined> {
+	if (outcome.ok || outcome.error.kind !== 'stopped' || work === undefined || !isOrder(work)) return outcome;
+	const { thing, task, state } = work;
+	if (state === 'planned') return { ok: false, error: endBadly(work, gatewayError('notSubmittedAlone', { time })) };
+	// The answer to its request has not come: what comes of it is in n8n's log.
+	if (task === undefined) {
+		const what = 'The service had not answered yet when the time that n8n gives a single node was over';
+		return { ok: false, error: gatewayError('outcomeUnknown', { thing, what }) };
+	}
+	const { taskId: id, status, progress } = task;
+	return {
+		ok: false,
+		error: endBadly(work, gatewayError('timedOutAlone', { thing, id, time, status, progress }, { task })),
+	};
 }
 
 /** Hands all orders that have not ended to another execution. Undefined where the node has to go on with them in memory. */

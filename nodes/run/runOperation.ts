@@ -8,8 +8,10 @@ import { show } from '../../core/text';
 import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader, OptionsReader } from '../form/fieldReader';
+import { waitField, type Waiting } from '../form/fields';
 import { concurrentTasksOption, pollIntervalOption, reportCreditsOption } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
+import { READ_TIMEOUT_ALONE_MS, runsAlone, timeAlone, type TimeAlone } from './executeNode';
 import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
@@ -72,7 +74,8 @@ function aboutErrors(context: IExecuteFunctions, operation?: Operation) {
 		node,
 		operation: String(operation?.option.value ?? ''),
 		describes: operation?.describes,
-		isTool: isTool(node),
+		// n8n's assistant reads what an agent reads.
+		isTool: isTool(node) || runsAlone(context),
 		subExecution: context.getMode() === 'integrated' ? context.getExecutionId() : undefined,
 	};
 }
@@ -233,11 +236,14 @@ async function prepareRun(
 		console: (line) => log.writeToConsole(line),
 		noun: waitsFor !== 'task' ? undefined : context.getNode().type.includes('image') ? 'Image' : 'Video',
 	});
+	const alone = timeAlone(context);
+	if (alone !== undefined) assertNeedsNoSleep(alone, waiting);
 	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
 	const ledger = new OrderLedger(readLedgerScope(context));
 	const hints = new Set<string>();
 	const { writeAhead, store } = createWriteAheadLog(context, ledger);
-	const client = await createClient(context, { signal, onRetry: progress.retrying });
+	const readTimeoutMs = alone && READ_TIMEOUT_ALONE_MS;
+	const client = await createClient(context, { signal, onRetry: progress.retrying, readTimeoutMs });
 	const ofRun = {
 		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
 		pollPlan: readPollPlan(options),
@@ -253,6 +259,7 @@ async function prepareRun(
 		progress,
 		options: ofRun,
 		waiting,
+		alone,
 		credits,
 		reuses: canReuse ? readReuse(context, options) : undefined,
 		hints,
@@ -271,6 +278,13 @@ async function prepareRun(
 	run.handsOver = await handsOver(run, { buys: canBuy === true, durable });
 	if (run.handsOver) run.retryOnFail = readRetryOnFail(context, ledger.scope);
 	return run;
+}
+
+/** Throws where n8n would delete the executions that wait. */
+function assertNeedsNoSleep({ time }: TimeAlone, waiting?: Waiting): void {
+	if (waiting !== 'acrossRestarts' && waiting !== 'inAnotherWorkflow') return;
+	const choice = waitField.options.find(({ value }) => value === waiting)?.name ?? '';
+	throw gatewayError('noSleepAlone', { choice, time });
 }
 
 /** Calls it when it is asked for first. */

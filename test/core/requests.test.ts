@@ -229,3 +229,59 @@ test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead else
 	const reason = { name: 'notAnId', data: { id } };
 	expect(() => encodeId(id)).toThrow(expect.objectContaining({ kind: 'badInput', details: { reason } }));
 });
+
+describe('a credential that a person changes meanwhile', () => {
+	const other = () => {
+		const by: string[] = [];
+		const renewed = {
+			send: async ({ url }: HttpRequest) => {
+				by.push(url);
+				return await Promise.resolve(done);
+			},
+			pace: new AccountPace(1000, fakeClock()).ofRun(),
+			settings: readSettings({ baseUrl: 'https://mended.example' }),
+		};
+		return { by, renewed };
+	};
+
+	test.each<[string, Answer, boolean]>([
+		[
+			'a refused key is replaced, and the request is sent again',
+			json(401, { error: { message: 'Invalid key' } }),
+			true,
+		],
+		['no connection: the address is corrected', new ConnectionError('ECONNREFUSED'), true],
+		['the account is empty: no other key is asked for money', json(402, {}), false],
+		['it may have been accepted', new ConnectionError('ECONNRESET'), false],
+	])('a creating request: %s', async (_, answer, isSentAgain) => {
+		const { by, renewed } = other();
+		const { requests, details, kind } = await create(
+			[answer],
+			{},
+			{ renew: async () => await Promise.resolve(renewed) },
+		);
+		expect([kind === undefined, details?.again !== undefined]).toEqual([false, isSentAgain]);
+		if (isSentAgain) await requests.get('/v1/a');
+		expect(by).toEqual(isSentAgain ? ['https://mended.example/v1/a'] : []);
+	});
+
+	test('no other key goes to the address of the old one: a request that waits for its turn has both of one credential', async () => {
+		const { by, renewed } = other();
+		const { requests, sent } = service([json(401, { error: { message: 'Invalid key' } })], {
+			renew: async () => await Promise.resolve(renewed),
+		});
+		const outcomes = await Promise.allSettled([requests.get('/v1/a'), requests.get('/v1/b')].map(failure));
+		expect(outcomes).toHaveLength(2);
+		const { send } = requests.context;
+		const waiting = failure(requests.get('/v1/c'));
+		await requests.renews(new GatewayError('authentication', 'Invalid key'), send);
+		await waiting;
+		expect([sent.map(({ url }) => url), by]).toEqual([['a', 'b', 'c'].map((id) => `${BASE_URL}/v1/${id}`), []]);
+	});
+
+	test('a refusal is the end where it has not changed', async () => {
+		const renew = async () => await Promise.resolve(undefined);
+		const { details } = await create([json(401, { error: { message: 'Invalid key' } })], {}, { renew });
+		expect(details?.again).toBeUndefined();
+	});
+});

@@ -42,6 +42,9 @@ const FACTS: Record<string, [value: unknown, words: string]> = {
 /** A while in the place of a time; and a task that says more than the time of its purchase. */
 const OF_REASON: Partial<Record<Reason, typeof FACTS>> = {
 	noFreePlace: { time: ['5 min', '5 min'] },
+	noSleepAlone: { time: ['30 s', '30 s'] },
+	notSubmittedAlone: { time: ['30 s', '30 s'] },
+	timedOutAlone: { time: ['30 s', '30 s'] },
 	purchaseKeyConflict: { time: ['2026-01-31T14:05:00.000Z', ''] },
 };
 const factOf = (reason: Reason, name: string) => OF_REASON[reason]?.[name] ?? FACTS[name] ?? [`«${name}»`, `«${name}»`];

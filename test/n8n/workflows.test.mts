@@ -38,6 +38,7 @@ const runElsewhere: Record<string, string> = {
 	'background-chat.json': 'background.test.mts',
 	'background-schedule.json': 'background.test.mts',
 	'background-webhook.json': 'background.test.mts',
+	'failed-batch-alert.json': 'errorWorkflow.test.mts',
 	'low-balance-alert.json': 'balance.test.mts',
 	'spending-report.json': 'purchaseLog.test.mts',
 	'person-verification-trigger.json': 'avatars.test.mts',

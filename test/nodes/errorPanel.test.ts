@@ -27,6 +27,12 @@ describe('what n8n gets of an error', () => {
 		expect(answer).toMatchObject({ httpCode: '400', context: { itemIndex: 3 } });
 	});
 
+	test('error workflows find the code and the IDs in fields: that of the failed task first', () => {
+		const failed = gatewayError('taskFailed', { id: 't1', status: 'failed' }, { task: { taskId: 't1', elapsedMs: 1 } });
+		const { context } = shown(failed, {}, { ids: { label: 'Other tasks', ids: ['t2', 't3'] } });
+		expect(context).toMatchObject({ code: 'task_failed', ids: ['t1', 't2', 't3'] });
+	});
+
 	test('nothing of an error is HTML or a control character', () => {
 		const { message, panel, details } = shown(refused('<i>\n'), {}, { details: '<u>' });
 		expect(`${message} ${panel} ${details.join()}`).not.toMatch(/[<>\n]/);

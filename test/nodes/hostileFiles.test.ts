@@ -156,6 +156,25 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 	});
 });
 
+test.each(['s3', 'azure', 'database'])(
+	'n8n collects a file in memory before it stores it in %s: the limit is the one of memory',
+	async (mode) => {
+		jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation((async (
+			_: unknown,
+			file: Buffer | AsyncIterable<Buffer>,
+			data: object,
+		) => {
+			let bytes = 0;
+			for await (const chunk of file) bytes += (chunk as Buffer).length;
+			return { ...data, id: `${mode}:1`, bytes };
+		}) as never);
+		const { error } = await download(text(Buffer.alloc(12 * MIB), { 'content-type': 'image/png' }));
+		jest.restoreAllMocks();
+		expect(error?.message).toBe(TOO_LARGE);
+		expect(error?.description).toContain('at most 10 MiB');
+	},
+);
+
 test('a store that takes its time is no silent host', async () => {
 	FILE_LIMITS.silenceMs = 300;
 	jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation((async (

@@ -5,6 +5,31 @@
  * @type {Array<{ promise: string, file: string, find: string, becomes: string, noticedBy: string, title: string }>}
  */
 export const unplayed = [
+	// A credential that changes, and a node that n8n runs alone.
+	{
+		promise: 'only a request that a replaced key was refused for is sent again',
+		file: 'core/http/requests.ts',
+		find: "isRenewed && error.kind === 'authentication'",
+		becomes: 'isRenewed',
+		noticedBy: 'test/core/requests.test.ts',
+		title: 'a creating request: the account is empty',
+	},
+	{
+		promise: 'nothing sleeps where n8n deletes it',
+		file: 'nodes/run/runOperation.ts',
+		find: 'if (alone !== undefined) assertNeedsNoSleep(alone, waiting);',
+		becomes: '',
+		noticedBy: 'test/nodes/executeNode.test.ts',
+		title: 'is refused before anything is sent',
+	},
+	{
+		promise: 'a node that n8n runs alone names its task before n8n ends it',
+		file: 'nodes/run/runItems.ts',
+		find: 'AbortSignal.any([alone.end, ...(signal ? [signal] : [])])',
+		becomes: 'signal',
+		noticedBy: 'test/nodes/executeNode.test.ts',
+		title: 'Until Ready ends before n8n does',
+	},
 	// Forms: what is sent is what was entered, and what the model takes.
 	{
 		promise: 'fields that the form does not show for the chosen values are not sent',

@@ -27,6 +27,12 @@ export const BACKGROUND = {
 		advice: ({ missing, why }: { missing?: string; why?: string }) =>
 			`${missing !== undefined ? 'Remove it from NODES_EXCLUDE' : why === undefined ? 'Save the workflow, or update n8n' : `It needs n8n's data tables`}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
 	},
+	noSleepAlone: {
+		message: ({ choice, time }: { choice: string; time: string }) =>
+			`Wait cannot be ${choice} here: n8n runs this node alone for ${time} at most, and then deletes the executions that wait`,
+		advice:
+			'Set Wait to Don’t Wait, and get the result later with Get Result and the task ID. To wait, use the node in a workflow.',
+	},
 	backgroundInAgents: {
 		message:
 			'Wait cannot be In Another Workflow in n8n Agents: n8n runs this tool without an execution that could wait',

@@ -62,6 +62,13 @@ export const CREATING = {
 		advice: 'Nothing was bought for this item. Run only this item again: other items would be bought again.',
 		created: 'nothing',
 	},
+	notSubmittedAlone: {
+		kind: 'notSubmitted',
+		message: ({ time }: { time: string }) =>
+			`This item was not submitted: n8n runs a single node for ${time} at most, and they were over`,
+		advice: 'Nothing was bought for this item. Use the node in a workflow, or run it with this item only.',
+		created: 'nothing',
+	},
 	notSubmitted: {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted',

@@ -27,7 +27,7 @@ export const PURCHASES = {
 		kind: 'badInput',
 		message: 'This item has a Purchase Key, but n8n Agents have no purchase log',
 		advice:
-			'n8n runs this tool without a workflow, so the node could not know if it was bought before. Nothing was bought. Clear Purchase Key in this tool, or use the tool in a workflow.',
+			'n8n runs this tool without a workflow, so the node could not know if it was bought before. Nothing was bought. Clear Purchase Key in this tool, or use the tool of an agent in a workflow.',
 		created: 'nothing',
 	},
 	purchaseKeyShared: {

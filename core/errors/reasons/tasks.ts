@@ -17,15 +17,28 @@ interface Task {
 	id: string;
 }
 
+interface Unfinished extends Task {
+	thing: CreatedThing;
+	status?: string;
+	progress?: number;
+}
+
+const lastStatus = ({ status, progress }: Pick<Unfinished, 'status' | 'progress'>) =>
+	status === undefined ? '' : ` (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`;
+
 /** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
 const limitOfTool = ({ recovery }: Situation) =>
 	recovery === 'callAgain'
 		? 'Timeout (Minutes) in the options of this tool, which is at most 10 in n8n Agents, ended the call. '
 		: '';
 
-const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
-	task: (situation) =>
-		`${situation.recovery === 'retry' ? '' : 'It is still running. '}${limitOfTool(situation)}${waitOn(situation)}`,
+const GOES_ON = 'It goes on at the service, and is paid for. ';
+
+const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation, limit?: string) => string>> = {
+	task: (
+		situation,
+		limit = `${situation.recovery === 'retry' ? '' : 'It is still running. '}${limitOfTool(situation)}`,
+	) => `${limit}${waitOn(situation)}`,
 	asset: (situation) => `It is still being processed. ${waitForAsset(situation)}`,
 	verification: () =>
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
@@ -52,7 +65,14 @@ export const TASKS = {
 		message: ({ id, age }: Task & { age?: string }) =>
 			`The service accepted task ${id}${age === undefined ? '' : ` ${age} ago`}, but cannot find it`,
 		advice: (data: { mediaKind: string; wasFound?: boolean } & NamedRun, situation) =>
-			`${data.wasFound ? 'It was found before: the Base URL or API key may have changed' : `The result has expired, or the credential or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path is wrong`}. ${lookAgainFrom(data, situation)}`,
+			`${data.wasFound ? 'It was found before: the Base URL or API key may have changed' : `The result has expired, or the Base URL, API key or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path in the credential has changed or is wrong`}. ${lookAgainFrom(data, situation)}`,
+		retryContinues: true,
+	},
+	createdTaskElsewhere: {
+		kind: 'notShown',
+		message: ({ id }: Task) => `The service accepted task ${id}, but the Base URL in the credential is another one now`,
+		advice: ({ why, ...named }: { why: string } & NamedRun, situation) =>
+			`There it says: ${why}. Enter the earlier Base URL. ${lookAgainFrom(named, situation)}`,
 		retryContinues: true,
 	},
 	createdTaskNotShown: {
@@ -81,13 +101,13 @@ export const TASKS = {
 		code: 'no_task_status',
 		message: ({ other }: { other: string }) => `The answer is about another task (${other})`,
 		advice: (_: unknown, situation) =>
-			`If you use Custom Paths in the credential, check the Task Status Path there.${thenTryAgainWithRest(situation)}`,
+			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgainWithRest(situation)}`,
 	},
 	noTaskStatus: {
 		kind: 'unavailable',
 		message: 'The service answered without a task status',
 		advice: (_: unknown, situation) =>
-			`If you use Custom Paths in the credential, check the Task Status Path there.${thenTryAgainWithRest(situation)}`,
+			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgainWithRest(situation)}`,
 	},
 	taskFailed: {
 		kind: 'taskFailed',
@@ -111,18 +131,20 @@ export const TASKS = {
 	},
 	timedOut: {
 		kind: 'taskTimedOut',
-		message: ({
-			thing,
-			id,
-			after,
-			status,
-			progress,
-		}: Task & { thing: CreatedThing; after: string; status?: string; progress?: number }) =>
-			`${upperFirst(thing)} ${id} has not finished within ${after}${status === undefined ? '' : ` (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`}`,
+		message: ({ thing, id, after, status, progress }: Unfinished & { after: string }) =>
+			`${upperFirst(thing)} ${id} has not finished within ${after}${lastStatus({ status, progress })}`,
 		advice: ({ thing, trouble }: { thing: CreatedThing; trouble?: string }, situation) =>
 			[AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
 				.filter(Boolean)
 				.join(' '),
+		retryContinues: true,
+	},
+	timedOutAlone: {
+		kind: 'taskTimedOut',
+		message: ({ thing, id, time, status, progress }: Unfinished & { time: string }) =>
+			`${upperFirst(thing)} ${id} has not finished in the ${time} that n8n gives a single node${lastStatus({ status, progress })}`,
+		advice: ({ thing }: { thing: CreatedThing }, situation) =>
+			AFTER_TIMEOUT[thing]?.(situation, situation.recovery === 'retry' ? '' : GOES_ON) ?? '',
 		retryContinues: true,
 	},
 	timedOutEarly: {

@@ -1,0 +1,79 @@
+/** A credential that a person changes while the node is awake: it is read again when the service refuses, or cannot be reached. */
+import { start } from '../support/engine.mts';
+import { pause, prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const NOBODY = 'http://127.0.0.1:9';
+
+type Changed = { baseUrl?: string; apiKey?: string };
+
+/** Runs Generate, and changes the credential as soon as `isDue`. */
+async function runWhileChanged(first: Changed, isDue: () => boolean, then: Changed) {
+	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
+	const options = toOptions('image', sandbox, form, {
+		items: prompts('a [[sandbox duration=4s]]'),
+		mode: 'trigger',
+		credential: first,
+	});
+	const { promise } = start(options);
+	const changing = (async () => {
+		while (!isDue()) await pause(10);
+		Object.assign(options.credentials?.generationGatewayApi ?? {}, then);
+	})();
+	const { data } = await promise;
+	await changing;
+	const task = data.resultData.runData.Node?.[0];
+	return { error: task?.error?.message, items: task?.data?.main?.[0] ?? [] };
+}
+
+test('an address that is corrected while the node cannot reach it: the request is sent to the new one, once', async () => {
+	const startedAtMs = Date.now();
+	const { items, error } = await runWhileChanged({ baseUrl: NOBODY }, () => Date.now() > startedAtMs + 300, {
+		baseUrl: sandbox.baseUrl,
+	});
+	expect([error, items[0]?.json.status]).toEqual([undefined, 'completed']);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
+test('a key that is replaced while a task runs: the next refusal brings the new one, and the wait goes on', async () => {
+	const expiresAtSeconds = Math.floor(Date.now() / 1000) + 2;
+	const { key } = await createToken(expiresAtSeconds);
+	const { items, error } = await runWhileChanged({ apiKey: `sk-${key}` }, () => Date.now() > expiresAtSeconds * 1000, {
+		apiKey: sandbox.apiKey,
+	});
+	expect([error, items[0]?.json.status]).toEqual([undefined, 'completed']);
+	const answered = sandbox.requests
+		.filter(({ method }) => method === 'GET')
+		.map(({ headers }) => headers.authorization);
+	expect(answered.at(-1)).toBe(`Bearer ${sandbox.apiKey}`);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
+test('a key that is replaced before a request is sent: what it was refused for is bought once', async () => {
+	sandbox.faults.add({ on: 'create', do: 'slow:500ms' });
+	const { items } = await runWhileChanged({ apiKey: 'sk-of-yesterday' }, () => sandbox.requests.length > 0, {
+		apiKey: sandbox.apiKey,
+	});
+	expect(items[0]?.json.status).toBe('completed');
+	const creations = sandbox.requests.filter(({ method }) => method === 'POST');
+	expect(creations.map(({ headers }) => headers.authorization)).toEqual([
+		'Bearer sk-of-yesterday',
+		`Bearer ${sandbox.apiKey}`,
+	]);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
+async function createToken(expiresAtSeconds: number): Promise<{ key: string }> {
+	const answer = await fetch(`${sandbox.baseUrl}/v1/tokens`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+		body: JSON.stringify({ name: 'short', unlimited_quota: true, expired_time: expiresAtSeconds }),
+	});
+	return ((await answer.json()) as { data: { key: string } }).data;
+}
