@@ -1,5 +1,3 @@
-import { onAbort } from './abort';
-
 /**
  * Bytes that are held in memory at the same time, by all executions of the process. A holder that would exceed the budget waits
  * until others have let go of theirs. The oldest one never waits: otherwise files that have come in part would wait for each other
@@ -35,16 +33,14 @@ export class ByteBudget {
 	}
 
 	private async released(signal?: AbortSignal): Promise<void> {
-		let forget = () => {};
+		let wake = () => {};
 		await new Promise<void>((resolve) => {
-			this.waiting.add(resolve);
-			const listening = onAbort(signal, resolve);
-			forget = () => {
-				this.waiting.delete(resolve);
-				listening();
-			};
+			wake = resolve;
+			this.waiting.add(wake);
+			signal?.addEventListener('abort', wake, { once: true });
 		});
-		forget();
+		this.waiting.delete(wake);
+		signal?.removeEventListener('abort', wake);
 	}
 }
 

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { SpendingRun } from './account/spendingRun';
 import type { RememberedVerification } from './avatars/records';
 import { CallbackLog, PerMinute } from './avatars/callbackLog';
-import { ByteBudget } from './byteBudget';
+import type { ByteBudget } from './byteBudget';
 import type { SurvivalTable } from './polling/survivalTable';
 import type { TokenRecord } from './records/accountRecords';
 
@@ -50,7 +50,7 @@ export const lastTurns = new Map<string, Promise<void>>();
 export const answersUnderWay = { bytes: 0 };
 
 /** Result files that n8n holds in memory until it has stored them, beyond the first 8 MiB of each: at most 512 MiB, and one file more. */
-export const filesInMemory = new ByteBudget(512 * 1024 ** 2);
+export const filesInMemory: { budget?: ByteBudget } = {};
 
 /** Deliveries that take long and go on without a turn: at most 12. */
 export const limitSlowDeliveries = pLimit(12);

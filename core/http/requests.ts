@@ -146,7 +146,7 @@ export class GatewayRequests {
 		}
 		if (signal?.aborted) throw stoppedError();
 		attempt.beforeSend?.();
-		const answer = await this.sendOnce(request);
+		const answer = await this.sendOnce(request, send);
 		const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
 		if (isUsable(answer) && verdict.outcome !== 'tryAgain') pace.recover();
 		if (verdict.outcome === 'answered') {
@@ -182,10 +182,10 @@ export class GatewayRequests {
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */
 	async fetch(request: HttpRequest): Promise<HttpResponse> {
-		const { clock, pace, signal } = this.context;
+		const { clock, pace, signal, send } = this.context;
 		await pace.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
-		const answer = await this.sendOnce(request);
+		const answer = await this.sendOnce(request, send);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
 		if (answer.cutOff === NO_ROOM) throw gatewayError('tooManyLargeAnswers', {});
@@ -199,11 +199,15 @@ export class GatewayRequests {
 		return answer;
 	}
 
-	/** Sends a request once. Returns an answer or a connection error; throws for mistakes of our own. */
-	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
+	/**
+	 * Sends a request once. Returns an answer or a connection error; throws for mistakes of our own.
+	 *
+	 * @param send of the credential that the address was made of: by now there may be another one, whose key must not go there
+	 */
+	private async sendOnce(request: HttpRequest, send: Send): Promise<HttpResponse | ConnectionError> {
 		this.sent++;
 		try {
-			return await this.parsed(await this.context.send(request));
+			return await this.parsed(await send(request));
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
 			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);

@@ -6,7 +6,6 @@ import { AddressNotAllowed, openResultFile, type OpenedFile } from '../connectio
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { isMedia, isPlaylist } from '../../core/mediaTypes';
-import { filesInMemory } from '../../core/processMemory';
 import { HINTS } from '../run/hints';
 import { shorten } from '../../core/text';
 import { FileNames, resultMimeType, describeNoFile, describeNoFileByHeader } from './fileNames';
@@ -120,7 +119,7 @@ class TaskDownload {
 	private async once(file: ResultUrl, arrival: Arrival): Promise<IBinaryData> {
 		const { task, hints } = this.options;
 		const { headers, body, url } = await this.openFile(file, arrival);
-		const held = filesInMemory.begin();
+		const held = this.limit.beginFile();
 		arrival.whenOver(() => held.letGo());
 		const check = async (bytes: number) => {
 			const cutOffAt = await this.exceededBy(bytes);

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Holding } from '../../core/byteBudget';
-import { learnedStorageLimit } from '../../core/processMemory';
+import { ByteBudget, type Holding } from '../../core/byteBudget';
+import { filesInMemory, learnedStorageLimit } from '../../core/processMemory';
 import { FILE_LIMITS } from '../connection/fileLimits';
 
 const MIB = 1024 ** 2;
@@ -9,6 +9,8 @@ const MIB = 1024 ** 2;
  */
 const MOST_IN_MEMORY_BYTES = ((2 ** 29 - 24) / 4) * 3;
 
+/** Of the files of all executions of this process, while n8n collects them. */
+const MOST_COLLECTED_BYTES = 512 * MIB;
 /** A file of this size is held without a look at the others. */
 const SMALL_BYTES = 8 * MIB;
 
@@ -43,6 +45,11 @@ export class StorageLimit {
 		if (stored === 'memory' && fileBytes > MOST_IN_MEMORY_BYTES) return { bytes: MOST_IN_MEMORY_BYTES, isOurs: false };
 		const ours = stored === 'disk' ? FILE_LIMITS.bytes : FILE_LIMITS.bytesInMemory;
 		return taskBytes > ours ? { bytes: ours, isOurs: true } : undefined;
+	}
+
+	/** A file that begins to come. */
+	beginFile(): Holding {
+		return (filesInMemory.budget ??= new ByteBudget(MOST_COLLECTED_BYTES)).begin();
 	}
 
 	/** Resolves when so many bytes of a file may be in memory, beside the files of all other executions. */

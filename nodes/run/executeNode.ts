@@ -28,8 +28,9 @@ export function runsAlone(context: IExecuteFunctions): boolean {
 
 /** The time that n8n gives a node that it runs alone; undefined for any other. */
 export function timeAlone(context: IExecuteFunctions): TimeAlone | undefined {
+	if (!runsAlone(context)) return undefined;
 	const { executionTimeout = 0 } = context.getWorkflowSettings();
-	if (executionTimeout <= 0 || !runsAlone(context)) return undefined;
+	if (executionTimeout <= 0) return undefined;
 	const wholeMs = executionTimeout * 1000;
 	const { establishedAt = Date.now() } = context.getExecutionContext?.() ?? {};
 	const leftMs = Math.max(0, Math.min(wholeMs, Number(establishedAt) + wholeMs - Date.now()));

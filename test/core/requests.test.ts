@@ -265,6 +265,20 @@ describe('a credential that a person changes meanwhile', () => {
 		expect(by).toEqual(isSentAgain ? ['https://mended.example/v1/a'] : []);
 	});
 
+	test('no other key goes to the address of the old one: a request that waits for its turn has both of one credential', async () => {
+		const { by, renewed } = other();
+		const { requests, sent } = service([json(401, { error: { message: 'Invalid key' } })], {
+			renew: async () => await Promise.resolve(renewed),
+		});
+		const outcomes = await Promise.allSettled([requests.get('/v1/a'), requests.get('/v1/b')].map(failure));
+		expect(outcomes).toHaveLength(2);
+		const { send } = requests.context;
+		const waiting = failure(requests.get('/v1/c'));
+		await requests.renews(new GatewayError('authentication', 'Invalid key'), send);
+		await waiting;
+		expect([sent.map(({ url }) => url), by]).toEqual([['a', 'b', 'c'].map((id) => `${BASE_URL}/v1/${id}`), []]);
+	});
+
 	test('a refusal is the end where it has not changed', async () => {
 		const renew = async () => await Promise.resolve(undefined);
 		const { details } = await create([json(401, { error: { message: 'Invalid key' } })], {}, { renew });

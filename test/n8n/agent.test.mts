@@ -9,9 +9,13 @@ import {
 	type Workflow,
 } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startChatModel, type ChatModel, type ToolCall, type Turn } from './support/chatModel.mts';
 import { readExample } from './support/production.mts';
 import { joinN8n, type Joined } from './support/shared.mts';
+import { readPurchases } from './support/purchaseLog.mts';
+import { until } from './support/until.mts';
 
 let instance: Joined;
 let model: ChatModel;
@@ -67,6 +71,7 @@ test('ai-agent.json: the agent reads the balance, makes a picture and a video, a
 		[balance],
 		[image('A lighthouse at dusk')],
 		[video('The waves come in')],
+		[video('The waves come in')],
 		(answers) =>
 			`Here they are: ${answers
 				.slice(1)
@@ -76,9 +81,10 @@ test('ai-agent.json: the agent reads the balance, makes a picture and a video, a
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint in the output panel is for people');
 	const [{ json }] = itemsOf(execution, 'AI Agent');
-	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
+	const [picture, film, again] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
 	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
 	assert.equal((await fetch(film)).headers.get('content-type'), 'video/mp4');
+	assert.equal(again, film, 'a call with its Purchase Key again');
 	assert.deepEqual(
 		instance.sandbox.tasks.map(({ body }) => body.prompt),
 		['A lighthouse at dusk', 'The waves come in'],
@@ -143,4 +149,81 @@ test('agent-budget.json: the key is a budget of an amount and a model, and the a
 	assert.equal(refused.length, 2);
 	for (const answer of refused)
 		assert.match(answer, /There are not enough credits left .* Stop: do not call this tool again\./);
+});
+
+test('the same call again, with a Purchase Key of the agent, gets the same task, and pays nothing', async () => {
+	const key = "={{ $execution.id }} {{ $fromAI('order', 'A name for this order', 'string') }}";
+	const workflow = withParameters(example(), 'Generate Image', { options: { purchaseKey: key } });
+	const order = (name: string): ToolCall[] => [{ name: 'Generate_Image', arguments: { prompt: 'A cat', order: name } }];
+	const execution = await run(workflow, order('one'), order('one'), order('two'), 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const ids = model.toolAnswers().map((answer) => /"task_id":"([^"]+)/.exec(answer)?.[1]);
+	assert.deepEqual([ids[0], ids[2]], instance.sandbox.tasks.map(({ id }) => id).slice(0, 2));
+	assert.equal(ids[1], ids[0]);
+	assert.equal(instance.sandbox.tasks.length, 2);
+});
+
+/** The call of a tool behind an approval. */
+const toApprove = (prompt: string): ToolCall => ({
+	name: 'Generate_Image',
+	arguments: { toolParameters: { prompt }, hitlParameters: {} },
+});
+
+/** n8n takes a request without it for the preview of a link. */
+const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0 Safari/537.36' };
+
+/** Telegram, as far as n8n asks it for an approval: keeps the addresses of the buttons. */
+async function startApprovals() {
+	const asked: string[] = [];
+	const server = createServer((request, response) => {
+		let body = '';
+		request.on('data', (chunk) => (body += String(chunk)));
+		request.on('end', () => {
+			asked.push(...(body.match(/http[^"\\]+approved=true[^"\\]*/g) ?? []));
+			response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true,"result":{"message_id":1}}');
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const close = () => (server.closeAllConnections(), server.close());
+	return { asked, close, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test('an approval between agent and tool: the execution sleeps, each call buys once, and each has a run of its own', async () => {
+	const { rest, sandbox } = instance;
+	const approvals = await startApprovals();
+	try {
+		const data = { accessToken: 'none', baseUrl: approvals.baseUrl };
+		const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Asks', type: 'telegramApi', data });
+		const ready = example();
+		const approval = {
+			...{ id: 'approval', name: 'Approval', type: 'n8n-nodes-base.telegramHitlTool', typeVersion: 1.2 },
+			...{ position: [840, 160], parameters: { chatId: '1' }, credentials: { telegramApi: { id: String(id), name } } },
+		};
+		const toTool = (node: string) => ({ ai_tool: [[{ node, type: 'ai_tool', index: 0 }]] });
+		const workflow = {
+			...ready,
+			nodes: [...ready.nodes, approval],
+			connections: { ...ready.connections, 'Generate Image': toTool('Approval'), Approval: toTool('AI Agent') },
+		} as Workflow;
+		const ended = run(workflow, [toApprove('first')], [toApprove('second')], [toApprove('second')], 'Done.');
+		for (let calls = 1; calls <= 3; calls++) {
+			await until(`call ${calls} waits for approval`, () => approvals.asked.length === calls);
+			assert.equal(sandbox.tasks.length, calls - 1);
+			await until(
+				'the execution sleeps, and can be woken',
+				async () => (await fetch(approvals.asked[calls - 1], { headers: BROWSER })).ok,
+			);
+		}
+		const execution = await ended;
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.deepEqual(
+			sandbox.tasks.map(({ body }) => body.prompt),
+			['first', 'second', 'second'],
+		);
+		for (const answer of model.toolAnswers()) assert.match(answer, url);
+		const rows = (await readPurchases(instance)).filter((row) => row.execution === execution.id);
+		assert.equal(new Set(rows.map((row) => row.run)).size, 3, JSON.stringify(rows));
+	} finally {
+		approvals.close();
+	}
 });

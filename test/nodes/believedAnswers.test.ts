@@ -119,7 +119,9 @@ describe('a refusal of a poll', () => {
 		expect(message).toMatch(
 			new RegExp(`The service accepted task ${sandbox.tasks[0].id} \\d+ s ago, but cannot find it`),
 		);
-		expect(description).toMatch(/expired, or the credential or Image Task Status Path is wrong/);
+		expect(description).toMatch(
+			/expired, or the Base URL, API key or Image Task Status Path in the credential has changed or is wrong/,
+		);
 		expect(description).toMatch(/costs nothing/);
 		expect(description).toMatch(
 			/To buy it again, enter \S+ as Submit Again for Run, save, and .* Retry with currently saved workflow/,

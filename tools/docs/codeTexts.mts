@@ -54,8 +54,8 @@ export const CODE_TEXTS: Record<string, Texts> = {
 		'Use the task that the error names, or Submit Again for Run.',
 	],
 	submission_not_recorded: ['n8n couldn’t write the row in Gateway Purchases.', 'Check n8n’s database, then retry.'],
-	submitted_by_other_retry: ['A later retry of the same execution goes on.', 'Look for the result there.'],
-	not_submitted_alone: ['The AI Assistant executed the node alone.', 'Use the node in a workflow.'],
+	submitted_by_other_retry: ['', 'Look for the result there.'],
+	not_submitted_alone: ['', 'Use the node in a workflow.'],
 	submission_stopped: ['', 'Run only this item again.'],
 	not_submitted: ['Another item stopped the run.', 'Solve what the description names, then retry.'],
 
@@ -78,24 +78,18 @@ export const CODE_TEXTS: Record<string, Texts> = {
 	timed_out_early: ['', FETCH],
 	result_not_passed_on: ['Normal while tasks are running. In a finished node: n8n shut down.', GET],
 	stored_item_unreadable: ['', GET],
-	stored_by_other_version: [
-		'The package was exchanged while the task was asleep.',
-		'Install that version again, or Get Result.',
-	],
-	waiting_not_started: ['n8n couldn’t start the execution that waits.', 'Fix what the description quotes, then retry.'],
+	stored_by_other_version: ['', 'Install that version again, or Get Result.'],
+	waiting_not_started: ['', 'Fix what the description quotes, then retry.'],
 	waiting_interrupted: ['Stopped, or n8n restarts again and again.', GET],
 	waiting_canceled: ['', 'Get Result with the IDs that the error names.'],
 	execution_stopped: ['', GET],
 
-	no_result_url: ['The record has no URL in a known place.', 'Enter Result Path, save, retry.'],
-	no_result_at_path: ['The record has no URL at Result Path.', 'Correct Result Path, save, retry.'],
-	download_not_allowed: ['The file is in a private network.', 'Turn on Private Network in the credential, then retry.'],
+	no_result_url: ['', 'Enter Result Path, save, retry.'],
+	no_result_at_path: ['', 'Correct Result Path, save, retry.'],
+	download_not_allowed: ['', 'Turn on Private Network in the credential, then retry.'],
 	download_failed: ['The file host refused, broke off, or sent no file.', FETCH],
-	results_too_large_to_store: [
-		'All results of the run together are too large for n8n.',
-		'Get Result, *URL Only*, *Until Ready*.',
-	],
-	too_many_result_files: ['More files than the node downloads.', 'Get Result, *URL Only*.'],
+	results_too_large_to_store: ['', 'Get Result, *URL Only*, *Until Ready*.'],
+	too_many_result_files: ['', 'Get Result, *URL Only*.'],
 	result_is_playlist: ['', 'Open its URL in a player.'],
 	result_too_large: ['The files are beyond the [limits](limits.md).', 'Download from the URL outside n8n.'],
 	result_too_large_to_store: ['This n8n doesn’t store files of that size.', 'Change how n8n stores files, then retry.'],
@@ -103,7 +97,7 @@ export const CODE_TEXTS: Record<string, Texts> = {
 
 	balance_too_low: ['The account’s credits, or this key’s own limit.', 'Add credits, then retry.'],
 	balance_not_found: ['The address answered 404: it may be another program.', ADDRESS],
-	not_an_account_balance: ['The answer is JSON, but not a balance.', ADDRESS],
+	not_an_account_balance: ['', ADDRESS],
 	credits_unknown: ['The balance is incomplete.', 'Check Base URL and key.'],
 	credits_below_limit: ['Stop If Below has stopped the workflow.', 'Add credits, then retry.'],
 	user_unknown: ['The account of the key may not exist any more.', 'Check the account.'],
@@ -111,17 +105,14 @@ export const CODE_TEXTS: Record<string, Texts> = {
 
 	token_name_too_long: ['', 'Shorten it.'],
 	token_not_created: ['A fault of the gateway; the key may exist.', LOOK],
-	token_key_gone: [
-		'An earlier try created it, and a key is shown only once.',
-		'Delete it; Submit Again for Run creates another.',
-	],
+	token_key_gone: ['', 'Delete it; Submit Again for Run creates another.'],
 
 	verification_unknown: ['The ID is wrong, or another account’s.', 'Check ID and credential.'],
 	verification_result_not_given: [
 		'Perhaps no one has passed yet, or the link has expired.',
 		'Check later, or turn on Wait Until Verified.',
 	],
-	no_verification_link: ['The verification exists, but has no link.', 'Verification → Get, or create a new one.'],
+	no_verification_link: ['', 'Verification → Get, or create a new one.'],
 	no_verification_result: ['', ADDRESS],
 	not_verified: ['The gateway says that this is final.', 'Create a new verification.'],
 	not_verified_in_time: ['The link has expired.', 'Create a new verification.'],
@@ -130,5 +121,8 @@ export const CODE_TEXTS: Record<string, Texts> = {
 	asset_unknown: ['The asset is of the other kind, or another account’s.', 'Check asset ID and Avatar Kind.'],
 	no_asset_status: ['', RETRY],
 	asset_failed: ['', 'Upload another file.'],
-	file_unreadable: ['n8n doesn’t have the input file any more.', 'Run the workflow from its beginning: what was bought is bought again.'],
+	file_unreadable: [
+		'n8n doesn’t have the input file any more.',
+		'Run the workflow from its beginning: what was bought is bought again.',
+	],
 };

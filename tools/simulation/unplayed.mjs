@@ -578,6 +578,23 @@ export const unplayed = [
 		noticedBy: 'test/nodes/stop.test.ts',
 		title: 'ends the node within a second',
 	},
+	// Agents.
+	{
+		promise: 'a Purchase Key that cannot be kept in n8n Agents is refused before anything is sent',
+		file: 'nodes/generation/generate.ts',
+		find: "	if (isInN8nAgents(run.context)) throw gatewayError('purchaseKeyInAgents', {});\n",
+		becomes: '	if (isInN8nAgents(run.context)) return {};\n',
+		noticedBy: 'test/nodes/tools.test.ts',
+		title: 'refuses a Purchase Key before anything is sent',
+	},
+	{
+		promise: 'an agent that reads of the end of a wait does not read of a failure, after which it would buy again',
+		file: 'nodes/run/toItem.ts',
+		find: "kind === 'taskTimedOut'",
+		becomes: "kind === 'stopped'",
+		noticedBy: 'test/nodes/tools.test.ts',
+		title: 'a call that ends by a limit is no failure',
+	},
 	// The event loop.
 	{
 		promise: 'n8n answers others while many items are prepared',
