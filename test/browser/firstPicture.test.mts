@@ -1,4 +1,4 @@
-/** The README's "First picture in two minutes", click by click, from the start page of an n8n without workflows and credentials. */
+/** The README's "First picture", click by click, from the start page of an n8n without workflows and credentials. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
