@@ -1,4 +1,4 @@
-/** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
+/** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md links here. */
 import type { IDataObject } from 'n8n-workflow';
 import { realClock } from '../../nodes/connection/transport';
 import {
