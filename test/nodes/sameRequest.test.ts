@@ -102,6 +102,7 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 	const run = {
 		...{ waiting: 'dontWait', hints: new Set(), notSent: new Map(), files: new Map() },
 		fileHash: async (_id: string, read: () => Promise<string>) => await read(),
+		context: { getMode: () => 'manual', getExecutionId: () => '1' },
 		...{ ledger: { find: () => undefined }, options: { concurrency: 1, pollPlan: { kind: 'automatic' } } },
 	} as unknown as Run;
 	const order = (await built.prepare(itemOf(node, { operation: value, ...parameters, ...more }, input), run)) as Order;
