@@ -26,7 +26,7 @@ const suites = {
 	n8n: {
 		needs: [() => installN8n()],
 		atOnce: 4,
-		longest: ['durable', 'wakeUp', 'upgrade', 'purchaseLog'],
+		longest: ['agents', 'whileAsleep', 'limitsOfN8n', 'durable', 'wakeUp', 'upgrade', 'purchaseLog'],
 		shareN8n: true,
 	},
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
