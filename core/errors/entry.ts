@@ -1,9 +1,7 @@
 import type { GatewayErrorKind } from './kinds';
 
-/** The things that a creating request creates, in words for messages. Orders are stored with them. */
-export const THINGS = ['task', 'token', 'verification', 'group', 'asset'] as const;
-
-export type CreatedThing = (typeof THINGS)[number];
+/** The things that a creating request creates, in words for messages. */
+export type CreatedThing = 'task' | 'token' | 'verification' | 'group' | 'asset';
 
 /** The run that a person names to have a request submitted again (Submit Again for Run). */
 export interface NamedRun {

@@ -4,7 +4,7 @@ import { steady, takingBreaks, type Clock } from '../clock';
 import type { JsonObject } from '../json';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
 import type { OrderLedger } from '../orders/ledger';
-import type { Order } from '../orders/order';
+import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { INTERRUPTED, notRecorded, UNREADABLE } from '../orders/writeAheadLog';
 import type { RequestOutcome, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
@@ -61,7 +61,7 @@ export interface JournalPorts {
 
 /** An order that wants to write its row. */
 interface Joining {
-	order: Order;
+	order: Purchase;
 	permit: RowPermit;
 	signal?: AbortSignal;
 	resolve: () => void;
@@ -96,7 +96,7 @@ export class Journal implements WriteAhead {
 
 	private marking?: Promise<void>;
 
-	private readonly permits = new Map<Order, RowPermit>();
+	private readonly permits = new Map<Purchase, RowPermit>();
 
 	private readonly unsettled: UnsettledOrders;
 
@@ -171,9 +171,10 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Lets a retry, or the execution that the run was handed to, go on with what those before it have created. */
-	async takeOver(orders: readonly Order[]): Promise<void> {
+	async takeOver(orders: readonly Purchase[]): Promise<void> {
 		const { ledger, clock, handedOver } = this.ports;
-		const mayBeBought = ({ state, isRetried }: Order) => state === 'planned' || (handedOver !== undefined && isRetried);
+		const mayBeBought = ({ state, isRetried }: Purchase) =>
+			state === 'planned' || (handedOver !== undefined && isRetried);
 		if (!this.takesOver || this.memory.hasTakenOver || !orders.some(mayBeBought)) return;
 		const breakIfDue = takingBreaks(clock);
 		if (handedOver?.claim === undefined) await this.claim(breakIfDue);
@@ -260,7 +261,7 @@ export class Journal implements WriteAhead {
 	}
 
 	/** The orders of a retry whose requests may get an outcome yet: they are told, or submitted again, when that is over. */
-	isUnsettled(order: Order): boolean {
+	isUnsettled(order: Purchase): boolean {
 		return this.unsettled.has(order);
 	}
 
@@ -279,12 +280,12 @@ export class Journal implements WriteAhead {
 		return this.memory.doubt !== undefined && (await this.ports.withoutRows.isOverruled(order));
 	}
 
-	leaves(order: Order): void {
+	leaves(order: Purchase): void {
 		this.permits.get(order)?.leaves();
 	}
 
 	/** Notes the outcome of an attempt, without waiting. */
-	note(order: Order, state: AttemptState, { taskId, error, pauseMs = 1 }: RequestOutcome = {}): void {
+	note(order: Purchase, state: AttemptState, { taskId, error, pauseMs = 1 }: RequestOutcome = {}): void {
 		this.ports.withoutRows.note(order, state);
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
@@ -313,7 +314,7 @@ export class Journal implements WriteAhead {
 	 * Notes the tasks that have failed. Resolves when the rows are in the table that another try looks for: IDs, outcomes, and failures
 	 * that free a Purchase Key, or a purchase that is reused.
 	 */
-	async end(orders: readonly Order[]): Promise<void> {
+	async end(orders: readonly Purchase[]): Promise<void> {
 		const { table } = this.ports;
 		let written = table.flush();
 		for (const order of orders) {
@@ -332,7 +333,7 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */
-	async begin(order: Order, signal?: AbortSignal): Promise<void> {
+	async begin(order: Purchase, signal?: AbortSignal): Promise<void> {
 		if (this.memory.doubt !== undefined) await this.ports.withoutRows.begin(order);
 		if (this.stopped !== undefined) throw this.stopped;
 		const { withoutRows: why } = this.memory;
@@ -352,7 +353,7 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Writes the mark: from now on, rows must be there. Throws where another process may have sent something that this one has not seen. */
-	private async mark({ thing }: Order): Promise<void> {
+	private async mark({ thing }: Purchase): Promise<void> {
 		const { marks, clock, table } = this.ports;
 		const { missed } = this.memory;
 		const stop = (what: string) => (this.stopped ??= gatewayError('outcomeStillUnknown', { thing, what }));
@@ -380,7 +381,7 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Before the execution sleeps: when it wakes up, another process may have its memory, so it leaves a mark of its own again. */
-	async sleep(orders: readonly Order[]): Promise<void> {
+	async sleep(orders: readonly Purchase[]): Promise<void> {
 		await this.end(orders);
 		this.memory.isMarked = false;
 		this.ports.ledger.countTry();
@@ -532,7 +533,7 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Resolves when the name of this try is written. Without rows, others would not see what is bought under a Purchase Key. */
-	private async beginWithoutRows(order: Order, why: string): Promise<void> {
+	private async beginWithoutRows(order: Purchase, why: string): Promise<void> {
 		if (order.request?.keyHash !== undefined) throw gatewayError('purchaseLogUnavailable', { why });
 		await this.ports.withoutRows.begin(order);
 	}
@@ -568,7 +569,7 @@ export class Journal implements WriteAhead {
 
 	/** Undefined where the order has no attempt. */
 	private toRow(
-		{ thing, model = thing, item, task, purchase }: Order,
+		{ thing, model = thing, item, task, purchase }: Purchase,
 		state: AttemptState,
 		taskId = task?.taskId,
 		error?: GatewayError,

@@ -2,8 +2,7 @@ import { onAbort, untilAborted } from '../abort';
 import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
-import type { Order } from '../orders/order';
-import type { Bought } from '../orders/product';
+import type { Purchase } from '../orders/order';
 import { isToSubmitAgain, toNamedRun, type SubmitAgain } from '../orders/runs';
 import { keysUnderWay } from '../processMemory';
 import { roughDuration, wordsOf } from '../text';
@@ -38,11 +37,18 @@ export interface KeyClaims {
 	run: string;
 	workflowId: string;
 	/** The attempts of an order: the last one, and those that it has withdrawn. */
-	own: WeakMap<Order, Set<string>>;
+	own: WeakMap<Purchase, Set<string>>;
 	/** Orders that have withdrawn their row, because another one has the key: they look again. */
-	gaveWay: WeakSet<Order>;
+	gaveWay: WeakSet<Purchase>;
 	/** The times at which the rows of attempts without an outcome were seen first, by our clock: others may go wrong. */
 	seenAtMs: Map<string, number>;
+}
+
+/** The thing that another order has bought under the same Purchase Key. */
+export interface Bought {
+	id: string;
+	/** Unix milliseconds. */
+	boughtAtMs: number;
 }
 
 /** The steps of a purchase under a key. */
@@ -57,7 +63,7 @@ export interface KeySteps<Answer> {
 	onWait?: () => (() => void) | undefined;
 }
 
-type Buyer = Omit<KeySteps<unknown>, 'create'> & { order: Order; keys: KeyClaims };
+type Buyer = Omit<KeySteps<unknown>, 'create'> & { order: Purchase; keys: KeyClaims };
 
 /** An attempt that has bought something under a key, may be about to, or may have. */
 interface Attempt {
@@ -68,7 +74,7 @@ interface Attempt {
 
 /** The outcome of an attempt, for the orders of the same process that wait for it. */
 type Settled = { hash: string; executionId: string; run: string; atMs: number } & (
-	| { bought: Bought; purchase: Order['purchase'] }
+	| { bought: Bought; purchase: Purchase['purchase'] }
 	| { error: GatewayError }
 );
 
@@ -82,7 +88,7 @@ type Settled = { hash: string; executionId: string; run: string; atMs: number } 
  * two attempts buys, whichever the database shows first: of their two looks, the later one sees both rows.
  */
 export async function buyForKey<Answer extends { id: string }>(
-	order: Order,
+	order: Purchase,
 	keys: KeyClaims,
 	steps: KeySteps<Answer>,
 ): Promise<Answer | Bought> {
@@ -109,7 +115,7 @@ async function waitFor(other: Promise<Settled | undefined>, buyer: Buyer): Promi
 }
 
 /** The purchase of another order, if it is one for this one, too. Throws where it says that there can be none. */
-function takeOver(settled: Settled | undefined, order: Order): Bought | undefined {
+function takeOver(settled: Settled | undefined, order: Purchase): Bought | undefined {
 	const { request } = order;
 	if (settled === undefined || settled.hash !== request?.hash) return undefined;
 	if ('bought' in settled) {
@@ -186,7 +192,7 @@ async function findOrCreate<Answer extends { id: string }>(
  *
  * @param found the rows that a look has found after the order's own row was there
  */
-export async function claimOthers(keys: KeyClaims, order: Order, found: readonly unknown[]): Promise<void> {
+export async function claimOthers(keys: KeyClaims, order: Purchase, found: readonly unknown[]): Promise<void> {
 	const buyer: Buyer = { order, keys, timeLeftMs: () => UNDER_WAY_MS };
 	const untilMs = keys.clock.now() + MEETS_FOR_MS;
 	let rows = found;
@@ -211,7 +217,7 @@ export async function claimOthers(keys: KeyClaims, order: Order, found: readonly
  * The other attempts of the key: first one that has bought, if there is one. Throws where nothing may be bought because of them.
  */
 function othersIn({ order, keys }: Buyer, rows: readonly unknown[]): { others: Attempt[]; ownId?: number } {
-	const { request = {} as Partial<NonNullable<Order['request']>>, purchase } = order;
+	const { request = {} as Partial<NonNullable<Purchase['request']>>, purchase } = order;
 	const { hash, keyHash } = request;
 	const own = keys.own.get(order) ?? new Set();
 	const attempts = readAttempts(keys, rows, keyHash);
@@ -281,7 +287,7 @@ function about({ execution, createdAt, task_id: id }: AttemptRow) {
 }
 
 /** Its end is noted in the rows of the attempt that has bought it. */
-function continueWith(order: Order, { row }: Attempt): Bought {
+function continueWith(order: Purchase, { row }: Attempt): Bought {
 	const { hash = '', keyHash } = order.request ?? {};
 	order.purchase = { attempt: row.attempt, hash, keyHash };
 	return { id: row.task_id, boughtAtMs: row.createdAt };

@@ -1,5 +1,5 @@
 import type { OrderLedger } from '../orders/ledger';
-import type { Order } from '../orders/order';
+import type { Purchase } from '../orders/order';
 import { nameRun } from '../orders/runs';
 import { hasEnded, leaveBehind, reopenForRetry } from '../orders/states';
 import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
@@ -78,9 +78,9 @@ function hasLostStart(attempts: readonly AttemptRow[]): boolean {
 /** The ends that the rows of a run tell of orders whose ledger was lost. */
 export interface Replayed {
 	/** Orders that go on, with the rows that have their IDs. */
-	goOn: Map<Order, AttemptRow>;
+	goOn: Map<Purchase, AttemptRow>;
 	/** Orders of which it is not known whether they were accepted, with the rows that say so. */
-	inDoubt: Map<Order, AttemptRow>;
+	inDoubt: Map<Purchase, AttemptRow>;
 }
 
 /**
@@ -93,13 +93,13 @@ export interface Replayed {
 export async function replay(
 	rows: readonly AttemptRow[],
 	ledger: OrderLedger,
-	orders: readonly Order[],
+	orders: readonly Purchase[],
 	breakIfDue: () => Promise<void>,
 ): Promise<Replayed> {
 	await breakIfDue();
 	const lost = new LostPurchases(rows, ledger);
-	const which = async (from: readonly Order[], isStillOpen: (order: Order) => boolean) => {
-		const open: Order[] = [];
+	const which = async (from: readonly Purchase[], isStillOpen: (order: Purchase) => boolean) => {
+		const open: Purchase[] = [];
 		for (const order of from) {
 			await breakIfDue();
 			if (isStillOpen(order)) open.push(order);
@@ -162,7 +162,7 @@ class LostPurchases {
 	 * not what another retry has submitted since, in the place of what the ledger has in doubt: this one would do so, too.
 	 * Nor an ID that has come since: without it, the order would stay in doubt for ever.
 	 */
-	isOpen(order: Order): boolean {
+	isOpen(order: Purchase): boolean {
 		const { item, state, request } = order;
 		if (request === undefined || state !== 'planned') return false;
 		const known = this.ledger.find(item, request.hash);
@@ -182,14 +182,14 @@ class LostPurchases {
 	}
 
 	/** Claims the rows of an order that is known to be bought, or has ended: an identical one would go on with the same task. */
-	claimKnown({ item, task, purchase }: Order): void {
+	claimKnown({ item, task, purchase }: Purchase): void {
 		const rows = [this.byId.get(task?.taskId), this.byAttempt.get(purchase?.attempt)];
 		for (const each of rows) this.claim(each ?? []);
 		if (task === undefined) this.claim(this.unclaimed(item));
 	}
 
 	/** Takes the last purchase of the item that was made with this request, or may have been. */
-	findOfItem(order: Order): boolean {
+	findOfItem(order: Purchase): boolean {
 		const same = this.unclaimed(order.item).filter((row) => isSameRequest(row, order));
 		const row = lastOf(same, order);
 		if (row === undefined) return false;
@@ -199,7 +199,7 @@ class LostPurchases {
 	}
 
 	/** The same for a purchase of any item. With a Purchase Key, the rows of the key decide. */
-	findAnywhere(order: Order): boolean {
+	findAnywhere(order: Purchase): boolean {
 		if (order.request?.keyHash !== undefined) return false;
 		const same = this.byHash.get(order.request?.hash) ?? new Set<AttemptRow>();
 		let row: AttemptRow | undefined;
@@ -213,7 +213,7 @@ class LostPurchases {
 	}
 
 	/** Leaves an order to the user whose item has bought something with another request, or may have. */
-	leaveToUser(order: Order): void {
+	leaveToUser(order: Purchase): void {
 		const { item } = order;
 		const rows = this.unclaimed(item).filter((row) => meaningOf(row) !== 'free');
 		// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
@@ -236,7 +236,7 @@ class LostPurchases {
 		}
 	}
 
-	private take(order: Order, row: AttemptRow): true {
+	private take(order: Purchase, row: AttemptRow): true {
 		if (isUnknown(row, order)) {
 			this.replayed.inDoubt.set(order, row);
 			this.ledger.lost(order.item, { ...toEntry(row), run: runOf(row), taskId: undefined });
@@ -253,16 +253,16 @@ export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>):
 	return nameRun(execution, roundOf(run));
 }
 
-function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Order): boolean {
+function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Purchase): boolean {
 	return hash === request?.hash;
 }
 
-function isCreated(row: AttemptRow, order: Order): boolean {
+function isCreated(row: AttemptRow, order: Purchase): boolean {
 	return meaningOf(row) === 'created' && !isUnknown(row, order);
 }
 
 /** Its outcome is not known, or its ID was lost. The service gives a token no ID that is needed. */
-function isUnknown(row: AttemptRow, { thing }: Order): boolean {
+function isUnknown(row: AttemptRow, { thing }: Purchase): boolean {
 	const meaning = meaningOf(row);
 	return meaning === 'unknown' || (meaning === 'created' && row.task_id === '' && thing !== 'token');
 }
@@ -273,13 +273,13 @@ export function toEntry({ task_id: taskId, request_hash: hash, attempt, createdA
 }
 
 /** The part of an order by which its rows are joined and found. */
-export function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
+export function purchaseOf({ request }: Purchase, attempt: string): NonNullable<Purchase['purchase']> {
 	const { hash = '', keyHash } = request ?? {};
 	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
 }
 
 /** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
-export function lastOf(rows: readonly AttemptRow[], order: Order): AttemptRow | undefined {
+export function lastOf(rows: readonly AttemptRow[], order: Purchase): AttemptRow | undefined {
 	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);
 }
 
@@ -329,7 +329,7 @@ export function asTakenOver(rows: readonly AttemptRow[]): AttemptRow[] {
  * Takes orders up again that had ended with an error when they were handed over, and that another poller, or a retry, may have bought
  * since: otherwise Retry On Fail would buy them a second time.
  */
-export function takeUpBought(rows: readonly AttemptRow[], orders: readonly Order[], nowMs: number): void {
+export function takeUpBought(rows: readonly AttemptRow[], orders: readonly Purchase[], nowMs: number): void {
 	const bought = new Set<string>();
 	for (const row of lastOfAttempts(rows).values())
 		if (meaningOf(row) !== 'free') bought.add(`${row.item} ${row.request_hash}`);
@@ -339,7 +339,7 @@ export function takeUpBought(rows: readonly AttemptRow[], orders: readonly Order
 }
 
 /** Names the tasks that have failed and were replaced before an execution died: no output would name them otherwise. */
-export function nameEarlierTasks(rows: readonly AttemptRow[], orders: readonly Order[]): void {
+export function nameEarlierTasks(rows: readonly AttemptRow[], orders: readonly Purchase[]): void {
 	const failed = new Map<string, Set<string>>();
 	const keyOf = (item: number, hash?: string) => `${item} ${hash}`;
 	for (const { state, item, task_id: id, request_hash: hash } of rows) {

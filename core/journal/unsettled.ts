@@ -2,7 +2,7 @@ import { untilAborted } from '../abort';
 import type { Clock } from '../clock';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import type { OrderLedger } from '../orders/ledger';
-import type { Order } from '../orders/order';
+import type { Purchase } from '../orders/order';
 import { lastOf, lastOfAttempts, meaningOf, purchaseOf, runOf, toEntry, type RunRows } from './replay';
 import type { AttemptRow } from './row';
 
@@ -17,7 +17,7 @@ const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
  * are told, or submitted again, when that is over: otherwise a person would be told of a doubt that is none a second later.
  */
 export class UnsettledOrders {
-	private readonly rows = new Map<Order, AttemptRow>();
+	private readonly rows = new Map<Purchase, AttemptRow>();
 
 	/** The clock of the database, as far as it is ahead of the own one. */
 	private databaseAheadMs = 0;
@@ -34,11 +34,11 @@ export class UnsettledOrders {
 	}
 
 	/** Adds those of the orders in doubt whose rows are young enough. */
-	add(inDoubt: ReadonlyMap<Order, AttemptRow>): void {
+	add(inDoubt: ReadonlyMap<Purchase, AttemptRow>): void {
 		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.rows.set(order, row);
 	}
 
-	has(order: Order): boolean {
+	has(order: Purchase): boolean {
 		return this.rows.has(order);
 	}
 
@@ -68,7 +68,7 @@ export class UnsettledOrders {
 	 *
 	 * @param all the last rows of all attempts of the run
 	 */
-	private settleOne(order: Order, row: AttemptRow, all: readonly AttemptRow[]): void {
+	private settleOne(order: Purchase, row: AttemptRow, all: readonly AttemptRow[]): void {
 		const { ledger } = this;
 		let outcome: AttemptRow | undefined = row;
 		if (meaningOf(row) === 'free') {

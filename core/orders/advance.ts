@@ -1,20 +1,47 @@
-import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskReference } from '../errors';
-import type { GatewayClient } from '../client';
-import type { JobControls } from './jobs';
+import type { GatewayClient, MediaKind } from '../client';
+import { asGatewayError, gatewayError, namingTask, type GatewayError, type TaskReference } from '../errors';
+import type { PollStatus, PollTarget } from '../polling/pollTarget';
 import { isAhead } from '../polling/startTimes';
-import { waitForTask } from '../polling/waitForTask';
+import { judgeTask, type AskedFor } from '../polling/taskEnd';
+import { waitForTask, type Waited } from '../polling/waitForTask';
 import type { WaitWatcher } from '../polling/waitWatcher';
-import type { Order } from './order';
-import type { Product, Seen } from './product';
+import type { TaskRecord } from '../records/taskRecord';
+import { buyOnce, type BuyPorts, type Creation } from './buyOnce';
+import { endPurchase } from './buyThing';
+import type { JobControls } from './jobs';
+import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order, type Output } from './order';
+import type { SubmitAgain } from './runs';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { endBadly, endWell, errorOf, isGivenUp, isReplacedByRetry } from './states';
-import { toNamedRun, type SubmitAgain } from './runs';
-import { buyOnce, type BuyPorts } from './buyOnce';
+import { endWell, errorOf } from './states';
+import { explainTaskError, failedTask } from './taskErrors';
+
+/** The endpoints of tasks (contract 3.1, 4.4, 4.5, 4.8). */
+export type TaskClient = Pick<
+	GatewayClient,
+	'service' | 'createTask' | 'getTask' | 'fetchTask' | 'survivalTable' | 'fileRules'
+>;
+
+/** The answer to the request that has created a task. */
+export type NewTask = TaskRecord & { id: string };
+
+/** The answers about a task whose order ends well. */
+export interface Seen extends Partial<Waited<TaskRecord>> {
+	/** Absent where an earlier try, node or execution has created it. */
+	answer?: NewTask;
+}
+
+/** The tools for making an output, beside the order. */
+export interface OutputTools {
+	controls: JobControls;
+	/** Hints for the output panel. */
+	hints: Set<string>;
+}
 
 /** The ports of the engine: it knows no n8n. */
 export interface Ports extends BuyPorts {
-	client: Pick<GatewayClient, 'backlogMs'> & BuyPorts['client'];
-	product: Product<{ id: string }, unknown>;
+	client: TaskClient & Pick<GatewayClient, 'backlogMs'> & BuyPorts['client'];
+	/** Makes the output item of a task, with its files. Throws where the answers are no success. */
+	deliver: (order: Order, seen: Seen, tools: OutputTools) => Promise<Output>;
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 	/** Tells the user how the wait for an order goes. */
@@ -22,8 +49,8 @@ export interface Ports extends BuyPorts {
 }
 
 /**
- * Advances one order: submits it, polls it, delivers it. Returns when it has ended well, or is to go on after a sleep
- * or elsewhere; throws the error that it has ended with.
+ * The life of a task: it is bought, read or polled, and delivered. Returns when its order has ended well, or is to go on after a
+ * sleep or elsewhere; throws the error that it has ended with.
  */
 export async function advance(order: Order, ports: Ports, controls: JobControls): Promise<void> {
 	if (order.state === 'ended') {
@@ -31,75 +58,66 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		if (error !== undefined) throw error;
 		return;
 	}
-	const { product } = ports;
 	const hints = new Set<string>();
 	// The order loses its request as soon as it is accepted.
 	const { submitAgainFor } = order.request ?? {};
-	let answer: { id: string } | undefined;
+	let answer: NewTask | undefined;
 	try {
-		answer = order.state === 'planned' ? await buyOnce(order, product, ports, controls) : undefined;
+		if (order.state === 'planned') answer = await buyOnce(order, taskCreation(order, ports.client), ports, controls);
 		const seen = await see(order, ports, controls, answer);
 		if (seen === undefined) return;
-		const output = await product.output(order, { answer, ...seen }, { controls, hints });
+		const output = await ports.deliver(order, { answer, ...seen }, { controls, hints });
 		if (order.then !== 'nothing') ports.events.finished(order);
 		endWell(order, output, hints);
 	} catch (thrown) {
 		// One that was just created is not what the form has named.
-		throw endWithError(order, thrown, ports, {
-			hints,
-			submitAgainFor: answer === undefined ? submitAgainFor : undefined,
-		});
+		throw endTask(thrown, order, ports, { hints, ...(answer === undefined && { submitAgainFor }) });
 	}
 }
 
-/** Ends an order with what was thrown, unless that is a stop. Returns the error to throw. */
-export function endWithError(
-	order: Order,
-	thrown: unknown,
-	{ product, events, ledger }: Pick<Ports, 'product' | 'events' | 'ledger'>,
-	{ hints, ...named }: { hints?: ReadonlySet<string> } & SubmitAgain = {},
-): GatewayError {
-	const error = asGatewayError(thrown);
-	const { otherIds = [] } = order.wait ?? {};
-	if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);
-	// A stop says nothing about the thing: another execution may go on with it.
-	if (error.kind === 'stopped') return error;
-	if (error.kind === 'taskFailed') events.finished(order);
-	const explained = product.explain?.(order, error) ?? error;
-	if (isGivenUp(order, explained))
-		return endBadly(order, explained.about(toNamedRun(named, ledger.givenUp(order.item))), hints);
-	const ended = endBadly(order, explained, hints);
-	if (isReplacedByRetry(order)) ledger.forget(order.item);
-	return ended;
+/** The request that creates the task of an order. */
+export function taskCreation(order: Order, client: Pick<TaskClient, 'createTask' | 'service'>): Creation<NewTask> {
+	return {
+		status: 'queued',
+		send: async (body, attempt) => {
+			const record = await client.createTask(order.kind as MediaKind, body, attempt);
+			order.service = client.service;
+			return record;
+		},
+	};
 }
 
-type SeenOf = Omit<Seen<{ id: string }, unknown>, 'answer'>;
-
-/** n8n wakes an execution within this time. Milliseconds. */
-const WAKES_UP_MS = 130_000;
+/** Ends the order of a task with what was thrown, unless that is a stop. Returns the error to throw. */
+export function endTask(
+	thrown: unknown,
+	order: Order,
+	ports: Pick<Ports, 'client' | 'events' | 'ledger'>,
+	about: { hints?: ReadonlySet<string> } & SubmitAgain = {},
+): GatewayError {
+	const explain = (error: GatewayError) => explainTaskError(order, error, ports.client);
+	return endPurchase(thrown, order, ports, { ...about, explain });
+}
 
 /**
- * Reads or polls an order that was accepted. Undefined where it is to go on after a sleep.
+ * Reads or polls a task that was accepted. Undefined where its order is to go on after a sleep.
  *
  * @param answer where this order has just created it: then it is known how it is
  */
-async function see(order: Order, ports: Ports, controls: JobControls, answer: unknown): Promise<SeenOf | undefined> {
-	const { task, thing, then } = order;
-	const { product } = ports;
-	if (task === undefined || (then === 'nothing' && (answer !== undefined || thing !== 'task'))) return {};
+async function see(order: Order, ports: Ports, controls: JobControls, answer: unknown): Promise<Seen | undefined> {
+	const { task, then } = order;
+	if (task === undefined || (then === 'nothing' && answer !== undefined)) return {};
 	if (then === 'poll') return await poll(order, task, ports, controls);
-	if (then === 'read')
-		return { record: await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined)) };
-	return { record: await readUnawaited(order, task, ports) };
+	const { client } = ports;
+	if (then === 'nothing') return { record: await readUnawaited(taskTarget(order, task, client)) };
+	const judge = (record: TaskRecord) => judgeTask(record, askedFor(order, task, client));
+	return { record: await namingTask(task, client.getTask(order.kind as MediaKind, task.taskId, judge)) };
 }
 
 /**
  * Reads a task once that nobody waits for. Undefined where that does not work: then it is not known how the task is, which is no
  * error. The path of its status may even be another one, because nothing else here needs it.
  */
-async function readUnawaited(order: Order, task: TaskReference, { product }: Ports): Promise<unknown> {
-	const target = product.target?.(order, task);
-	if (target === undefined) return undefined;
+async function readUnawaited({ task, ...target }: PollTarget<TaskRecord>): Promise<TaskRecord | undefined> {
 	const record = await target.fetch().catch((thrown: unknown) => {
 		if (asGatewayError(thrown).kind === 'stopped') throw thrown;
 		return undefined;
@@ -112,37 +130,32 @@ async function readUnawaited(order: Order, task: TaskReference, { product }: Por
 	return record;
 }
 
-async function poll(
-	order: Order,
-	task: TaskReference,
-	ports: Ports,
-	controls: JobControls,
-): Promise<SeenOf | undefined> {
-	const { product, clock, client, sleep } = ports;
-	const { wait } = order;
-	const target = product.target?.(order, task);
-	if (wait === undefined || target === undefined)
-		throw gatewayError('packageBug', { words: 'an order without a wait was polled' });
+/** n8n wakes an execution within this time. Milliseconds. */
+const WAKES_UP_MS = 130_000;
+
+async function poll(order: Order, task: TaskReference, ports: Ports, controls: JobControls): Promise<Seen | undefined> {
+	const { clock, client, sleep } = ports;
+	const { wait, acceptedAtMs } = order;
+	if (wait === undefined) throw gatewayError('packageBug', { words: 'an order without a wait was polled' });
 	// In a retry the timeout starts again; and where the clock was set back while the order slept, once and for all.
 	if (wait.startedAtMs === undefined || isAhead(wait.startedAtMs, clock.now())) {
 		wait.startedAtMs = clock.now();
 		delete wait.notBeforeMs;
 	}
-	const leave = order.thing === 'task' ? client.places?.occupy(task.taskId) : undefined;
+	const leave = client.places?.occupy(task.taskId);
 	let asleepForMs: number | undefined;
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
 	const own = sleep?.clockOf(order) ?? clock;
-	const acceptedAtMs = order.acceptedAtMs ?? target.acceptedAtMs;
 	// The clock of the computer may have been set since the other one began.
 	const aheadMs = own.now() - clock.now();
 	try {
-		return await waitForTask(target, {
+		return await waitForTask(taskTarget(order, task, client), {
 			...wait,
 			kept: wait,
 			acceptedAtMs: acceptedAtMs === undefined ? undefined : acceptedAtMs + aheadMs,
 			startedAtMs: wait.startedAtMs + aheadMs,
 			wallClock: clock,
-			survivalTable: target.survivalTable,
+			survivalTable: (model) => client.survivalTable(order.kind as MediaKind, order.model ?? model),
 			backlogMs: () => client.backlogMs,
 			watcher: ports.watch?.(order),
 			clock: own,
@@ -155,4 +168,44 @@ async function poll(
 	} finally {
 		leave?.(asleepForMs);
 	}
+}
+
+/** A task as a poll target. */
+export function taskTarget(order: Order, task: TaskReference, client: TaskClient): PollTarget<TaskRecord> {
+	return {
+		thing: 'task',
+		task,
+		fetch: async () => {
+			const record = await client.fetchTask(order.kind as MediaKind, task.taskId);
+			const judged = judgeTask(record, askedFor(order, task, client));
+			const { wait } = order;
+			if (wait !== undefined && isUnfinished(judged) && judged.ids.length > 0) wait.otherIds = otherIdsOf(judged, task);
+			return judged;
+		},
+		statusOf: toPollStatus,
+		toFailure: (record) => failedTask(task.taskId, record),
+	};
+}
+
+const isUnfinished = ({ state }: TaskRecord) => state === 'queued' || state === 'in_progress';
+
+/** IDs by which the end of the task is known, too. Those of the last unfinished record: a stray one is soon forgotten. */
+const otherIdsOf = ({ ids }: TaskRecord, { taskId }: TaskReference) =>
+	ids.filter((id) => id !== taskId && id.length <= MAX_ID_LENGTH).slice(0, MAX_OTHER_IDS);
+
+function askedFor({ kind, wait, result }: Order, { taskId }: TaskReference, { fileRules }: TaskClient): AskedFor {
+	const { resultPath, requestUrls } = result ?? {};
+	const { baseUrl } = fileRules;
+	return { taskId, otherIds: wait?.otherIds, resultPath, requestUrls, baseUrl, kind: kind as MediaKind };
+}
+
+function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs }: TaskRecord): PollStatus {
+	return {
+		state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
+		status,
+		progress,
+		model,
+		createdAtMs: createdAt === undefined ? undefined : createdAt * 1000,
+		retryAfterMs,
+	};
 }

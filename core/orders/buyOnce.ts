@@ -2,16 +2,17 @@ import type { Place, RunPlaces } from '../account/places';
 import { steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, type GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
+import type { CreateAttempt } from '../http/types';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
-import { buyForKey } from '../journal/purchaseKey';
+import { buyForKey, type Bought } from '../journal/purchaseKey';
+import type { JsonObject } from '../json';
 import { REPEAT_FOR_MS } from '../limits';
 import { isAhead } from '../polling/startTimes';
 import type { WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, OrderLedger } from './ledger';
 import type { JobControls } from './jobs';
-import type { Order } from './order';
-import type { Bought, Product } from './product';
+import type { Purchase } from './order';
 import type { SleepCoordinator } from './sleepCoordinator';
 import { toNamedRun, type SubmitAgain } from './runs';
 import { accept, beginSubmitting, dropRequest, putOff } from './states';
@@ -19,13 +20,13 @@ import { accept, beginSubmitting, dropRequest, putOff } from './states';
 /** Listens to orders, and logs every ID at once. */
 export interface OrderEvents {
 	/** The service has accepted it. */
-	accepted(order: Order): void;
+	accepted(order: Purchase): void;
 	/** The outcome is unknown, and these words of the service may tell it. */
-	unclear(order: Order, said: string): void;
+	unclear(order: Purchase, said: string): void;
 	/** An earlier try has created it. */
-	continued(order: Order): void;
+	continued(order: Purchase): void;
 	/** Nothing is left to fetch: its result was delivered, or it has failed at the service. */
-	finished(order: Order): void;
+	finished(order: Purchase): void;
 }
 
 export interface BuyPorts {
@@ -36,7 +37,7 @@ export interface BuyPorts {
 	events: OrderEvents;
 	clock: Clock;
 	/** The files that the body refers to, which are beside the order. */
-	filesOf: (order: Order) => PendingFiles;
+	filesOf: (order: Purchase) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
 	client: {
 		/** Absent places are not limited. */
@@ -50,7 +51,17 @@ export interface BuyPorts {
 	sleep?: Pick<SleepCoordinator, 'signal' | 'waitsForOther'>;
 }
 
-type Request = NonNullable<Order['request']>;
+/** The creating request of one kind of thing. A new kind of purchase is one more of these: CONTRIBUTING has the recipe. */
+export interface Creation<Answer extends { id: string }> {
+	/** The status of a new thing, for messages. */
+	status: string;
+	/** Sends the request once. `body` has the URLs of uploaded files in it. */
+	send: (body: JsonObject, attempt: CreateAttempt) => Promise<Answer>;
+	/** True when the thing of an earlier try can still be used. Absent: always. */
+	isReusable?: (entry: LedgerEntry) => boolean;
+}
+
+type Request = NonNullable<Purchase['request']>;
 type KnownEntry = LedgerEntry & { taskId: string };
 
 /**
@@ -59,16 +70,16 @@ type KnownEntry = LedgerEntry & { taskId: string };
  * have been created.
  */
 export async function buyOnce<Answer extends { id: string }>(
-	order: Order,
-	product: Product<Answer, unknown>,
+	order: Purchase,
+	creation: Creation<Answer>,
 	ports: BuyPorts,
 	controls: JobControls,
 ): Promise<Answer | undefined> {
-	const known = await createdBefore(order, product, ports);
-	if (known !== undefined) return continueWith(order, known, { status: product.status, events: ports.events });
+	const known = await createdBefore(order, creation, ports);
+	if (known !== undefined) return continueWith(order, known, { status: creation.status, events: ports.events });
 	await upload(order, ports, controls);
 	return await controls.submitting(async (signal, failed) => {
-		const buying = new Buying(order, product, ports, { signal, failed });
+		const buying = new Buying(order, creation, ports, { signal, failed });
 		const { keyHash } = requestOf(order);
 		const { keys } = ports.writeAhead;
 		if (keyHash === undefined || keys === undefined) return await buying.create();
@@ -84,18 +95,17 @@ export async function buyOnce<Answer extends { id: string }>(
 
 /** Continues an order with what an earlier try has created. Sends nothing. Throws where one may have created it. */
 export async function continueKnown<Answer extends { id: string }>(
-	order: Order,
-	product: Pick<Product<Answer, unknown>, 'status' | 'isReusable'>,
+	order: Purchase,
+	{ status, isReusable }: Pick<Creation<Answer>, 'status' | 'isReusable'>,
 	ports: Pick<BuyPorts, 'ledger' | 'writeAhead' | 'events'>,
 ): Promise<void> {
-	const { status } = product;
-	const known = await createdBefore(order, product, ports);
+	const known = await createdBefore(order, { isReusable }, ports);
 	if (known !== undefined) continueWith(order, known, { status, events: ports.events });
 }
 
 /** Uploads the files of an order, which costs nothing, and puts their URLs into its request. Not called where the thing exists. */
 export async function upload(
-	order: Order,
+	order: Purchase,
 	{ filesOf, uploadImage, writeAhead }: Pick<BuyPorts, 'filesOf' | 'uploadImage' | 'writeAhead'>,
 	{ uploading }: Pick<JobControls, 'uploading'>,
 ): Promise<void> {
@@ -148,8 +158,8 @@ class Buying<Answer extends { id: string }> {
 	private readonly wantedSinceMs?: number;
 
 	constructor(
-		private readonly order: Order,
-		private readonly product: Product<Answer, unknown>,
+		private readonly order: Purchase,
+		private readonly creation: Creation<Answer>,
 		private readonly ports: BuyPorts,
 		private readonly ending: { signal: AbortSignal; failed?: (error: GatewayError) => void },
 	) {
@@ -194,12 +204,12 @@ class Buying<Answer extends { id: string }> {
 
 	/** Sends the request once, when its row is written and it is its turn. */
 	private async tryIn(place: Place | undefined): Promise<Answer> {
-		const { order, product, ports } = this;
+		const { order, creation, ports } = this;
 		const { writeAhead } = ports;
 		const signal = place === undefined ? this.signal : AbortSignal.any([this.signal, place.taken]);
 		this.isSent = false;
 		await writeAhead.begin(order, signal);
-		return await product.create(order, requestOf(order).body, {
+		return await creation.send(requestOf(order).body, {
 			signal,
 			turnWithinMs: writeAhead.turnWithinMs,
 			beforeSend: () => {
@@ -213,7 +223,7 @@ class Buying<Answer extends { id: string }> {
 	}
 
 	private accepted(answer: Answer, place: Place | undefined): Answer {
-		const { order, ports, product } = this;
+		const { order, ports, creation } = this;
 		const { hash, uploads = [] } = requestOf(order);
 		const acceptedAtMs = ports.clock.now();
 		// n8n's log first, and not behind the wait: an answer that arrives after a stop must be written down, too.
@@ -221,7 +231,7 @@ class Buying<Answer extends { id: string }> {
 			...{ taskId: answer.id, hash, acceptedAtMs, uploads, attempt: order.purchase?.attempt },
 		});
 		ports.writeAhead.note(order, 'accepted', { taskId: answer.id });
-		accept(order, { taskId: answer.id, status: product.status, elapsedMs: 0 }, acceptedAtMs);
+		accept(order, { taskId: answer.id, status: creation.status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again; Retry On Fail in the database has one for all tries.
 		const { wait, isRetried } = order;
 		if (wait) wait.startedAtMs = isRetried ? (wait.startedAtMs ?? acceptedAtMs) : acceptedAtMs;
@@ -304,25 +314,25 @@ class Buying<Answer extends { id: string }> {
 	}
 }
 
-const timeoutOf = ({ wait }: Pick<Order, 'wait'>) => wait?.timeoutMs ?? REPEAT_FOR_MS;
+const timeoutOf = ({ wait }: Pick<Purchase, 'wait'>) => wait?.timeoutMs ?? REPEAT_FOR_MS;
 
 /** The first wish for a place, by the clock of the places. Another process, or this one before a restart, may have noted it. */
-function sinceWhen({ wait }: Pick<Order, 'wait'>, places: RunPlaces): number {
+function sinceWhen({ wait }: Pick<Purchase, 'wait'>, places: RunPlaces): number {
 	const [nowMs, wallMs] = [places.nowMs(), places.wallMs()];
 	if (wait === undefined) return nowMs;
 	if (wait.wantedAtMs === undefined || isAhead(wait.wantedAtMs, wallMs)) wait.wantedAtMs = wallMs;
 	return nowMs - (wallMs - wait.wantedAtMs);
 }
 
-function requestOf({ request }: Order): Request {
+function requestOf({ request }: Purchase): Request {
 	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
 	return request;
 }
 
 /** The thing that an earlier try has created for an order. Throws where one may have created it. */
 async function createdBefore<Answer extends { id: string }>(
-	order: Order,
-	{ isReusable }: Pick<Product<Answer, unknown>, 'isReusable'>,
+	order: Purchase,
+	{ isReusable }: Pick<Creation<Answer>, 'isReusable'>,
 	{ ledger, writeAhead }: Pick<BuyPorts, 'ledger' | 'writeAhead'>,
 ): Promise<KnownEntry | undefined> {
 	const request = requestOf(order);
@@ -339,7 +349,7 @@ async function createdBefore<Answer extends { id: string }>(
 		if (order.thing === 'task') order.earlierTaskIds = [known.taskId];
 		return undefined;
 	}
-	return (isReusable?.(order, known) ?? true) ? known : undefined;
+	return (isReusable?.(known) ?? true) ? known : undefined;
 }
 
 function isCreated(entry: LedgerEntry): entry is KnownEntry {
@@ -348,7 +358,7 @@ function isCreated(entry: LedgerEntry): entry is KnownEntry {
 
 /** The reason why it is not known whether this order has been bought, if there is one. */
 function doubtAbout(
-	{ thing }: Order,
+	{ thing }: Purchase,
 	{ taskId, ...known }: LedgerEntry,
 	request: SubmitAgain & { hash: string },
 ): GatewayError | undefined {
@@ -366,7 +376,7 @@ function doubtAbout(
 
 /** Continues with what an earlier try has created. */
 function continueWith(
-	order: Order,
+	order: Purchase,
 	{ taskId, hash, acceptedAtMs, handedOver, attempt, reusedKey, boughtIn, uploads, otherIds }: KnownEntry,
 	{ status, events }: Pick<BuyPorts, 'events'> & { status: string },
 ): undefined {
@@ -384,7 +394,7 @@ function continueWith(
 
 /** Continues with what another order has bought under the same Purchase Key. */
 function reuse(
-	order: Order,
+	order: Purchase,
 	{ id, boughtAtMs }: Bought,
 	{ ledger, events }: Pick<BuyPorts, 'ledger' | 'events'>,
 ): undefined {

@@ -1,5 +1,4 @@
-import { asGatewayError } from '../errors';
-import { endWithError, type Ports } from './advance';
+import { endTask, taskCreation, type Ports } from './advance';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
 import type { Order } from './order';
 import { endBadly } from './states';
@@ -55,8 +54,9 @@ export async function readyToHandOver(
 			return () => {};
 		};
 		within(LEAVES_WITHIN_MS);
+		const sleep = { signal: tooLate.signal, waitsForOther };
 		const toSubmitSoon: Work = async (order, _, controls) =>
-			await buyOnce(order, ports.product, { ...ports, sleep: { signal: tooLate.signal, waitsForOther } }, controls);
+			await buyOnce(order, taskCreation(order, ports.client), { ...ports, sleep }, controls);
 		const goesOn = await run(canariesOf(left()), toSubmitSoon, { submitUntil: tooLate.signal });
 		over.abort();
 		if (!goesOn) return outcomes;
@@ -85,12 +85,13 @@ function canariesOf(orders: readonly Order[]): Order[] {
 type Work = (order: Order, ports: Ports, controls: JobControls) => Promise<unknown>;
 
 const toContinue: Work = async (order, ports) => {
-	await continueKnown(order, ports.product, ports);
+	await continueKnown(order, taskCreation(order, ports.client), ports);
 	// Throws where it may not be submitted.
 	if (order.state === 'planned') await ports.writeAhead.beforeUploads(order);
 };
 
-const toSubmit: Work = async (order, ports, controls) => await buyOnce(order, ports.product, ports, controls);
+const toSubmit: Work = async (order, ports, controls) =>
+	await buyOnce(order, taskCreation(order, ports.client), ports, controls);
 
 function toJob(order: Order, ports: Ports, work: Work): Job<undefined> {
 	return {
@@ -100,7 +101,7 @@ function toJob(order: Order, ports: Ports, work: Work): Job<undefined> {
 				await work(order, ports, controls);
 				return undefined;
 			} catch (thrown) {
-				throw endWithError(order, asGatewayError(thrown), ports);
+				throw endTask(thrown, order, ports);
 			}
 		},
 	};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
-import { THINGS, type CreatedThing } from '../errors/entry';
+import type { CreatedThing } from '../errors/entry';
 import { isPlainObject, type JsonObject } from '../json';
 import { MAX_SIGNATURE_LENGTH } from '../polling/gracePeriod';
 import { MAX_POLLS } from '../polling/planner';
@@ -122,7 +122,6 @@ const purchaseSchema = z.object({
 });
 
 const taskSchema = z.object({
-	/** Empty for a token, which the service gives no ID that is needed. */
 	taskId: z.string().max(MAX_ID_LENGTH),
 	// Damaged answers of the service are no reason to drop the task.
 	status: z.string().max(MAX_STATUS_LENGTH).optional().catch(undefined),
@@ -167,18 +166,18 @@ const endSchema = z
 	.refine(({ output, error }) => (output === undefined) !== (error === undefined));
 
 /**
- * An order: what to buy for one item, or what was bought earlier, how to wait for it, how the result is wanted, and
- * its state. Plain JSON, so that it can be saved, shown and passed on. n8n's users can write one themselves: so it has
- * no address of the service, never holds the key, and everything in it has bounds.
+ * An order: the task to buy for one item, or one that was bought earlier, how to wait for it, how the result is wanted, and its
+ * state. Plain JSON, so that it can be saved, shown and passed on. n8n's users can write one themselves: so it has no address
+ * of the service, never holds the key, and everything in it has bounds.
  */
 export const orderSchema = z
 	.object({
 		version: z.literal(ORDER_VERSION),
 		/** Index of the item that it is for. */
 		item: z.number().int().min(0),
-		thing: z.enum(THINGS),
-		/** `image` or `video` of a task, `real` or `private` of an avatar; empty where there is one kind only. */
-		kind: z.enum(['image', 'video', 'real', 'private', '']),
+		thing: z.literal('task'),
+		/** Empty where the form could not be read. */
+		kind: z.enum(['image', 'video', '']),
 		state: z.enum(['planned', 'submitting', 'accepted', 'ended']),
 		model: z.string().max(MAX_ID_LENGTH).optional(),
 		/** The thing that a key may be limited to, e.g. "the model beta-v3". */
@@ -210,7 +209,7 @@ export const orderSchema = z
 		/** It goes on in another execution, which plays Retry On Fail: so it keeps what a further try needs. */
 		isRetried: z.boolean().optional(),
 		result: resultSchema.optional(),
-		/** Data that only this kind of thing needs. */
+		/** The item that held another order, as it was stored: this version cannot read it. */
 		about: json.optional(),
 		/** Fields that go with the result to another workflow. */
 		input: json.optional(),
@@ -218,25 +217,32 @@ export const orderSchema = z
 	})
 	.refine(({ state, end }) => (state === 'ended') === (end !== undefined), 'an end is what ended orders have')
 	.refine(({ state, request }) => !isUnsubmitted(state) || request !== undefined, 'an order to submit has a request')
-	.refine(({ thing, state, task }) => state !== 'accepted' || hasId(thing, task), 'an accepted order has an ID')
-	.refine(({ thing, state, kind }) => state === 'ended' || thing !== 'task' || isMedia(kind), 'a task has a kind');
+	.refine(({ state, task }) => state !== 'accepted' || Boolean(task?.taskId), 'an accepted order has an ID')
+	.refine(({ state, kind }) => state === 'ended' || kind !== '', 'a task has a kind');
 
 function isUnsubmitted(state: string): boolean {
 	return state === 'planned' || state === 'submitting';
-}
-
-function hasId(thing: CreatedThing, task?: { taskId: string }): boolean {
-	return task !== undefined && (task.taskId !== '' || thing === 'token');
-}
-
-function isMedia(kind: string): boolean {
-	return kind === 'image' || kind === 'video';
 }
 
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;
 export type OrderWait = NonNullable<Order['wait']>;
 export type ResultOptions = NonNullable<Order['result']>;
+
+/**
+ * What is bought for one item, or was bought before: an order, or a token, a verification, a group or an asset, of which nothing is
+ * stored. The service gives a token no ID that is needed: that of its `task` may be empty.
+ */
+export interface Purchase extends Omit<Order, 'version' | 'thing' | 'kind' | 'then'> {
+	thing: CreatedThing;
+	then?: Order['then'];
+}
+
+/** The output item of a purchase: JSON, and n8n's references to its files where there are any. */
+export interface Output {
+	json: JsonObject;
+	binary?: JsonObject;
+}
 
 /** The part of an order that an operation gives; the rest follows. */
 export type OrderDraft = Omit<Order, 'version' | 'state' | 'end'>;

@@ -3,7 +3,6 @@ import { endsTheSame } from '../errors/kinds';
 import type { JsonObject } from '../json';
 import { urlsOfRequest } from '../records/locateResult';
 import { shorten } from '../text';
-import type { Output } from './product';
 import {
 	MAX_PROMPT_LENGTH,
 	MOST_EARLIER_TASKS,
@@ -12,6 +11,8 @@ import {
 	type Order,
 	type OrderDraft,
 	type OrderEnd,
+	type Output,
+	type Purchase,
 	type StoredError,
 } from './order';
 
@@ -73,7 +74,7 @@ export function retryOf(end: EndToRetry): Retry {
 }
 
 /** True when a retry submits again in the place of what the service has accepted. */
-export function isReplacedByRetry({ acceptedAtMs, end }: Order): boolean {
+export function isReplacedByRetry({ acceptedAtMs, end }: Purchase): boolean {
 	return acceptedAtMs !== undefined && end !== undefined && retryOf(end) === 'submits';
 }
 
@@ -81,7 +82,7 @@ export function isReplacedByRetry({ acceptedAtMs, end }: Order): boolean {
  * True where an accepted order is about to end with an error after which its task may never give a result, or its API
  * key cannot be shown again. A retry costs nothing and looks again; one by a person who names the run buys another one.
  */
-export function isGivenUp({ state, acceptedAtMs }: Order, { kind, details }: GatewayError): boolean {
+export function isGivenUp({ state, acceptedAtMs }: Purchase, { kind, details }: GatewayError): boolean {
 	if (state !== 'accepted' || acceptedAtMs === undefined) return false;
 	return GIVEN_UP.has(kind) || toEnd({ as: 'failed', error: { kind, details } }) === 'taskFailedForGood';
 }
@@ -115,12 +116,12 @@ export function checkOrder(order: Order): Order {
 }
 
 /** Notes that the request is about to be sent. */
-export function beginSubmitting(order: Order): void {
+export function beginSubmitting(order: Purchase): void {
 	moveTo(order, 'submitting');
 }
 
 /** Notes that the service surely has not accepted the request: it can be sent again, now or later. */
-export function putOff(order: Order): void {
+export function putOff(order: Purchase): void {
 	if (order.state === 'submitting') moveTo(order, 'planned');
 }
 
@@ -130,7 +131,7 @@ export function putOff(order: Order): void {
  * @param uploads URLs of its images that were uploaded
  */
 export function accept(
-	order: Order,
+	order: Purchase,
 	task: TaskReference,
 	acceptedAtMs: number,
 	uploads: readonly string[] = order.request?.uploads ?? [],
@@ -149,7 +150,7 @@ export function endWell(order: Order, output: Output, hints: Iterable<string> = 
 }
 
 /** Ends an order with an error. */
-export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> = []): GatewayError {
+export function endBadly(order: Purchase, thrown: unknown, hints: Iterable<string> = []): GatewayError {
 	const error = asGatewayError(thrown);
 	endAs(order, { as: endOf(order, error), error: toStored(error) }, hints);
 	return error;
@@ -162,7 +163,7 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
  * @param options.submits false: only what costs nothing, because the task exists
  * @param options.nowMs Unix milliseconds: the timeout of an order counts for all its tries
  */
-export function reopenForRetry(order: Order, { submits, nowMs }: { submits: boolean; nowMs: number }): boolean {
+export function reopenForRetry(order: Purchase, { submits, nowMs }: { submits: boolean; nowMs: number }): boolean {
 	const { wait } = order;
 	const retry = retryInPlace(order);
 	if (wait === undefined || retry === undefined || (retry === 'submits' && !submits)) return false;
@@ -178,13 +179,13 @@ export function reopenForRetry(order: Order, { submits, nowMs }: { submits: bool
 }
 
 /** True for an order that has ended with an error which Retry On Fail would not change, or only repeat. */
-export function staysFailed(order: Order): boolean {
+export function staysFailed(order: Purchase): boolean {
 	const error = errorOf(order);
 	return error !== undefined && (order.wait === undefined || retryInPlace(order) === undefined || endsTheSame(error));
 }
 
 /** The effect of Retry On Fail on an order that is waited for; undefined where it changes nothing. */
-function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | undefined {
+function retryInPlace({ end, request, task }: Purchase): 'continues' | 'submits' | undefined {
 	if (end?.error === undefined) return undefined;
 	const retry = retryOf(end);
 	if (retry === 'continues' && task !== undefined) return retry;
@@ -192,7 +193,7 @@ function retryInPlace({ end, request, task }: Order): 'continues' | 'submits' | 
 }
 
 /** Leaves behind the task that has failed, if there is one. */
-function planAgain(order: Order): void {
+function planAgain(order: Purchase): void {
 	const { task, wait } = order;
 	order.state = 'planned';
 	if (task !== undefined) leaveBehind(order, [task.taskId]);
@@ -207,7 +208,7 @@ function planAgain(order: Order): void {
 }
 
 /** Notes the IDs of tasks that have failed, and in whose place another one was created, or may have been. */
-export function leaveBehind(order: Order, taskIds: Iterable<string>): void {
+export function leaveBehind(order: Purchase, taskIds: Iterable<string>): void {
 	order.earlierTaskIds = [...new Set([...(order.earlierTaskIds ?? []), ...taskIds])].slice(-MOST_EARLIER_TASKS);
 }
 
@@ -218,31 +219,31 @@ function forgetTrouble(wait: Order['wait']): void {
 }
 
 /** True where nothing is known to have been created for it. */
-export function isOpen({ state }: Order): boolean {
+export function isOpen({ state }: Purchase): boolean {
 	return state === 'planned' || state === 'submitting';
 }
 
 /** True where an order has ended with its output item. */
-export function endsWell({ end }: Order): boolean {
+export function endsWell({ end }: Purchase): boolean {
 	return end !== undefined && end.error === undefined;
 }
 
-export function hasEnded({ state }: Order): boolean {
+export function hasEnded({ state }: Purchase): boolean {
 	return state === 'ended';
 }
 
 /** The error that an order has ended with; undefined where it has ended well, or not yet. */
-export function errorOf({ end }: Order): GatewayError | undefined {
+export function errorOf({ end }: Purchase): GatewayError | undefined {
 	return end?.error && fromStored(end.error);
 }
 
-function endOf({ state }: Order, { kind }: GatewayError): OrderEnd['as'] {
+function endOf({ state }: Purchase, { kind }: GatewayError): OrderEnd['as'] {
 	if (kind === 'stopped' || kind === 'outcomeUnknown' || kind === 'notSubmitted') return kind;
 	if (kind === 'taskTimedOut') return 'timedOut';
 	return state === 'accepted' ? 'failed' : 'refused';
 }
 
-function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
+function endAs(order: Purchase, end: OrderEnd, hints: Iterable<string>): void {
 	moveTo(order, 'ended');
 	const said = [...hints];
 	order.end = said.length > 0 ? { ...end, hints: said } : end;
@@ -253,19 +254,19 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 }
 
 /** Its outcome is known: it is needed for submitting only. */
-function forgetRequest(order: Order): void {
+function forgetRequest(order: Purchase): void {
 	if (!order.isRetried) dropRequest(order);
 }
 
 /** Removes the request of an order, which keeps its prompt alone: the output names it. */
-export function dropRequest(order: Order): void {
+export function dropRequest(order: Purchase): void {
 	const prompt = promptOf(order);
 	if (prompt !== undefined) order.prompt = prompt;
 	delete order.request;
 }
 
 /** The prompt that was asked with; undefined for a task that somebody else has created, and a body without one. */
-export function promptOf({ thing, prompt, request }: Order): string | undefined {
+export function promptOf({ thing, prompt, request }: Purchase): string | undefined {
 	return prompt ?? (thing === 'task' ? promptIn(request?.body) : undefined);
 }
 
@@ -275,7 +276,7 @@ export function promptIn({ prompt }: JsonObject = {}): string | undefined {
 	return shorten(prompt, MAX_PROMPT_LENGTH);
 }
 
-function moveTo(order: Order, state: Order['state']): void {
+function moveTo(order: Purchase, state: Order['state']): void {
 	if (!NEXT[order.state].includes(state)) {
 		throw gatewayError('packageBug', { words: `an order that is ${order.state} cannot become ${state}` });
 	}

@@ -3,11 +3,11 @@ import { TABLE_NAME, type AttemptState } from '../journal/row';
 import { onAbort } from '../abort';
 import { gatewayError, GatewayError } from '../errors';
 import type { OrderLedger } from './ledger';
-import type { Order } from './order';
+import type { Purchase } from './order';
 import { isToSubmitAgain, toNamedRun, type SubmitAgain } from './runs';
 
 /** The part of an order that the log needs. */
-export interface Submission extends Pick<Order, 'thing'> {
+export interface Submission extends Pick<Purchase, 'thing'> {
 	request?: SubmitAgain;
 }
 
@@ -21,13 +21,13 @@ export interface WriteAhead {
 	 * Resolves when the creating request of an order may be sent: what has to be written down is. Throws where an earlier try, or
 	 * another execution, may have created the thing.
 	 */
-	begin: (order: Order, signal?: AbortSignal) => Promise<void>;
+	begin: (order: Purchase, signal?: AbortSignal) => Promise<void>;
 	/** The longest time between `begin` and the turn of the request. Absent: any. Milliseconds. */
 	turnWithinMs?: number;
 	/** The request leaves. */
-	leaves?: (order: Order) => void;
+	leaves?: (order: Purchase) => void;
 	/** Notes what came of a request, when the ledger knows it. Called once after each `begin`, also where that has thrown. */
-	note: (order: Order, state: AttemptState, outcome: RequestOutcome) => void;
+	note: (order: Purchase, state: AttemptState, outcome: RequestOutcome) => void;
 	/** True where a person has named what a dead try has left. Absent where there is no such try. */
 	isOverruled?: (order: Submission) => Promise<boolean>;
 	/** The Purchase Keys of the run. Absent where it can have none. */

@@ -68,12 +68,6 @@ export const timeoutOf = (waitField: INodeProperties, minutes: number): NumberFi
 
 export const assetTimeoutOption = timeoutOf(waitForActiveField, 10);
 
-/** Throws where an expression gives nothing: the default would be "yes". */
-export function readWaitForActive(item: FieldReader): boolean {
-	item.given(waitForActiveField);
-	return item.flag(waitForActiveField);
-}
-
 /** The asset ID, which may also be given as the reference that videos take. */
 export function readAssetId(form: FieldReader): string {
 	const id = form.requiredText(assetIdField).replace(/^asset:\/\//, '');

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { Journal } from '../../core/journal/journal';
+import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
@@ -13,7 +14,7 @@ import { SubmissionGate } from '../../core/orders/submissionGate';
 import type { WriteAhead } from '../../core/orders/writeAheadLog';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
-import { taskProduct } from '../generation/taskProduct';
+import { deliverTask } from '../generation/deliverTask';
 import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { canceledError } from './canceledError';
@@ -113,8 +114,6 @@ function cancel(
 	Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });
 	return items.map(asCanceled);
 }
-
-type TaskProduct = ReturnType<typeof taskProduct>;
 
 interface Polled {
 	orders: Order[];
@@ -216,7 +215,7 @@ class Poller {
 		const running = left.filter(({ state }) => state === 'accepted');
 		const others = left.filter(({ state }) => state !== 'accepted');
 		const ports = {
-			product: this.bounded(taskProduct({ client, context: this.context })),
+			deliver: this.bounded(deliverTask({ client, context: this.context })),
 			client,
 			clock: realClock,
 			ledger: this.ledger,
@@ -238,14 +237,11 @@ class Poller {
 	}
 
 	/** The results that n8n can store; the others end as errors of their items. */
-	private bounded(product: TaskProduct): TaskProduct {
-		return {
-			...product,
-			output: async (order, ...about) => {
-				const output = await product.output(order, ...about);
-				if (this.stored.takes(output)) return output;
-				throw gatewayError('resultsTooLargeToStore', { id: order.task?.taskId ?? '' }, { task: order.task });
-			},
+	private bounded(deliver: Ports['deliver']): Ports['deliver'] {
+		return async (order, ...about) => {
+			const output = await deliver(order, ...about);
+			if (this.stored.takes(output)) return output;
+			throw gatewayError('resultsTooLargeToStore', { id: order.task?.taskId ?? '' }, { task: order.task });
 		};
 	}
 

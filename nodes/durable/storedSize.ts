@@ -1,4 +1,4 @@
-import type { Output } from '../../core/orders/product';
+import type { Output } from '../../core/orders/order';
 import { isPlainObject } from '../../core/json';
 
 /**

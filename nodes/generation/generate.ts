@@ -19,10 +19,10 @@ import type { Run } from '../run/run';
 import { hashOfKeyHere } from '../run/openJournal';
 import { isInN8nAgents } from '../run/whereItRuns';
 import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
+import { deliverTask, readResultOptions } from './deliverTask';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
-import { readResultOptions, taskProduct } from './taskProduct';
 
 /** Generate: the same for images and videos. The models decide what the form and the request look like. */
 export function generate(media: Media): Operation {
@@ -45,7 +45,7 @@ export function generate(media: Media): Operation {
 		canBuy: true,
 		prepare: async (item, run) => await orderGeneration(item, run, media),
 		promptOf: promptInForm,
-		product: taskProduct,
+		deliver: deliverTask,
 	};
 }
 

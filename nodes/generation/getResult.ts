@@ -4,8 +4,8 @@ import { resultField, simplifyField, taskIdField, waitForResultField } from '../
 import * as options from '../form/options';
 import type { Operation } from '../run/operation';
 import { durable, readWait } from '../run/waitOptions';
+import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
-import { readResultOptions, taskProduct } from './taskProduct';
 
 /** Get Result: the result of a task that an earlier node, or an earlier execution, has created. It costs nothing. */
 export function getResult(media: Media): Operation {
@@ -50,6 +50,6 @@ export function getResult(media: Media): Operation {
 			const wait = readWait(item, run.handsOver ? durable(timeoutOption) : timeoutOption, run);
 			return makeOrder({ ...order, then: 'poll', wait, result });
 		},
-		product: taskProduct,
+		deliver: deliverTask,
 	};
 }

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
 import type { Order, ResultOptions } from '../../core/orders/order';
-import { missingResult } from '../../core/orders/generationTasks';
+import { missingResult } from '../../core/orders/taskErrors';
 import { locateResult } from '../../core/records/locateResult';
 import type { MissingParts } from '../../core/records/missingParts';
 import { pricesIn } from '../../core/records/prices';

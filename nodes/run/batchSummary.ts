@@ -4,7 +4,7 @@ import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import { advisesRetry, endsTheSame } from '../../core/errors/kinds';
 import { retryRest, retryRestPastError, retryRestWithChanges } from '../../core/errors/recovery';
 import type { RestOfBatch } from '../../core/errors/entry';
-import type { Order } from '../../core/orders/order';
+import type { Purchase } from '../../core/orders/order';
 import { isReplacedByRetry, retryOf } from '../../core/orders/states';
 
 type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
@@ -20,7 +20,7 @@ export function listOtherMistakes(indexes: number[]): string | undefined {
  * to get it without paying again, and the IDs. n8n keeps no output of a node that ends so, but a retry continues.
  */
 export function summarizeAccepted(
-	orders: Order[],
+	orders: Purchase[],
 	acceptedIds: string[],
 	error: GatewayError,
 	{
@@ -63,14 +63,14 @@ export function summarizeAccepted(
 }
 
 /** An API key that cannot be read again was created all the same. */
-const isUnclear = ({ acceptedAtMs, end }: Order) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';
+const isUnclear = ({ acceptedAtMs, end }: Purchase) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';
 
 /**
  * The accepted tasks of a run without one: those that a retry continues, and those that have failed. `reusing` is the number of
  * items that share a task with another one (Purchase Key).
  */
 function othersOf(
-	orders: Order[],
+	orders: Purchase[],
 	acceptedIds: string[],
 	without?: string,
 ): Record<'others' | 'failed', Accepted[]> & { reusing: number } {

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { asGatewayError, GatewayError, type TaskReference } from '../../core/errors';
+import { asGatewayError, GatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
-import type { Order } from '../../core/orders/order';
-import type { JobControls } from '../../core/orders/jobs';
+import type { Job } from '../../core/orders/jobs';
+import type { Order, Purchase } from '../../core/orders/order';
 import { FieldReader, holdsExpression, OptionsReader } from '../form/fieldReader';
 import { simplifyField } from '../form/fields';
 import { optionsCollection } from '../form/options';
@@ -97,18 +97,19 @@ class ItemOptions extends OptionsReader {
 	private readonly readAll: () => JsonObject;
 }
 
-/**
- * The work of an operation that only reads or uploads. Doing it again costs nothing, so nothing of it is remembered.
- */
-export interface Read {
-	/** For messages. */
-	task?: TaskReference;
+/** Work that is a function, and ends with the execution: it reads or uploads, or buys a thing that is no task (`buy.ts`). */
+export interface DirectWork extends Job<JobOutput> {
+	/** The thing that it buys, or that exists already. */
+	about?: Purchase;
 	/** The input item, where the work passes it on: its fields and files stay with an error of it, too. */
 	passedOn?: INodeExecutionData;
-	read: (controls: JobControls) => Promise<JobOutput>;
 }
 
-/** The work that an operation makes of the form of one item. */
-export type Work = Order | Read;
+/** The work that an operation makes of the form of one item: the order of a task, which can be stored, or a function. */
+export type Work = Order | DirectWork;
+
+export function isOrder(work: object): work is Order {
+	return 'state' in work;
+}
 
 export type JobOutput = Pick<INodeExecutionData, 'json' | 'binary'>;

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { steady } from '../../core/clock';
 import type { OrderLedger } from '../../core/orders/ledger';
-import type { Order } from '../../core/orders/order';
+import type { Purchase } from '../../core/orders/order';
 import { manualRuns } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { hashOf } from './hashOf';
@@ -39,7 +39,7 @@ const NOT_CLAIMED: ManualClaim = { handOver: () => {}, release: () => {} };
  * Claims the requests of a manual run in the memory of this process. A double click on Execute step starts two executions a
  * moment apart, and both would buy all items. Of the second one, Retry On Fail gets the same refusal when the first has ended.
  */
-export function claimManualRun({ context, ledger }: Claiming, orders: Order[]): ManualClaim {
+export function claimManualRun({ context, ledger }: Claiming, orders: Purchase[]): ManualClaim {
 	const requests = orders.flatMap(({ state, request }) => (state === 'planned' && request ? [request.hash] : []));
 	if (context.getMode() !== 'manual' || requests.length === 0) return NOT_CLAIMED;
 	const { store, executionId: execution, runIndex } = ledger.scope;

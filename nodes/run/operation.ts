@@ -5,18 +5,18 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import type { Ports } from '../../core/orders/advance';
 import type { Order } from '../../core/orders/order';
 import type { ChoiceField } from '../form/fieldReader';
 import type { Waiting } from '../form/fields';
 import { toProperty } from '../../core/models/toProperties';
 import type { Unfinished } from './hints';
-import type { Product } from '../../core/orders/product';
 import type { Item, Work } from './item';
 import type { Described } from './output';
 import type { Background, Run } from './run';
 import type { Worked } from './toItem';
 
-/** One operation of a node: its entry in the dropdown, its part of the form, and the order that it makes of one item. */
+/** One operation of a node: its entry in the dropdown, its part of the form, and the work that it makes of one item. */
 export interface Operation {
 	option: INodePropertyOptions;
 	properties: INodeProperties[];
@@ -34,10 +34,10 @@ export interface Operation {
 	describes?: Described;
 	/** The prompt in the form of an item, for the error of a form that cannot be used. */
 	promptOf?: (item: Item) => string | undefined;
-	/** Reads and checks the form of one item, and makes an order of it. Sends nothing. */
+	/** Reads and checks the form of one item, and returns its work. Sends nothing. */
 	prepare: (item: Item, run: Run) => Work | Promise<Work>;
-	/** The kind of thing that its orders are for. Absent where it makes none. */
-	product?: (run: Run) => Product<{ id: string }, unknown>;
+	/** Makes the output of a task. Absent where its work is no order. */
+	deliver?: (run: Run) => Ports['deliver'];
 }
 
 /** Waiting that survives restarts, and the hidden operation of a value. */

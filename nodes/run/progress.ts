@@ -1,6 +1,6 @@
 import { realClock } from '../connection/transport';
 import type { GatewayError } from '../../core/errors';
-import type { Order } from '../../core/orders/order';
+import type { Purchase } from '../../core/orders/order';
 import type { TimeLeft } from '../../core/polling/timeLeft';
 import type { WaitWatcher } from '../../core/polling/waitWatcher';
 import { roughDuration } from '../../core/text';
@@ -24,9 +24,9 @@ export interface ProgressReaders {
 /** Says how far the tasks of a run are while it waits for them, and which requests are tried again. */
 export class Progress {
 	/** All orders of the run, as soon as they have been read. */
-	orders: readonly Order[] = [];
+	orders: readonly Purchase[] = [];
 
-	private readonly timesLeft = new WeakMap<Order, () => TimeLeft>();
+	private readonly timesLeft = new WeakMap<Purchase, () => TimeLeft>();
 
 	/** The last request that got no good answer, until it has been said. */
 	private trouble?: { error: GatewayError; nextAtMs: number };
@@ -36,7 +36,7 @@ export class Progress {
 	constructor(private readonly readers: ProgressReaders) {}
 
 	/** For the wait for an order. */
-	readonly watch = (order: Order): WaitWatcher => ({
+	readonly watch = (order: Purchase): WaitWatcher => ({
 		begun: (timeLeft) => this.timesLeft.set(order, timeLeft),
 		retrying: this.retrying,
 	});
@@ -82,7 +82,7 @@ export class Progress {
 	}
 
 	private wordsOfOne(noun: string): string | undefined {
-		const { state, task } = this.orders[0] as Order;
+		const { state, task } = this.orders[0] as Purchase;
 		if (state === 'submitting') return 'The request was sent, and the service has not answered yet';
 		if (state !== 'accepted') return undefined;
 		if (task?.progress !== undefined) return `${noun} ${task.progress} %`;
@@ -116,14 +116,16 @@ export class Progress {
 		if (this.orders.some(({ state }) => state === 'planned' || state === 'submitting')) return '';
 		const last = this.orders
 			.filter(({ state }) => state === 'accepted')
-			.reduce<Order | undefined>((least, order) => (progressOf(order) < progressOf(least) ? order : least), undefined);
+			.reduce<
+				Purchase | undefined
+			>((least, order) => (progressOf(order) < progressOf(least) ? order : least), undefined);
 		const timeLeft = last && this.timesLeft.get(last)?.();
 		if (timeLeft === undefined) return '';
 		return this.orders.length === 1 ? inWords(timeLeft) : `slowest: ${inWords(timeLeft)}`;
 	}
 }
 
-const progressOf = (order?: Order) => (order === undefined ? Infinity : (order.task?.progress ?? 0));
+const progressOf = (order?: Purchase) => (order === undefined ? Infinity : (order.task?.progress ?? 0));
 
 /** An interval that is wider says nothing. */
 const WIDEST = 10;

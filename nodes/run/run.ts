@@ -4,8 +4,8 @@ import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
 import type { PendingFiles } from '../../core/models/images';
 import type { HandOver } from '../../core/orders/handOver';
-import type { Order } from '../../core/orders/order';
-import type { Product } from '../../core/orders/product';
+import type { BuyPorts } from '../../core/orders/buyOnce';
+import type { Purchase } from '../../core/orders/order';
 import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import type { OrderLedger } from '../../core/orders/ledger';
@@ -37,12 +37,12 @@ export interface Background {
  * An order among all that the tries of a node have handed over: by its item, and by its task once it has one. With a Purchase
  * Key, several items may have the same task, and each wants its result.
  */
-export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }: Order): string {
+export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }: Purchase): string {
 	return [`${ledger.scope.runIndex}.${item}`, ...(task === undefined ? [] : [task.taskId])].join(' ');
 }
 
 /** The execution that waits for an order of an earlier try. */
-export function executionOf(run: Pick<Run, 'ledger'>, { executions }: Background, order: Order): string | undefined {
+export function executionOf(run: Pick<Run, 'ledger'>, { executions }: Background, order: Purchase): string | undefined {
 	return executions[keyInBackground(run, order)];
 }
 
@@ -80,8 +80,8 @@ export interface Run {
 	retryOnFail?: HandOver['retry'];
 	/** The output until n8n replaces it, once the orders have been handed over. */
 	asleep?: INodeExecutionData[];
-	/** Files that are still to be uploaded, beside the orders that refer to them. */
-	files: Map<Order, PendingFiles>;
+	/** Files that are still to be uploaded, beside the requests that refer to them. */
+	files: Map<Purchase, PendingFiles>;
 	/** The hash of a file's content, by n8n's ID of it: see `fileHashes.ts`. */
 	fileHash: (id: string, read: () => Promise<string>) => Promise<string>;
 	/** Shares one answer of the service among all items that ask for it. */
@@ -98,20 +98,27 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
 	};
 }
 
-/**
- * The ports of the engine for orders of a run.
- */
-export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Ports {
-	const { client, ledger, log, files, progress } = run;
+/** The ports of what a run buys, when its journal is open. */
+export function buyPortsOf({
+	client,
+	ledger,
+	log,
+	files,
+	journal,
+	writeAhead,
+}: Run): Omit<BuyPorts, 'sleep'> & Pick<Ports, 'client'> {
 	return {
-		product,
 		client,
 		clock: realClock,
 		ledger,
-		writeAhead: run.journal ?? run.writeAhead,
+		writeAhead: journal ?? writeAhead,
 		events: log,
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),
-		watch: progress.watch,
 	};
+}
+
+/** The ports of the engine for the orders of a run. */
+export function portsOf(run: Run, deliver: Ports['deliver']): Ports {
+	return { ...buyPortsOf(run), deliver, watch: run.progress.watch };
 }

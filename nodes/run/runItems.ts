@@ -7,7 +7,7 @@ import type { Ports } from '../../core/orders/advance';
 import { readyToHandOver } from '../../core/orders/canary';
 import { advanceAll } from '../../core/orders/engine';
 import type { OrderLedger } from '../../core/orders/ledger';
-import type { Order } from '../../core/orders/order';
+import type { Order, Purchase } from '../../core/orders/order';
 import { endBadly, hasEnded, promptOf } from '../../core/orders/states';
 import { toRanges } from '../../core/text';
 import type { Job, JobOutcome } from '../../core/orders/jobs';
@@ -18,7 +18,7 @@ import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toN
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import type { TimeAlone } from './executeNode';
 import { claimManualRun } from './manualRuns';
-import { Item, Parameters, type JobOutput, type Work } from './item';
+import { isOrder, Item, Parameters, type JobOutput, type Work } from './item';
 import { toPassOn } from './output';
 import { reuseTasks } from './reuse';
 import { executionOf, type Run } from './run';
@@ -38,14 +38,14 @@ export interface ItemsToRun {
 	prepare: (item: Item) => Promise<Work> | Work;
 	/** See `Operation`. */
 	promptOf?: (item: Item) => string | undefined;
-	/** Undefined for an operation that only reads. */
+	/** Undefined for an operation that makes no orders. */
 	ports: () => Ports | undefined;
 	/** See `Durable`. */
 	handOver: (worked: Worked[]) => Promise<INodeExecutionData[] | undefined>;
 	/** See `Durable`. */
 	findHandedOver: (orders: Order[]) => Promise<void>;
 	/** Called when all items have been prepared, before anything is sent. */
-	onPrepared: (orders: Order[]) => Promise<void>;
+	onPrepared: (purchases: Purchase[]) => Promise<void>;
 }
 
 /** An item whose form has been read, or the error of its form. */
@@ -67,11 +67,11 @@ export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | 
 	if (signal?.aborted) return undefined;
 	refuseSharedKeys(prepared, ledger);
 	// First the claim: what another execution is buying has no ID to be reused yet.
-	const { refusal, handOver, release } = claimManualRun(run, ordersOf(prepared));
+	const { refusal, handOver, release } = claimManualRun(run, purchasesOf(prepared));
 	try {
 		const unreadable = await reuseTasks(run, ordersOf(prepared));
 		refusePlanned(prepared, unreadable ?? refusal);
-		if (!ordersOf(prepared).some(({ state }) => state === 'planned')) release();
+		if (!purchasesOf(prepared).some(isPlanned)) release();
 		const worked = await workOnPrepared(run, prepared, items);
 		if (worked?.some(goesOn)) handOver();
 		return worked;
@@ -83,10 +83,20 @@ export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | 
 /** Ends all that is still to be submitted with this error, if there is one. */
 function refusePlanned(prepared: Prepared[], error?: GatewayError): void {
 	if (error === undefined) return;
-	for (const each of prepared) if (isOrder(each.work) && each.work.state === 'planned') each.work = error;
+	for (const each of prepared) if (isPlanned(purchaseOf(each))) each.work = error;
 }
 
 const ordersOf = (prepared: Prepared[]) => prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
+
+const purchasesOf = (prepared: Prepared[]) => prepared.flatMap((each) => purchaseOf(each) ?? []);
+
+/** The thing that an item buys, or that exists already; undefined where it is about none. */
+function purchaseOf({ work }: Pick<Prepared, 'work'>): Purchase | undefined {
+	if (isOrder(work)) return work;
+	return work instanceof GatewayError ? undefined : work.about;
+}
+
+const isPlanned = (purchase?: Purchase) => purchase?.state === 'planned';
 
 async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun): Promise<Worked[] | undefined> {
 	const { context } = run;
@@ -99,13 +109,13 @@ async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun)
 	const [mistake, ...others] = prepared.filter(isMistake).filter(isFirstOfItsError);
 	if (mistake !== undefined && !continueOnError)
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
-	const orders = ordersOf(prepared);
-	if (orders.some(({ state }) => state === 'planned')) await run.openJournal();
-	if (run.background !== undefined) await items.findHandedOver(orders);
+	const purchases = purchasesOf(prepared);
+	if (purchases.some(isPlanned)) await run.openJournal();
+	if (run.background !== undefined) await items.findHandedOver(ordersOf(prepared));
 	// A stop does not wait for n8n's database.
-	const here = orders.filter((order) => !isElsewhere(run, order));
-	await untilAborted(Promise.all([onPrepared(orders), run.journal?.takeOver(here)]), signal);
-	const working = { run, prepared, orders, ports: portsOfOrders(), errorContext, continueOnError, signal };
+	const here = purchases.filter((each) => !isElsewhere(run, each));
+	await untilAborted(Promise.all([onPrepared(purchases), run.journal?.takeOver(here)]), signal);
+	const working = { run, prepared, purchases, ports: portsOfOrders(), errorContext, continueOnError, signal };
 	const handedOver = run.handsOver ? await handOverAll(working, items.handOver) : undefined;
 	return handedOver ?? (await finish(working, await advanceHere(working)));
 }
@@ -113,7 +123,7 @@ async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun)
 interface Working {
 	run: Run;
 	prepared: Prepared[];
-	orders: Order[];
+	purchases: Purchase[];
 	ports?: Ports;
 	errorContext: ItemsToRun['errorContext'];
 	continueOnError: boolean;
@@ -121,16 +131,15 @@ interface Working {
 }
 
 /** True for an order that an earlier try has handed to another execution. */
-function isElsewhere(run: Run, order: Order): boolean {
+function isElsewhere(run: Run, order: Purchase): boolean {
 	return run.background !== undefined && executionOf(run, run.background, order) !== undefined;
 }
 
 /** Works on all items until all have ended. Returns one outcome for each. */
-async function advanceHere({ run, prepared, orders, ports, continueOnError, signal }: Working) {
-	const { journal } = run;
-	const isLater = (order: Order) => isElsewhere(run, order) || journal?.isUnsettled(order) === true;
-	const works = prepared.map(({ work }) => (isOrder(work) && !isLater(work) ? work : toJob(work)));
-	const { alone } = run;
+async function advanceHere({ run, prepared, ports, continueOnError, signal }: Working) {
+	const { journal, alone } = run;
+	const unsettled = prepared.filter((each) => isUnsettled(journal, each));
+	const works = prepared.map((each) => toStart(run, each));
 	const options = {
 		concurrency: run.options.concurrency,
 		continueOnError,
@@ -139,29 +148,47 @@ async function advanceHere({ run, prepared, orders, ports, continueOnError, sign
 		submitUntil: alone?.submitUntil,
 		signal: alone === undefined ? signal : AbortSignal.any([alone.end, ...(signal ? [signal] : [])]),
 	};
-	const unsettled = orders.filter((order) => journal?.isUnsettled(order));
 	const { outcomes } = await advanceAll(works, ports, options);
 	const endsHere = !continueOnError && outcomes.some(({ ok }) => !ok);
-	if (alone !== undefined) return outcomes.map((outcome, index) => endedAlone(outcome, prepared[index]?.work, alone));
+	if (alone !== undefined) return outcomes.map((outcome, index) => endedAlone(outcome, prepared[index], alone));
 	if (journal === undefined || unsettled.length === 0 || endsHere) return outcomes;
 	await journal.settle(signal);
-	const settled = await advanceAll(unsettled, ports, options);
-	for (const [index, order] of unsettled.entries()) {
-		const outcome = settled.outcomes[index];
-		if (outcome !== undefined) outcomes[prepared.findIndex(({ work }) => work === order)] = outcome;
+	const settled = await advanceAll(
+		unsettled.map((each) => toStart(run, each)),
+		ports,
+		options,
+	);
+	for (const [at, { index }] of unsettled.entries()) {
+		const outcome = settled.outcomes[at];
+		if (outcome !== undefined) outcomes[index] = outcome;
 	}
 	return outcomes;
+}
+
+/** True where a retry has still to learn what became of the request of an item. */
+function isUnsettled(journal: Run['journal'], prepared: Pick<Prepared, 'work'>): boolean {
+	const purchase = purchaseOf(prepared);
+	return purchase !== undefined && journal?.isUnsettled(purchase) === true;
+}
+
+/** The work that is to be done now: nothing for an order that is elsewhere, or for what is not settled. */
+function toStart(run: Run, prepared: Prepared): Order | Job<JobOutput | undefined> {
+	const { work } = prepared;
+	if (work instanceof GatewayError) return { run: async () => await Promise.reject(work) };
+	const isLater = isUnsettled(run.journal, prepared) || (isOrder(work) && isElsewhere(run, work));
+	return isLater ? { run: async () => await Promise.resolve(undefined) } : work;
 }
 
 /** The outcome of an item whose time was over, where n8n runs the node alone: its task goes on, and the error names it. */
 function endedAlone(
 	outcome: JobOutcome<JobOutput | undefined>,
-	work: Work | GatewayError | undefined,
+	prepared: Prepared | undefined,
 	{ time }: TimeAlone,
 ): JobOutcome<JobOutput | undefined> {
-	if (outcome.ok || outcome.error.kind !== 'stopped' || work === undefined || !isOrder(work)) return outcome;
-	const { thing, task, state } = work;
-	if (state === 'planned') return { ok: false, error: endBadly(work, gatewayError('notSubmittedAlone', { time })) };
+	const purchase = prepared && purchaseOf(prepared);
+	if (outcome.ok || outcome.error.kind !== 'stopped' || purchase === undefined) return outcome;
+	const { thing, task, state } = purchase;
+	if (state === 'planned') return { ok: false, error: endBadly(purchase, gatewayError('notSubmittedAlone', { time })) };
 	// The answer to its request has not come: what comes of it is in n8n's log.
 	if (task === undefined) {
 		const what = 'The service had not answered yet when the time that n8n gives a single node was over';
@@ -170,15 +197,16 @@ function endedAlone(
 	const { taskId: id, status, progress } = task;
 	return {
 		ok: false,
-		error: endBadly(work, gatewayError('timedOutAlone', { thing, id, time, status, progress }, { task })),
+		error: endBadly(purchase, gatewayError('timedOutAlone', { thing, id, time, status, progress }, { task })),
 	};
 }
 
 /** Hands all orders that have not ended to another execution. Undefined where the node has to go on with them in memory. */
 async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): Promise<Worked[] | undefined> {
-	const { run, prepared, orders, ports, continueOnError, signal } = working;
+	const { run, prepared, ports, continueOnError, signal } = working;
 	const { journal } = run;
 	if (ports === undefined) return undefined;
+	const orders = ordersOf(prepared);
 	if (orders.some((order) => journal?.isUnsettled(order))) await journal?.settle(signal);
 	// The execution that goes on would not know of a doubt that a person has overruled here.
 	const submitsAll = journal?.isInDoubt === true;
@@ -204,8 +232,8 @@ async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): 
 
 /** The end of the work in this execution. Throws where the node stops at errors. Undefined where the user has stopped it. */
 async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOutput | undefined>>) {
-	const { run, prepared, orders, errorContext, continueOnError, signal } = working;
-	await untilAborted(run.journal?.end(orders) ?? Promise.resolve(), signal);
+	const { run, prepared, purchases, errorContext, continueOnError, signal } = working;
+	await untilAborted(run.journal?.end(purchases) ?? Promise.resolve(), signal);
 	await run.writeAhead.end(signal);
 	if (signal?.aborted) {
 		run.log.stopped();
@@ -215,7 +243,7 @@ async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOu
 	const first = firstFailure(worked, errorContext);
 	if (first === undefined || continueOnError) return worked;
 	const about = { ...errorContext, items: prepared.length };
-	const summary = summarizeAccepted(orders, run.ledger.ids, first.error, about);
+	const summary = summarizeAccepted(purchases, run.ledger.ids, first.error, about);
 	throw toNodeError(first.error, { ...errorContext, itemIndex: first.itemIndex }, summary);
 }
 
@@ -319,22 +347,17 @@ async function prepareItem(
 	}
 }
 
-function isOrder(work: Work | GatewayError): work is Order {
-	return 'state' in work;
-}
-
-function toJob(work: Work | GatewayError): Job<JobOutput | undefined> {
-	if (work instanceof GatewayError) return { run: async () => await Promise.reject(work) };
-	// An earlier try has given the order to another execution before it was submitted.
-	return isOrder(work) ? { run: async () => await Promise.resolve(undefined) } : { run: work.read };
-}
-
 function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, prompt }: Prepared): Worked {
 	const error = outcome.ok ? undefined : outcome.error;
 	if (isOrder(work)) {
 		return { ...outcomeOf(work), order: work, error };
 	}
 	if (outcome.ok) return { output: outcome.value };
-	const { passedOn, task } = work instanceof GatewayError ? {} : work;
-	return { error, task, prompt, ...(passedOn && { input: toPassOn(passedOn.json), inputFiles: passedOn.binary }) };
+	const { passedOn, about } = work instanceof GatewayError ? {} : work;
+	return {
+		error,
+		task: about?.task,
+		prompt,
+		...(passedOn && { input: toPassOn(passedOn.json), inputFiles: passedOn.binary }),
+	};
 }

@@ -91,10 +91,8 @@ async function runOperation(
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
 	let run: Run;
-	let endSpending: (() => void) | undefined;
 	try {
 		run = await prepareRun(context, operation, { signal: end.signal, durable });
-		endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	} catch (thrown) {
 		forget();
 		return await refuse(context, thrown, errorContext, operation.promptOf);
@@ -107,7 +105,6 @@ async function runOperation(
 		return output;
 	} finally {
 		forget();
-		endSpending?.();
 	}
 }
 
@@ -137,23 +134,33 @@ async function workOn(
 ): Promise<INodeExecutionData[]> {
 	const { context, client, progress } = run;
 	const telling = progress.reportUntil(end.signal);
-	const worked = await runItems(run, {
-		errorContext,
-		promptOf: operation.promptOf,
-		prepare: async (item) => await operation.prepare(item, run),
-		ports: () => operation.product && portsOf(run, operation.product(run)),
-		handOver: async (worked) => await durable?.handOver(run, worked),
-		findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
-		onPrepared: async (orders) => {
-			progress.orders = orders;
-			if (orders.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
-		},
-	}).finally(() => {
-		end.abort();
-		trace(context, progress.orders, client.requestsSent);
-	});
-	await telling;
-	return worked === undefined ? [] : await toOutput(run, worked, errorContext);
+	let spending: Promise<() => void> | undefined;
+	try {
+		const worked = await runItems(run, {
+			errorContext,
+			promptOf: operation.promptOf,
+			prepare: async (item) => await operation.prepare(item, run),
+			ports: () => operation.deliver && portsOf(run, operation.deliver(run)),
+			handOver: async (worked) => await durable?.handOver(run, worked),
+			findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
+			onPrepared: async (purchases) => {
+				progress.orders = purchases;
+				if (purchases.length > 0) await (spending = noteSpending(context, Symbol('run'), run.credits));
+				if (purchases.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
+			},
+		}).finally(() => {
+			end.abort();
+			trace(context, progress.orders, client.requestsSent);
+		});
+		await telling;
+		return worked === undefined ? [] : await toOutput(run, worked, errorContext);
+	} finally {
+		// After a stop, it may not have begun yet.
+		spending?.then(
+			(endSpending) => endSpending(),
+			() => {},
+		);
+	}
 }
 
 function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {

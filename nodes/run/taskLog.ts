@@ -1,5 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Order } from '../../core/orders/order';
+import type { Purchase } from '../../core/orders/order';
 import type { OrderEvents } from '../../core/orders/buyOnce';
 import { printable } from '../../core/text';
 import { sayUsed, type UsedCredits } from './hints';
@@ -63,7 +63,7 @@ export class TaskLog implements OrderEvents {
 	}
 
 	/** Logs an accepted order; the model is in brackets. */
-	accepted({ thing, item: itemIndex, model, task }: Order): void {
+	accepted({ thing, item: itemIndex, model, task }: Purchase): void {
 		const id = task?.taskId ?? '';
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
 		this.context.logger.info(
@@ -76,7 +76,7 @@ export class TaskLog implements OrderEvents {
 	}
 
 	/** Logs the words of the service about an order with an unknown outcome: its ID may be in there. */
-	unclear({ thing, item: itemIndex }: Order, said: string): void {
+	unclear({ thing, item: itemIndex }: Purchase, said: string): void {
 		this.context.logger.warn(
 			`Generation Gateway: the service may or may not have accepted this ${thing}, ${sayWhere(this.context, itemIndex)}. It answered: ${printable(said)}`,
 		);
@@ -98,7 +98,7 @@ export class TaskLog implements OrderEvents {
 	}
 
 	/** Notes a task of an earlier try: it is in the log already, but may still be running. */
-	continued({ thing, task }: Order): void {
+	continued({ thing, task }: Purchase): void {
 		if (thing === 'task' && task !== undefined) this.isRunning(task.taskId);
 	}
 
@@ -107,7 +107,7 @@ export class TaskLog implements OrderEvents {
 		this.publish();
 	}
 
-	finished({ task }: Order): void {
+	finished({ task }: Purchase): void {
 		if (task !== undefined && this.running.delete(task.taskId)) this.ended.add(task.taskId);
 	}
 

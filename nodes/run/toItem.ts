@@ -1,7 +1,6 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { codeOf, type GatewayError, type TaskReference } from '../../core/errors';
-import type { Order } from '../../core/orders/order';
-import type { Output } from '../../core/orders/product';
+import type { Order, Output } from '../../core/orders/order';
 import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';

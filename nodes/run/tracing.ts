@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
 import { isToolCall } from './agentTools';
-import type { Order } from '../../core/orders/order';
+import type { Purchase } from '../../core/orders/order';
 import { toSeconds } from './output';
 
 /** The most IDs in one attribute: n8n stores them with the execution. */
@@ -17,7 +17,7 @@ const ID = /^[\w.:/+=~-]{1,100}$/;
  *
  * @param requestsSent to the service
  */
-export function trace(context: IExecuteFunctions, orders: readonly Order[], requestsSent: number): void {
+export function trace(context: IExecuteFunctions, orders: readonly Purchase[], requestsSent: number): void {
 	// It has no span of its own: this would end up at the agent's.
 	if (isToolCall(context)) return;
 	const waitedMs = orders.reduce((longest, { task }) => Math.max(longest, task?.elapsedMs ?? 0), 0);

@@ -6,15 +6,14 @@ import { advanceAll } from '../../core/orders/engine';
 import type { OrderDraft } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { errorOf, makeOrder } from '../../core/orders/states';
+import { NEW_TASK } from '../../core/records/taskRecord';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import { sharedClock } from './support';
 
-const PENDING = { state: 'pending' as const, status: 'queued' };
-
 /** A service whose tasks never end, and what is sent to it. */
-function world(read = async () => await Promise.resolve(PENDING)) {
+function world(read = async () => await Promise.resolve(NEW_TASK)) {
 	const sent: string[] = [];
 	const clock = sharedClock();
 	const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
@@ -26,23 +25,16 @@ function world(read = async () => await Promise.resolve(PENDING)) {
 		runIndex: 0,
 		isRetry: false,
 	};
-	const reading = async () => (sent.push('read'), await read());
+	const client = {
+		createTask: async () => (sent.push('create'), await Promise.resolve({ ...NEW_TASK, id: 'task-1' })),
+		fetchTask: async () => (sent.push('read'), await read()),
+		survivalTable: () => new SurvivalTable(),
+		fileRules: { baseUrl: 'https://gateway.example' },
+		backlogMs: 0,
+	} as unknown as Ports['client'];
 	const ports: Ports = {
-		product: {
-			status: 'queued',
-			create: async ({ item }) => (sent.push('create'), await Promise.resolve({ id: `task-${item}` })),
-			read: reading,
-			target: (_, task) => ({
-				thing: 'task',
-				task,
-				fetch: reading,
-				statusOf: (record) => record as typeof PENDING,
-				toFailure: () => new GatewayError('taskFailed', 'It has failed'),
-				survivalTable: () => new SurvivalTable(),
-			}),
-			output: (_, { record }) => ({ json: { status: (record as typeof PENDING | undefined)?.status } }),
-		},
-		client: { backlogMs: 0 },
+		client,
+		deliver: async (_, { record }) => await Promise.resolve({ json: { status: record?.status } }),
 		clock,
 		ledger,
 		writeAhead: new WriteAheadLog(scope, ledger),
@@ -59,7 +51,7 @@ const planned = (more: Partial<OrderDraft> = {}) =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', request, wait: { ...wait }, then: 'poll', ...more });
 
 test.each([
-	['is read once, because its state is not known any more', async () => await Promise.resolve(PENDING), 'queued'],
+	['is read once, because its state is not known any more', async () => await Promise.resolve(NEW_TASK), 'queued'],
 	[
 		'is no error when it cannot be read, because no one waits for its end',
 		async () => await Promise.reject(new GatewayError('unavailable', 'It is not known')),
@@ -99,7 +91,7 @@ test('orders wait for a place no longer than their timeout, however often they s
 	);
 	const beganMs = clock.now();
 	for (let woken = 0; woken < 3 && orders.some(({ state }) => state === 'planned'); woken++) {
-		ports.client = { backlogMs: 0, places: account.ofRun() };
+		ports.client = { ...ports.client, places: account.ofRun() };
 		ports.sleep = new SleepCoordinator(clock, orders.filter(({ state }) => state !== 'ended').length);
 		const { wakeAtMs = 0 } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
 		await clock.run(clock.sleep(wakeAtMs - clock.now()));

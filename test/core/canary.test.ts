@@ -2,6 +2,7 @@
 import { AccountPlaces } from '../../core/account/places';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
+import type { CreateAttempt } from '../../core/http/types';
 import type { Ports } from '../../core/orders/advance';
 import { readyToHandOver } from '../../core/orders/canary';
 import { OrderLedger } from '../../core/orders/ledger';
@@ -36,27 +37,23 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 		if (refusedFiles.includes(item)) throw gatewayError('fileUnreadable', { name: 'x', words: 'x' });
 		return `https://files.example/${item}.png`;
 	};
+	const createTask = async (_: unknown, { item }: { item: number }, attempt: CreateAttempt) => {
+		if (attempt.signal?.aborted) throw stoppedError();
+		attempt.beforeSend?.();
+		sent.push(`create ${item}`);
+		await clock.sleep(tookMs);
+		const error = answers(item);
+		if (error !== undefined) throw error;
+		return { id: `task ${item}` };
+	};
 	const ports = {
-		product: {
-			status: 'queued',
-			create: async ({ item }, _, attempt) => {
-				if (attempt.signal?.aborted) throw stoppedError();
-				attempt.beforeSend?.();
-				sent.push(`create ${item}`);
-				await clock.sleep(tookMs);
-				const error = answers(item);
-				if (error !== undefined) throw error;
-				return { id: `task ${item}` };
-			},
-			output: () => ({ json: {} }),
-		},
-		client: { backlogMs: 0, places: account.ofRun() },
+		client: { createTask, backlogMs: 0, places: account.ofRun() },
 		...{ clock, ledger, writeAhead: new WriteAheadLog(scope, ledger) },
 		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
-		filesOf: ({ item }) =>
+		filesOf: ({ item }: Order) =>
 			new Map(files.includes(item) ? [['file', { read: async () => await Promise.resolve(item as never) }]] : []),
-		uploadImage: async (file) => await uploadOf(file as never),
-	} as Ports;
+		uploadImage: async (file: unknown) => await uploadOf(file as never),
+	} as unknown as Ports;
 	/** Each order as its state, or the name of its error. */
 	const ready = async (orders: Order[], options: Partial<Parameters<typeof readyToHandOver>[2]> = {}) => {
 		const given = { continueOnError: false, submitsAll: false, ...options };
@@ -69,7 +66,8 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 	return { clock, sent, ledger, ready, elapsedMs: () => clock.now() - beganMs };
 }
 
-const ofScopes = (...scopes: Array<string | undefined>) => scopes.map((scope, item) => planned(item, { scope }));
+const ofScopes = (...scopes: Array<string | undefined>) =>
+	scopes.map((scope, item) => planned(item, { scope, request: { body: { item }, hash: `hash ${item}` } }));
 const refusal = (httpStatus: 401 | 402 | 403 | 422) =>
 	({
 		401: gatewayError('keyRefused', {}, { httpStatus }),

@@ -11,10 +11,9 @@ import type { JournalRow, RunIdentity } from '../../core/journal/row';
 import { NoTableError, type JournalTable, type Look } from '../../core/journal/table';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, OrderDraft } from '../../core/orders/order';
-import type { Product } from '../../core/orders/product';
 import type { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { makeOrder } from '../../core/orders/states';
-import { buyOnce } from '../../core/orders/buyOnce';
+import { buyOnce, type Creation } from '../../core/orders/buyOnce';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { sharedClock, storeOfNames } from './support';
 
@@ -226,15 +225,14 @@ export function makeWorld({
 			throw gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000, again: {} });
 		};
 		const buy = async (order: Order, { how, signal = new AbortController().signal, timeoutMs, sleep }: Buying = {}) => {
-			const product: Product<{ id: string }, unknown> = {
+			const creation: Creation<{ id: string }> = {
 				status: 'queued',
-				create: async (each, _, attempt) => await work(each, attempt, how),
-				output: () => ({ json: {} }),
+				send: async (_, attempt) => await work(order, attempt, how),
 			};
 			if (timeoutMs !== undefined && order.wait !== undefined) order.wait.timeoutMs = timeoutMs;
 			await buyOnce(
 				order,
-				product,
+				creation,
 				{
 					...{ ledger, writeAhead: journal, clock, sleep },
 					client: timeoutMs === undefined ? {} : { places: new AccountPlaces(clock).ofRun() },

@@ -1,6 +1,6 @@
 /** The rows of the earlier tries of a run, and what a retry makes of them. */
 import { OrderLedger } from '../../core/orders/ledger';
-import type { Order } from '../../core/orders/order';
+import type { Order, Purchase } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { GAP_CODE, lastOfAttempts, readRun, replay, type Gap } from '../../core/journal/replay';
 import { nameOfRun, parseRow, type AttemptRow, type AttemptState } from '../../core/journal/row';
@@ -25,11 +25,11 @@ const order = (item: number): Order =>
 
 const emptyLedger = () => new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 
-async function tell(rows: Changes[], orders = [order(0)], ledger = emptyLedger()) {
+async function tell(rows: Changes[], orders: Purchase[] = [order(0)], ledger = emptyLedger()) {
 	const values = rows.map((each, index) => ({ id: index + 1, ...each }));
 	const run = await readRun(values, { identity: RUN, node: 'Generate' }, async () => {});
 	const { goOn, inDoubt } = await replay(run.attempts, ledger, orders, async () => {});
-	const items = (from: Map<Order, AttemptRow>) => [...from.keys()].map(({ item }) => item);
+	const items = (from: Map<Purchase, AttemptRow>) => [...from.keys()].map(({ item }) => item);
 	return { ...run, ledger, goOn: items(goOn), inDoubt: items(inDoubt), entry: ledger.find(0, 'hash') };
 }
 
@@ -191,7 +191,7 @@ test('a task whose ID was lost is an unknown outcome; a token has none that is n
 	const withoutId = row({ state: 'accepted' });
 	expect((await tell([withoutId])).entry).toMatchObject({ lost: true });
 	expect((await tell([withoutId])).entry?.taskId).toBeUndefined();
-	const token = { ...order(0), thing: 'token' as const, kind: '' as const };
+	const token: Purchase = { ...order(0), thing: 'token' };
 	const { entry, goOn } = await tell([withoutId], [token]);
 	expect(entry).toMatchObject({ taskId: '' });
 	expect(entry?.lost).toBeUndefined();

@@ -1,7 +1,6 @@
 import { orderSchema, type Order } from '../../core/orders/order';
-import { buyOnce, type BuyPorts } from '../../core/orders/buyOnce';
+import { buyOnce, type BuyPorts, type Creation } from '../../core/orders/buyOnce';
 import { OrderLedger } from '../../core/orders/ledger';
-import type { Product } from '../../core/orders/product';
 import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
@@ -166,10 +165,9 @@ export async function buyWith(
 	{ order = plannedOrder(0), clock, ...client }: { order?: Order; clock: Clock } & BuyPorts['client'],
 ): Promise<{ id: string } | undefined> {
 	const { signal } = new AbortController();
-	const product: Product<{ id: string }, unknown> = {
+	const creation: Creation<{ id: string }> = {
 		status: 'queued',
-		create: async (_order, _body, attempt) => await create(attempt),
-		output: () => ({ json: {} }),
+		send: async (_body, attempt) => await create(attempt),
 	};
 	const ports: BuyPorts = {
 		...{ clock, client, filesOf: () => new Map(), uploadImage: async () => await Promise.resolve('') },
@@ -177,7 +175,7 @@ export async function buyWith(
 		writeAhead: { beforeUploads: async () => {}, begin: async () => {}, note: () => {} },
 		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 	};
-	return await buyOnce(order, product, ports, {
+	return await buyOnce(order, creation, ports, {
 		...{ signal, heldBack: () => undefined },
 		submitting: async (send) => await send(signal, () => {}),
 		uploading: async (work) => await work(),

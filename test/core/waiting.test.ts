@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors';
 import { describe as describeError } from '../../core/errors/describe';
 import type { HttpResponse } from '../../core/http/types';
-import { generationTasks } from '../../core/orders/generationTasks';
+import { taskTarget } from '../../core/orders/advance';
 import { makeOrder } from '../../core/orders/states';
 import type { KeptWait } from '../../core/polling/planner';
 import type { PollStatus, PollTarget } from '../../core/polling/pollTarget';
@@ -106,7 +106,7 @@ describe('answers that pass', () => {
 		const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 		const order = makeOrder({ item: 0, thing: 'task', kind: 'video', then: 'poll', task });
 		const table = new SurvivalTable();
-		const outcome = await waitForTask(generationTasks(client).target!(order, task), {
+		const outcome = await waitForTask(taskTarget(order, task, client), {
 			...{ survivalTable: () => table, backlogMs: () => 0, clock, timeoutMs: 600_000 },
 			...{ startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } },
 		}).then(

@@ -1,11 +1,12 @@
 import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
-import { makeOrder } from '../../../core/orders/states';
+import { idIn, textIn } from '../../../core/records/loose';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, optionsCollection, readSubmitAgain, submitAgainOption } from '../../form/options';
-import { hashOf } from '../../run/hashOf';
+import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
+import { buying, toBuy } from '../../run/buy';
 import type { Operation } from '../../run/operation';
+import { withoutEmpty } from '../../run/output';
 import { readBody } from '../../run/readBody';
-import { groupProduct, type AboutGroup } from '../products/groupProduct';
+import { recordField } from '../outputs';
 
 const nameField: FieldSpec = {
 	displayName: 'Name',
@@ -47,17 +48,22 @@ export const createGroup: Operation = {
 		optionsCollection([additionalFieldsOption, submitAgainOption, simplifyField]),
 	],
 	describes: 'group',
-	prepare: (item) => {
-		const { body, chosen } = readBody(item, groupBody);
-		const about: AboutGroup = { simplify: item.options.simplifies, body };
-		return makeOrder({
-			item: item.index,
-			thing: 'group',
-			kind: 'private',
-			request: { body, hash: hashOf('group', chosen), ...readSubmitAgain(item.options) },
-			then: 'nothing',
-			about,
+	prepare: (item, run) => {
+		const request = readBody(item, groupBody);
+		const simplify = item.options.simplifies;
+		const { avatars } = run.client;
+		const creation = { status: 'created', send: avatars.createGroup.bind(avatars) };
+		return buying(run, toBuy(item, 'group', request), creation, ({ task, answer }) => {
+			// The service's answer counts; where it has no name, the request does.
+			const [name, description] = ['name', 'description'].map(
+				(field) => textIn(answer?.raw, field) ?? textIn(request.body, field),
+			);
+			const given = idIn(answer?.raw, 'group_id');
+			const shown = withoutEmpty({
+				group_id: String(given) === task.taskId ? given : task.taskId,
+				...{ name, description },
+			});
+			return { json: { ...shown, ...recordField(simplify, answer?.raw) } };
 		});
 	},
-	product: groupProduct,
 };

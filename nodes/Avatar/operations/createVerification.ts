@@ -1,16 +1,21 @@
-import type { INodeProperties } from 'n8n-workflow';
-import { toCallbackUrl } from '../../../core/avatars/callback';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { parseCallback, toCallbackUrl } from '../../../core/avatars/callback';
+import { rememberVerification } from '../../../core/avatars/memory';
+import { joinAnswers, type CreatedAnswer, type RememberedVerification } from '../../../core/avatars/records';
+import { gatewayError, namingTask } from '../../../core/errors';
+import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
 import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
-import { makeOrder } from '../../../core/orders/states';
+import type { Creation } from '../../../core/orders/buyOnce';
 import { asText } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
 import { docsLink } from '../../form/docsLink';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, optionsCollection, readSubmitAgain, submitAgainOption } from '../../form/options';
-import { hashOf } from '../../run/hashOf';
+import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
+import { buying, toBuy } from '../../run/buy';
 import type { Operation } from '../../run/operation';
 import { readBody } from '../../run/readBody';
-import { verificationProduct, type AboutVerification } from '../products/verificationProduct';
+import { memoryOf } from '../../run/verificationMemory';
+import { recordField, toVerificationOutput } from '../outputs';
 
 const sessionNotice: INodeProperties = {
 	displayName: `The link is valid for 120 seconds. The status completed does not mean that anybody has passed. ${docsLink('guides/avatars.md')}`,
@@ -44,6 +49,9 @@ const referenceField: INodeProperties = {
 	description: 'A code of your own for the person, which the trigger returns. Added to the callback URL as reference.',
 };
 
+/** The lifetime of the link (contract 3.3): an older session cannot be used. */
+const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
+
 /** Create: opens a session in which a real person can verify themselves (contract 4.6, steps 1 and 2). */
 export const createVerification: Operation = {
 	option: {
@@ -58,7 +66,7 @@ export const createVerification: Operation = {
 		referenceField,
 		optionsCollection([additionalFieldsOption, submitAgainOption, simplifyField]),
 	],
-	prepare: (item) => {
+	prepare: (item, run) => {
 		// Without them nobody would learn of the result, or whose it is.
 		item.assertNotLost(callbackUrlField);
 		item.assertNotLost(referenceField);
@@ -66,20 +74,33 @@ export const createVerification: Operation = {
 		const reference = item.text(referenceField);
 		// A text that is no URL is shown as it was entered.
 		const made = isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {};
-		const { body, chosen } = readBody(item, verificationBody, made);
-		const about: AboutVerification = {
-			simplify: item.options.simplifies,
-			callbackUrl: asText(body[callbackUrlField.bodyPath]),
-			reference: reference || undefined,
+		const request = readBody(item, verificationBody, made);
+		const callbackUrl = asText(request.body[callbackUrlField.bodyPath]);
+		const simplify = item.options.simplifies;
+		const { avatars } = run.client;
+		const creation: Creation<CreatedAnswer> = {
+			status: 'created',
+			send: avatars.createVerification.bind(avatars),
+			isReusable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 		};
-		return makeOrder({
-			item: item.index,
-			thing: 'verification',
-			kind: 'real',
-			request: { body, hash: hashOf('verification', chosen), ...readSubmitAgain(item.options) },
-			then: 'read',
-			about,
+		return buying(run, toBuy(item, 'verification', request), creation, async ({ task, answer }) => {
+			// The link comes with a read.
+			const session = await namingTask(task, avatars.getNewVerification(task.taskId));
+			if (session.vendorToken !== undefined) {
+				const given = reference || parseCallback(callbackUrl ?? '').reference;
+				remember(run.context, session.vendorToken, { taskId: task.taskId, reference: given, atMs: Date.now() });
+			}
+			if (session.h5Link === undefined)
+				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
+			const raw = recordField(simplify, joinAnswers(answer?.raw, session.raw));
+			const more = { verified: false, callback_url: callbackUrl, reference: reference || undefined, ...raw };
+			return { json: toVerificationOutput({ ...session, status: answer?.status ?? session.status }, more) };
 		});
 	},
-	product: verificationProduct,
 };
+
+/** Remembers a verification for a trigger in this workflow, except in a manual execution. */
+function remember(context: IExecuteFunctions, vendorToken: string, verification: RememberedVerification): void {
+	if (context.getMode() === 'manual') return;
+	rememberVerification(memoryOf(context), vendorToken, verification);
+}

@@ -1,22 +1,10 @@
-import type { AvatarKind } from '../../../core/avatars/records';
-import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
-import type { Read } from '../../run/item';
+import { existing } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import type { Run } from '../../run/run';
-import { readWait } from '../../run/waitOptions';
-import { toAssetOutput } from '../assetOutput';
-import {
-	assetIdField,
-	assetTimeoutOption,
-	avatarKindField,
-	readAssetId,
-	readWaitForActive,
-	waitForActiveField,
-} from '../fields';
-import { assetProduct, type AboutAsset } from '../products/assetProduct';
-import { recordField } from '../record';
+import { assetIdField, assetTimeoutOption, avatarKindField, readAssetId, waitForActiveField } from '../fields';
+import { recordField, toAssetOutput } from '../outputs';
+import { readAssetWait, waitUntilActive } from '../waitUntilActive';
 
 /** Get: an asset that an earlier node, or an earlier execution, has uploaded (contract 4.6 step 5, 4.7 step 3). */
 export const getAsset: Operation = {
@@ -37,30 +25,21 @@ export const getAsset: Operation = {
 	describes: 'asset',
 	prepare: (item, run) => {
 		const kind = item.givenChoice(avatarKindField);
-		const taskId = readAssetId(item);
-		const about: AboutAsset = { simplify: item.options.simplifies };
-		if (!readWaitForActive(item)) return readOnce(run, { kind, taskId, ...about });
-		return makeOrder({
-			item: item.index,
-			thing: 'asset',
-			kind,
-			task: { taskId, elapsedMs: 0 },
-			then: 'poll',
-			wait: readWait(item, assetTimeoutOption, run),
+		const assetId = readAssetId(item);
+		const simplify = item.options.simplifies;
+		const wait = readAssetWait(item, run);
+		const about = existing(item, 'asset', assetId);
+		return {
 			about,
-		});
+			run: async (controls) => {
+				if (wait !== undefined) {
+					const { record, json } = await waitUntilActive(run, controls, { about, kind, wait });
+					return { json: { ...json, ...recordField(simplify, record?.raw) } };
+				}
+				// One check. An asset that has failed is no error of it: its status says so.
+				const asset = await run.client.avatars.getAsset(kind, assetId);
+				return { json: toAssetOutput(assetId, kind, asset, recordField(simplify, asset.raw)) };
+			},
+		};
 	},
-	product: assetProduct,
 };
-
-/** One check. An asset that has failed is no error of it: its status says so. */
-function readOnce(
-	{ client }: Run,
-	{ kind, taskId, simplify }: { kind: AvatarKind; taskId: string; simplify: boolean },
-): Read {
-	const read = async () => {
-		const asset = await client.avatars.getAsset(kind, taskId);
-		return { json: toAssetOutput(taskId, kind, asset, recordField({ simplify }, asset.raw)) };
-	};
-	return { task: { taskId, elapsedMs: 0 }, read };
-}

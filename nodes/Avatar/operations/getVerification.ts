@@ -1,11 +1,11 @@
 import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
+import { existing } from '../../run/buy';
 import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
 import { verificationIdField } from '../fields';
-import { readRecordOutput } from '../record';
-import { toVerificationOutput } from '../verificationOutput';
+import { recordField, toVerificationOutput } from '../outputs';
 
 /** Get: link, vendor token and the seconds left (contract 4.6, step 2). */
 export const getVerification: Operation = {
@@ -17,13 +17,14 @@ export const getVerification: Operation = {
 	},
 	properties: [verificationIdField, optionsCollection([simplifyField])],
 	prepare: (item, { client, hints }) => {
-		const task = { taskId: item.requiredText(verificationIdField), elapsedMs: 0 };
-		const toRecord = readRecordOutput(item);
-		const read = async () => {
+		const about = existing(item, 'verification', item.requiredText(verificationIdField));
+		const { task } = about;
+		const simplify = item.options.simplifies;
+		const run = async () => {
 			const session = await namingTask(task, client.avatars.getVerification(task.taskId));
 			if (session.h5Link === undefined) hints.add(HINTS.noVerificationLink());
-			return { json: toVerificationOutput(session, toRecord(session.raw)) };
+			return { json: toVerificationOutput(session, recordField(simplify, session.raw)) };
 		};
-		return { task, read };
+		return { about, run };
 	},
 };

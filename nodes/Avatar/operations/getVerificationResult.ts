@@ -1,11 +1,19 @@
-import type { INodeProperties } from 'n8n-workflow';
-import { makeOrder } from '../../../core/orders/states';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { VerificationKeys } from '../../../core/avatars/client';
+import { recallVerification } from '../../../core/avatars/memory';
+import { verificationTarget } from '../../../core/avatars/pollTargets';
+import type { VerificationResult } from '../../../core/avatars/records';
+import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
+import { existing, waitFor } from '../../run/buy';
 import type { Operation } from '../../run/operation';
+import { withoutEmpty } from '../../run/output';
+import type { Run } from '../../run/run';
+import { memoryOf } from '../../run/verificationMemory';
 import { readWait } from '../../run/waitOptions';
 import { timeoutOf, verificationIdField } from '../fields';
-import { verificationResultProduct, type AboutVerificationResult } from '../products/verificationResultProduct';
+import { recordField } from '../outputs';
 
 const vendorTokenField: INodeProperties = {
 	displayName: 'Vendor Token',
@@ -56,20 +64,55 @@ export const getVerificationResult: Operation = {
 	prepare: (item, run) => {
 		item.given(waitField);
 		const waits = item.flag(waitField);
-		const about: AboutVerificationResult = {
-			simplify: item.options.simplifies,
-			vendorToken: item.requiredText(vendorTokenField),
-			resultCode: item.text(resultCodeField) || undefined,
-		};
-		return makeOrder({
-			item: item.index,
-			thing: 'verification',
-			kind: 'real',
-			task: { taskId: item.requiredText(verificationIdField), elapsedMs: 0 },
-			then: waits ? 'poll' : 'read',
-			wait: waits ? readWait(item, timeoutOption, run) : undefined,
+		const simplify = item.options.simplifies;
+		const vendorToken = item.requiredText(vendorTokenField);
+		const resultCode = item.text(resultCodeField) || undefined;
+		const about = existing(item, 'verification', item.requiredText(verificationIdField));
+		const { task } = about;
+		const keys: VerificationKeys = { taskId: task.taskId, vendorToken, resultCode };
+		const wait = waits ? readWait(item, timeoutOption, run) : undefined;
+		const { client } = run;
+		return {
 			about,
-		});
+			run: async (controls) => {
+				let result: VerificationResult | undefined;
+				if (wait === undefined) result = await namingTask(task, client.avatars.getVerificationResult(keys));
+				else {
+					const createdAtMs = whenOpened(run, keys);
+					const fetch = async () => await client.avatars.fetchVerificationResult(keys);
+					const target = verificationTarget(task, fetch, createdAtMs);
+					const survivalTable = client.survivalTable('verification');
+					({ record: result } = await waitFor(run, controls, { about, target, wait, survivalTable, createdAtMs }));
+				}
+				return { json: toResultOutput(keys, result, recordField(simplify, result?.raw)) };
+			},
+		};
 	},
-	product: verificationResultProduct,
 };
+
+/** The time of the link, where this workflow has made it. Otherwise only the task ID is known. */
+function whenOpened({ context }: Run, { taskId, vendorToken }: VerificationKeys): number | undefined {
+	const known = recallVerification(memoryOf(context), vendorToken, Date.now());
+	return known?.taskId === taskId ? known.atMs : undefined;
+}
+
+/** The result when no poll got an answer. */
+const NOT_SEEN: VerificationResult = { verified: false, refusal: {}, raw: {} };
+
+/** The outcome as an output item. */
+function toResultOutput(
+	{ taskId, vendorToken, resultCode }: VerificationKeys,
+	result: VerificationResult = NOT_SEEN,
+	more: IDataObject = {},
+): IDataObject {
+	return withoutEmpty({
+		verified: result.verified,
+		group_id: result.groupId,
+		verify_status: result.verifyStatus,
+		task_id: taskId,
+		result_code: (result.resultCode ?? resultCode) as IDataObject[string],
+		vendor_token: vendorToken,
+		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),
+		...more,
+	});
+}

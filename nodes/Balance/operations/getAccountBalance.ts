@@ -55,7 +55,7 @@ export const getAccountBalance: Operation = {
 			const { json, binary } = item.input;
 			return binary === undefined ? { json } : { json, binary };
 		};
-		return guard === undefined ? { read } : { read, passedOn: item.input };
+		return guard === undefined ? { run: read } : { run: read, passedOn: item.input };
 	},
 };
 

@@ -13,7 +13,7 @@ export const getApiKeyBalance: Operation = {
 	},
 	properties: [],
 	prepare: (_, run) => ({
-		read: async () => ({
+		run: async () => ({
 			json: withoutEmpty(
 				toKeyBalance(
 					toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),

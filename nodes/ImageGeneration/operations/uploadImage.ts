@@ -34,6 +34,6 @@ export const uploadImage: Operation = {
 			};
 			return { json: await uploading(upload) };
 		};
-		return { read };
+		return { run: read };
 	},
 };

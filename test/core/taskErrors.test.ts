@@ -3,7 +3,7 @@ import { codeOf } from '../../core/errors';
 import { describe as explainIn } from '../../core/errors/describe';
 import { retryOf } from '../../core/orders/states';
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
-import { failedTask, missingResult } from '../../core/orders/generationTasks';
+import { failedTask, missingResult } from '../../core/orders/taskErrors';
 import { manyFields } from './support';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
