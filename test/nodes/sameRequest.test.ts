@@ -3,8 +3,8 @@
  * nothing is bought twice. A form has its hash in every release, whatever defaults a release adds or changes.
  */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { AvatarClient } from '../../core/avatars/client';
 import { toBodySpec, type BodySpec, type FieldSpec } from '../../core/models/spec';
-import type { Order } from '../../core/orders/order';
 import { createGroup, groupBody } from '../../nodes/Avatar/operations/createGroup';
 import { createVerification, verificationBody } from '../../nodes/Avatar/operations/createVerification';
 import { uploadAsset } from '../../nodes/Avatar/operations/uploadAsset';
@@ -12,6 +12,7 @@ import { assetTypeField } from '../../nodes/Avatar/uploadForm';
 import { generate } from '../../nodes/generation/generate';
 import { image, video } from '../../nodes/generation/media';
 import { hashOf } from '../../nodes/run/hashOf';
+import { isOrder } from '../../nodes/run/item';
 import { hashOfKey } from '../../nodes/run/openJournal';
 import { operationProperties, type Operation } from '../../nodes/run/operation';
 import type { Run } from '../../nodes/run/run';
@@ -102,11 +103,18 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 	const run = {
 		...{ waiting: 'dontWait', hints: new Set(), notSent: new Map(), files: new Map() },
 		fileHash: async (_id: string, read: () => Promise<string>) => await read(),
-		context: { getMode: () => 'manual', getExecutionId: () => '1' },
-		...{ ledger: { find: () => undefined }, options: { concurrency: 1, pollPlan: { kind: 'automatic' } } },
+		...{
+			context: { getMode: () => 'manual', getExecutionId: () => '1' },
+			client: { avatars: new AvatarClient({} as never) },
+		},
+		...{
+			ledger: { find: () => undefined, scope: { store: {}, runIndex: 0 } },
+			options: { concurrency: 1, pollPlan: { kind: 'automatic' } },
+		},
 	} as unknown as Run;
-	const order = (await built.prepare(itemOf(node, { operation: value, ...parameters, ...more }, input), run)) as Order;
-	return { hash: order.request?.hash, body: JSON.stringify(order.request?.body) };
+	const work = await built.prepare(itemOf(node, { operation: value, ...parameters, ...more }, input), run);
+	const { request } = (isOrder(work) ? work : work.about) ?? {};
+	return { hash: request?.hash, body: JSON.stringify(request?.body) };
 }
 
 /** In a release in which the form has one more field. */

@@ -150,7 +150,7 @@ const played = [
 	},
 	{
 		promise: 'a task that has failed is forgotten, so that a try can create another one',
-		file: 'core/orders/advance.ts',
+		file: 'core/orders/buyThing.ts',
 		find: 'ledger.forget(order.item);',
 		becomes: '{}',
 	},
@@ -435,7 +435,7 @@ const played = [
 	},
 	{
 		promise: 'declined content is not bought again',
-		file: 'core/orders/generationTasks.ts',
+		file: 'core/orders/taskErrors.ts',
 		find: "if (reason === 'contentDeclined')",
 		becomes: "if (reason === 'contentDeclined' && false)",
 	},
@@ -465,13 +465,13 @@ const played = [
 	},
 	{
 		promise: 'a record with the ID of the service behind is about the task',
-		file: 'core/orders/generationTasks.ts',
+		file: 'core/orders/advance.ts',
 		find: 'wait.otherIds = otherIdsOf(judged, task);',
 		becomes: 'wait.otherIds = [];',
 	},
 	{
 		promise: 'the ID of the service behind is known in a retry',
-		file: 'core/orders/advance.ts',
+		file: 'core/orders/buyThing.ts',
 		find: 'if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);',
 		becomes: '',
 	},

@@ -244,7 +244,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'a verification whose link has expired is not reused by a retry',
-		file: 'nodes/Avatar/products/verificationProduct.ts',
+		file: 'nodes/Avatar/operations/createVerification.ts',
 		find: 'Date.now() - acceptedAtMs < LINK_LIFETIME_MS',
 		becomes: 'Date.now() >= acceptedAtMs',
 		noticedBy: 'test/nodes/avatar.test.ts',
