@@ -145,8 +145,11 @@ async function workOn(
 			findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
 			onPrepared: async (purchases) => {
 				progress.orders = purchases;
-				if (purchases.length > 0) await (spending = noteSpending(context, Symbol('run'), run.credits));
-				if (purchases.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
+				const buys = purchases.some(({ state }) => state === 'planned');
+				// The service may book a task only when it has finished.
+				const spends = buys || purchases.some(({ thing }) => thing === 'task');
+				if (spends) await (spending = noteSpending(context, Symbol('run'), run.credits));
+				if (buys) await readCreditsBefore(run);
 			},
 		}).finally(() => {
 			end.abort();
