@@ -33,7 +33,7 @@ export function existing(item: Item, thing: Purchase['thing'], taskId: string): 
 }
 
 /** A thing that exists by now. */
-export interface Created<Answer> {
+interface Existing<Answer> {
 	/** Its ID is empty for a token. */
 	task: TaskReference;
 	/** Absent where an earlier try has created it. */
@@ -50,7 +50,7 @@ export function buying<Answer extends { id: string }>(
 	run: Run,
 	thing: Purchase,
 	creation: Creation<Answer>,
-	show: (created: Created<Answer>) => JobOutput | Promise<JobOutput>,
+	show: (existing: Existing<Answer>) => JobOutput | Promise<JobOutput>,
 ): DirectWork {
 	return {
 		about: thing,
@@ -63,7 +63,7 @@ export function buying<Answer extends { id: string }>(
 }
 
 /** A wait for a thing that is no task: it ends with the execution. */
-export interface Waiting<Rec> {
+interface WaitFor<Rec> {
 	about: Purchase;
 	target: PollTarget<Rec>;
 	wait: OrderWait;
@@ -76,7 +76,7 @@ export interface Waiting<Rec> {
 export async function waitFor<Rec>(
 	{ client, progress }: Run,
 	{ signal }: JobControls,
-	{ about, target, wait, survivalTable, createdAtMs }: Waiting<Rec>,
+	{ about, target, wait, survivalTable, createdAtMs }: WaitFor<Rec>,
 ): Promise<Waited<Rec>> {
 	return await waitForTask(target, {
 		...wait,
