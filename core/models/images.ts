@@ -1,9 +1,6 @@
-import { gatewayError, type GatewayError } from '../errors';
-import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../json';
-import { show } from '../text';
-import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
-import { checkList, notAllowed, takerOf } from './describe';
-import { ROLES, type FieldSpec, type BodySpec, type ValueSource } from './spec';
+import { getPath, isPlainObject, isUnset, type JsonObject } from '../json';
+import type { FieldSpec } from './spec';
+import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH } from './words';
 
 /** A file to upload to the service (contract 4.8). */
 export interface ImageFile {
@@ -71,57 +68,30 @@ export function imageLabel({ displayName, options }: FieldSpec, index: number): 
 }
 
 /**
- * Checks a list of images: public URLs, pending uploads, and asset references where the model takes them or where
- * Additional Fields give the list, because the contract does not show which field carries them (4.4.5).
+ * Names under which gateways of this kind take images. Additional Fields may use one that the model's form does not
+ * have: the contract does not show, for example, which field carries an asset (4.4.5).
  */
-export function checkImages(
-	spec: BodySpec,
-	field: FieldSpec,
-	value: unknown,
-	source: ValueSource,
-): GatewayError | undefined {
-	const images = asArray(value);
-	const takesAssets = source === 'json' || spec.acceptsAssets === true;
-	const index = images.findIndex(
-		(image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))),
-	);
-	if (index === -1) return undefined;
-	const image = images[index];
-	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
-	if (isUnset(image)) return gatewayError('imageEmpty', { label });
-	if (isAssetReference(image))
-		return gatewayError('assetNotAccepted', { label, value: show(image), model: takerOf(spec) });
-	if (isAssetLike(image)) return gatewayError('notAnAssetReference', { label, value: show(image) });
-	return isFileContent(image)
-		? gatewayError('imageIsFile', { label })
-		: gatewayError('imageNotAUrl', { label, value: show(image) });
+export const IMAGE_NAMES = [IMAGE_URLS_PATH, IMAGE_ROLES_PATH, 'reference_images', 'images', 'image_url', 'image'];
+
+/** All images of the body, under whatever name. */
+export function imagesOf(body: JsonObject): unknown[] {
+	return IMAGE_NAMES.flatMap((name) => imagesAt(body, name));
 }
 
-export function checkRoles(
-	spec: BodySpec,
-	field: FieldSpec,
-	value: unknown,
-	source: ValueSource,
-): GatewayError | undefined {
-	if (value === undefined) return undefined;
-	const noList = checkList(spec, field, value);
-	if (noList) return noList;
-	const noObject = asArray(value).find((entry) => !isPlainObject(entry));
-	if (noObject !== undefined) return notAllowed(spec, field, noObject, 'objects with url and role');
-	const entries = asArray(value).map((entry, index) => ({
-		label: imageLabel(field, index),
-		url: getPath(entry, 'url'),
-		role: getPath(entry, 'role'),
-	}));
-	const without = entries.find(({ role }) => isUnset(role));
-	if (without) return gatewayError('roleMissing', { label: without.label });
-	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong)
-		return gatewayError('roleNotSupported', { label: wrong.label, value: show(wrong.role), model: takerOf(spec) });
-	return checkImages(
-		spec,
-		field,
-		entries.map(({ url }) => url),
-		source,
-	);
+/** The images under a name: an address, as it is or with its role, or a list with one in each entry. */
+export function imagesAt(body: JsonObject, name: string): unknown[] {
+	const value = getPath(body, name);
+	const isOne = typeof value === 'string' || !isUnset(getPath(value, 'url'));
+	const images: unknown[] = Array.isArray(value) ? value : isOne ? [value] : [];
+	return images.map((image) => getPath(image, 'url') ?? image).filter((image) => !isUnset(image));
+}
+
+/**
+ * True when a prompt names an image that is not there. Only for a hint: the contract does not say that it is refused,
+ * and other texts can look like such a name.
+ */
+export function namesMissingImage(body: JsonObject): boolean {
+	const count = imagesOf(body).length;
+	const named = [...String(body.prompt).matchAll(/<<<image_(-?\d+)>>>/g)].map((match) => Number(match[1]));
+	return named.some((number) => number < 1 || number > count);
 }

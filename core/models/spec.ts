@@ -1,4 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
+import type { GatewayError } from '../errors';
+import type { JsonObject } from '../json';
 
 /**
  * A model is data, written once: the form, the validation, the request body and the table in the README all
@@ -8,14 +10,6 @@ import type { INodeProperties } from 'n8n-workflow';
 export interface FieldSpec extends INodeProperties {
 	/** The path of the value in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
 	bodyPath: string;
-	/** The body's values of the form's choices, where they differ. */
-	bodyValues?: Record<string, string | number | boolean>;
-	/** A number is multiplied by it on its way into the body. */
-	scale?: number;
-	/** The choice field that gives the unit of the value, and what each unit changes. */
-	units?: { field: string; of: Record<string, Pick<FieldSpec, 'scale'>> };
-	/** Sent next to its value, which has no effect without it. */
-	sentAlong?: Record<string, unknown>;
 	/** The conversion of the form's value to the body's; absent: none. */
 	shape?: FieldShape;
 	/** The choice that means "not used": it is not sent. */
@@ -29,17 +23,8 @@ export interface FieldSpec extends INodeProperties {
 	integer?: boolean;
 	/** The most characters. */
 	maxLength?: number;
-	/** A text that must be a public http(s) URL, or any address that a browser can open. */
-	format?: 'url' | 'address';
-	/** Reasons of their own for a value that breaks one of the keys. */
-	reasons?: {
-		type?: 'amountNotANumber' | 'notUnixSeconds';
-		integer?: 'amountNotWhole';
-		maxLength?: 'tokenNameTooLong';
-		format?: 'sourceNotAUrl' | 'callbackNotAUrl';
-		/** The file itself in the place of its URL. */
-		file?: 'sourceIsFile';
-	};
+	/** A text that must be a public http(s) URL. */
+	format?: 'url';
 	/** More from the contract, for the documentation. */
 	docNote?: string;
 	/**
@@ -47,18 +32,15 @@ export interface FieldSpec extends INodeProperties {
 	 * type, `all` of any type.
 	 */
 	extraValues?: 'values' | 'all';
-	/** True: Additional Fields cannot remove it, as if it were required. False: they can, although the form requires it. */
-	alwaysSent?: boolean;
+	/** Additional Fields cannot remove it, as if it were required. */
+	alwaysSent?: true;
+	/** A choice made where the form does not show it is sent, too: a rule then says that it does not go with the others. */
+	sentHidden?: true;
 }
 
 /** The keys of a field that are not n8n's. */
 export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
 	'bodyPath',
-	'bodyValues',
-	'scale',
-	'units',
-	'sentAlong',
-	'reasons',
 	'shape',
 	'notSent',
 	'min',
@@ -69,6 +51,7 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'docNote',
 	'extraValues',
 	'alwaysSent',
+	'sentHidden',
 ]);
 
 /**
@@ -77,32 +60,19 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
  * - `urls`: a list of URLs
  * - `number`: a text field that may be empty, as n8n's number field may not
  * - `object`: any JSON object
- * - `name`: a text without the spaces around it
- * - `names`: a list of names; separated by commas in the body, together with those of other fields
- * - `unixSeconds`: a date
  */
-export type FieldShape =
-	| 'images'
-	| 'imagesWithRoles'
-	| 'urls'
-	| 'number'
-	| 'object'
-	| 'name'
-	| 'names'
-	| 'id'
-	| 'unixSeconds';
+export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object';
 
-/** The request body of something that is bought. */
-export interface BodySpec {
-	/** The model that the body is for, if any: messages name it, and the body begins with it. */
-	id?: string;
+export interface ModelSpec {
+	/** The model identifier exactly as the contract writes it. */
+	id: string;
+	/** One line for the dropdown. */
+	summary: string;
 	/**
 	 * Always in the form. Every default shown is sent, but for sound that is off; where the contract shows none, the default is empty and nothing is.
 	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
 	 */
 	fields: FieldSpec[];
-	/** Fields in the Options, sent only when added. */
-	optionalFields?: FieldSpec[];
 	/** Fields of the contract that the form does not show: checked where Additional Fields give them. */
 	otherFields?: FieldSpec[];
 	/** Sent with every request; only Additional Fields can change them. */
@@ -112,105 +82,42 @@ export interface BodySpec {
 	 * each whose images are not called public http(s) URLs.
 	 */
 	acceptsAssets?: boolean;
-	/** Choices of the form that other fields depend on, and that are not sent themselves. */
-	choices?: INodeProperties[];
+	/** True: `<<<image_N>>>` in the prompt names an image; one that is not there is worth a hint. */
+	namesImages?: boolean;
 	rules: Rule[];
 }
 
-export interface ModelSpec extends BodySpec {
-	/** The model identifier exactly as the contract writes it. */
-	id: string;
-	/** One line for the dropdown. */
-	summary: string;
-}
-
-/** A fixed choice of rule kinds. Paths are those of the request body; the rules see the body that is sent. */
-export type Rule =
-	/** At most one of these is present. A `false` counts as absent, and is not sent next to another. */
-	| { kind: 'atMostOne'; of: string[]; advice: string }
-	| { kind: 'exactlyOne'; of: string[]; advice: string }
-	/** `inForm`: the contract does not close it, so Additional Fields may give more. */
-	| { kind: 'maxItems'; of: string; max: number; when?: Condition; inForm?: true; advice: string }
-	/** Some images in the one list, some in the other. */
-	| { kind: 'rolesForAllOrNone'; without: string; with: string; advice: string }
-	/** More are allowed; the service uses the first ones, so only those are sent. */
-	| { kind: 'usesFirst'; of: string; count: number; advice: string }
-	/** A text that may be empty only next to another. */
-	| { kind: 'neededWithout'; of: string; other: string; advice: string }
-	/** Each role at most once. */
-	| { kind: 'uniqueRoles'; of: string; advice: string }
-	/** The contract has the field for other models only. Off is what the model does anyway. */
-	| { kind: 'absent'; of: string; label: string; advice: string }
-	/** `<<<image_N>>>` in the prompt names an image; one that is not there is worth a hint. */
-	| { kind: 'imageReferences'; prompt: string };
-
-export interface Condition {
-	path: string;
-	is: unknown;
-}
-
-/** The value of the model dropdown that opens Other Model (by ID). */
-export const CUSTOM_MODEL = 'custom';
-export const CUSTOM_MODEL_LABEL = 'Other Model (by ID)';
-
-export const ROLES = ['first_frame', 'last_frame'] as const;
-
-/** The labels of the roles in the form. */
-export const ROLE_LABELS: Record<string, string> = {
-	first_frame: 'First Frame',
-	last_frame: 'Last Frame',
-} satisfies Record<(typeof ROLES)[number], string>;
-
-/** The origin of a value: a field of the form, or Additional Fields, which may give more than the form has. */
-export type ValueSource = 'form' | 'json';
-
-export const IMAGE_URLS_PATH = 'image_urls';
-export const IMAGE_ROLES_PATH = 'image_with_roles';
-
-/** The fields of the form. */
-export function allFields({ fields, optionalFields = [] }: BodySpec): FieldSpec[] {
-	return [...fields, ...optionalFields];
-}
-
 /**
- * The body that a form describes: each of its fields with a `bodyPath` is sent, those of the Options only when added.
- *
- * @param more what the form does not say
+ * A rule between fields: a small function beside the model. It sees the body that is sent, and what Additional Fields gave of it, which
+ * may be more than the form has where the contract does not close it.
  */
-export function toBodySpec(
-	form: Array<INodeProperties | FieldSpec>,
-	options: INodeProperties[] = [],
-	more: Partial<Pick<BodySpec, 'constants' | 'otherFields'>> = {},
-): BodySpec {
-	return {
-		fields: form.filter(isSent),
-		choices: form.filter((field) => field.type === 'options' && !isSent(field)),
-		optionalFields: options.filter(isSent),
-		rules: [],
-		...more,
-	};
+export interface Rule {
+	/** For the documentation, and the way to continue in the error. */
+	advice: string;
+	/** The error of a body that breaks the rule. */
+	refuse?: (body: JsonObject, additionalFields: JsonObject) => GatewayError | undefined;
+	/** The body without what the service would not use. */
+	shorten?: (body: JsonObject, additionalFields: JsonObject) => JsonObject;
 }
-
-const isSent = (field: INodeProperties): field is FieldSpec => 'bodyPath' in field;
 
 /**
  * True when the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for plain
  * lists of values, which is all that models use.
  */
-export function isVisible(field: INodeProperties, valueOf: (parameter: string) => unknown): boolean {
-	const { show = {}, hide = {} } = field.displayOptions ?? {};
-	const isMet = ([name, values]: [string, unknown]) =>
-		Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')));
-	return Object.entries(show).every(isMet) && !Object.entries(hide).some(isMet);
+export function isVisible({ displayOptions }: INodeProperties, valueOf: (parameter: string) => unknown): boolean {
+	return Object.entries(displayOptions?.show ?? {}).every(
+		([name, values]) => Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')) as string),
+	);
 }
 
 /** True when its value is a number, also in a text field. */
 export function isNumeric({ type, shape }: FieldSpec): boolean {
-	return type === 'number' || shape === 'number' || shape === 'unixSeconds';
+	return type === 'number' || shape === 'number';
 }
 
-/** The values that an option field allows in the form, or undefined for a field of any other type. */
-export function allowedValues(field: FieldSpec): Array<string | number | boolean> | undefined {
-	if (field.type !== 'options' || !field.options) return undefined;
-	return field.options.flatMap((option) => ('value' in option ? [option.value] : []));
+/** The values that a field allows in the form, or undefined where it is no choice. */
+export function allowedValues({ type, options }: FieldSpec): Array<string | number | boolean> | undefined {
+	if (type === 'boolean') return [true, false];
+	if (type !== 'options' || !options) return undefined;
+	return options.flatMap((option) => ('value' in option ? [option.value] : []));
 }

@@ -1,33 +1,29 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
-import { gatewayError } from '../../core/errors';
+import { gatewayError, type GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
+import { throwAll } from '../../core/models/body';
+import { isExpression } from '../../core/models/form';
 import type { PendingUpload } from '../../core/models/images';
-import { isExpression } from '../../core/models/markRequired';
-import { toBodySpec, type FieldSpec } from '../../core/models/spec';
-import { toProperty } from '../../core/models/toProperties';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
-import { isHttpUrl } from '../../core/urls';
+import { either, show } from '../../core/text';
+import { isFileContent, isHttpUrl } from '../../core/urls';
 import type { ChoiceField } from '../form/fieldReader';
 import { hiddenInTools } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { binaryFieldsOf, readBinaryImage } from '../generation/binaryImage';
+import { isOfForm, toRequest, type FormRequest } from '../run/formRequest';
 import type { Item } from '../run/item';
-import { readBody, type FormRequest } from '../run/readBody';
 
 /** The contract does not show its name in the body (4.6 step 4, 4.7 step 2). */
-export const groupIdField: FieldSpec = {
+export const groupIdField: INodeProperties = {
 	displayName: 'Group ID',
 	name: 'groupId',
 	type: 'string',
 	required: true,
 	default: '',
-	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.group_id }}',
 	description: 'The group_id that Group → Create or a passed verification returned',
-	bodyPath: 'group_id',
-	shape: 'id',
-	alwaysSent: false,
 };
 
 /** An agent gets no files: it gives a URL. */
@@ -51,7 +47,7 @@ export const sourceField: ChoiceField<'url' | 'binary'> = {
 /** Said as "hide otherwise": in a tool there is no Source. */
 const whenUrl = { hide: { source: ['binary'] } };
 
-export const assetTypeField: FieldSpec & ChoiceField<string> = {
+export const assetTypeField: ChoiceField<string> = {
 	displayName: 'Asset Type',
 	name: 'assetType',
 	type: 'options',
@@ -63,24 +59,19 @@ export const assetTypeField: FieldSpec & ChoiceField<string> = {
 	default: 'image',
 	description: 'Type of the file at the source URL',
 	displayOptions: whenUrl,
-	bodyPath: 'asset_type',
 };
 
 /** Of a real avatar, whose upload may have its source in another field: Additional Fields give that. */
-const realSourceUrlField: FieldSpec = {
+const realSourceUrlField: INodeProperties = {
 	displayName: 'Source URL',
 	name: 'sourceUrl',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. https://example.com/face.png',
 	description: 'A public URL of the file',
-	bodyPath: 'source_url',
-	shape: 'name',
-	format: 'url',
-	reasons: { format: 'sourceNotAUrl', file: 'sourceIsFile' },
 };
 
-const sourceUrlField: FieldSpec = { ...realSourceUrlField, required: true };
+const sourceUrlField: INodeProperties = { ...realSourceUrlField, required: true };
 
 const notPrivate = { avatarKind: ['real', isExpression] };
 
@@ -90,11 +81,11 @@ const notPrivate = { avatarKind: ['real', isExpression] };
  */
 export const sourceUrlFields: INodeProperties[] = [
 	{
-		...toProperty(sourceUrlField),
+		...sourceUrlField,
 		displayOptions: { hide: { ...notPrivate, source: [...whenUrl.hide.source, isExpression] } },
 	},
-	{ ...toProperty(realSourceUrlField), displayOptions: { show: { avatarKind: ['real'] }, ...whenUrl } },
-	{ ...toProperty(realSourceUrlField), displayOptions: { show: { source: [isExpression] }, hide: notPrivate } },
+	{ ...realSourceUrlField, displayOptions: { show: { avatarKind: ['real'] }, ...whenUrl } },
+	{ ...realSourceUrlField, displayOptions: { show: { source: [isExpression] }, hide: notPrivate } },
 ];
 
 export const binaryField: INodeProperties = {
@@ -107,9 +98,6 @@ export const binaryField: INodeProperties = {
 	hint: 'The name of the input field containing the image to upload, or an expression that returns a file from another node',
 	displayOptions: { ...hiddenInTools, show: { source: ['binary'] } },
 };
-
-/** A file in the place of the URL is checked when it is read; its type is known, and no choice. */
-const imageTypeField: FieldSpec = { ...assetTypeField, default: 'image', displayOptions: undefined };
 
 /** The request of an upload, checked, with the image in it that is still to be uploaded, if there is one. */
 export interface UploadRequest extends FormRequest {
@@ -124,20 +112,19 @@ export function readUpload(item: Item, kind: AvatarKind): UploadRequest {
 	return item.givenChoice(sourceField) === 'binary' ? readFromFile(item, kind) : readFromUrl(item, kind);
 }
 
-/** The fields of the body that the service may not take of a real avatar. */
-const openFor = (kind: AvatarKind): Partial<FieldSpec> =>
-	kind === 'private' ? { alwaysSent: true } : { alwaysSent: false, extraValues: 'all' };
-
 function readFromUrl(item: Item, kind: AvatarKind): FormRequest {
 	checkIsNoFile(item);
-	item.givenChoice(assetTypeField);
-	const open = openFor(kind);
+	const type = item.givenChoice(assetTypeField);
 	const hasMore = Object.keys(item.options.json(additionalFieldsOption)).length > 0;
-	const required = kind === 'private' || !hasMore;
-	return readBody(
-		item,
-		toBodySpec([groupIdField, { ...assetTypeField, ...open }, { ...sourceUrlField, ...open, required }]),
-	);
+	const groupId = readGroupId(item);
+	const isNeeded = kind === 'private' || !hasMore;
+	const request = toRequest(item, {
+		group_id: { value: groupId },
+		asset_type: { value: type, default: assetTypeField.default },
+		source_url: { value: isNeeded ? item.requiredText(sourceUrlField) : item.text(sourceUrlField) },
+	});
+	throwAll([checkGroupId(request), checkType(request, kind), checkSource(request, kind)]);
+	return request;
 }
 
 function checkIsNoFile(item: Item): void {
@@ -149,12 +136,53 @@ function checkIsNoFile(item: Item): void {
 /** The form does not show the asset type of a file: the node uploads images only. */
 function readFromFile(item: Item, kind: AvatarKind): Required<UploadRequest> {
 	const given = item.given(binaryField);
-	const { bodyPath } = sourceUrlField;
-	if (bodyPath in item.options.json(additionalFieldsOption))
-		throw gatewayError('fileNotInRequest', { label: binaryField.displayName, field: bodyPath });
+	if ('source_url' in item.options.json(additionalFieldsOption))
+		throw gatewayError('fileNotInRequest', { label: binaryField.displayName, field: 'source_url' });
 	const image = readBinaryImage(item, given);
-	const spec = toBodySpec([groupIdField, { ...imageTypeField, ...openFor(kind) }]);
-	const { body, chosen } = readBody(item, spec, { [assetTypeField.name]: imageTypeField.default });
-	const withImage = (of: JsonObject) => ({ ...of, [bodyPath]: image });
-	return { body: withImage(body), chosen: { ...chosen, form: withImage(chosen.form) }, image };
+	// A file in the place of the URL is checked when it is read; its type is known, and no choice.
+	const type = { value: 'image', default: 'image' };
+	const request = toRequest(item, { group_id: { value: readGroupId(item) }, asset_type: type });
+	throwAll([checkGroupId(request), checkType(request, kind)]);
+	const withImage = (of: JsonObject) => ({ ...of, source_url: image });
+	const { body, chosen } = request;
+	return { ...request, body: withImage(body), chosen: { ...chosen, form: withImage(chosen.form) }, image };
+}
+
+/** The service has given a number: it gets one. */
+function readGroupId(item: Item): string | number {
+	const id = item.value(groupIdField);
+	return typeof id === 'number' ? id : item.requiredText(groupIdField);
+}
+
+/** Additional Fields can leave it out, or give another one. */
+function checkGroupId({ body: { group_id: id } }: FormRequest): GatewayError | undefined {
+	const { displayName: label } = groupIdField;
+	if (id === undefined || Number.isSafeInteger(id)) return undefined;
+	if (typeof id !== 'string') return gatewayError('notText', { label, value: show(id) });
+	if (id.trim() === '') return gatewayError('fieldEmpty', { label });
+	const { length } = [...id];
+	return length > MAX_ID_LENGTH ? gatewayError('textTooLong', { label, length, max: MAX_ID_LENGTH }) : undefined;
+}
+
+/** True for what the service may not take of a real avatar: Additional Fields can leave it out, or give any other value. */
+const isOpen = (request: FormRequest, kind: AvatarKind, name: string) =>
+	kind === 'real' && (request.body[name] === undefined || !isOfForm(request, name));
+
+function checkType(request: FormRequest, kind: AvatarKind): GatewayError | undefined {
+	const { asset_type: type = '' } = request.body;
+	const { displayName: label, options } = assetTypeField;
+	const allowed = options.map(({ value }) => value);
+	if (isOpen(request, kind, 'asset_type') || allowed.some((value) => value === type)) return undefined;
+	if (type === '') return gatewayError('fieldEmpty', { label });
+	return gatewayError('notAChoice', { label, value: show(type), allowed: either(allowed) });
+}
+
+function checkSource(request: FormRequest, kind: AvatarKind): GatewayError | undefined {
+	const { source_url: url = '' } = request.body;
+	const { displayName: label } = sourceUrlField;
+	if (isOpen(request, kind, 'source_url') || isHttpUrl(url)) return undefined;
+	if (typeof url === 'string' && url.trim() === '') return gatewayError('fieldEmpty', { label });
+	return isFileContent(url)
+		? gatewayError('sourceIsFile', { label })
+		: gatewayError('sourceNotAUrl', { label, value: show(url) });
 }

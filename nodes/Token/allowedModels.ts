@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
-import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL, type FieldSpec } from '../../core/models/spec';
-import { otherShape } from '../../core/models/toProperties';
+import { otherShape } from '../../core/models/form';
+import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../../core/models/words';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { show } from '../../core/text';
 import { assertNoTemplate, holdsExpression } from '../form/fieldReader';
@@ -11,7 +11,7 @@ import type { Item } from '../run/item';
 
 const knownModels = [...imageModels, ...videoModels].map(({ id }) => id).sort((a, b) => a.localeCompare(b));
 
-export const allowedModelsField: FieldSpec = {
+export const allowedModelsField: INodeProperties = {
 	displayName: 'Allowed Models',
 	name: 'allowedModels',
 	type: 'fixedCollection',
@@ -46,9 +46,6 @@ export const allowedModelsField: FieldSpec = {
 			],
 		},
 	],
-	bodyPath: 'model_limits',
-	shape: 'names',
-	sentAlong: { model_limits_enabled: true },
 };
 
 const { displayName: LABEL, name: NAME } = allowedModelsField;

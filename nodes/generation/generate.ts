@@ -1,15 +1,19 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
+import { markRequired, toModelOptions, toProperties } from '../../core/models/form';
 import { pendingUploads, withReferences, type PendingUpload } from '../../core/models/images';
-import { allFields, CUSTOM_MODEL, type ModelSpec } from '../../core/models/spec';
+import type { ModelSpec } from '../../core/models/spec';
+import { CUSTOM_MODEL } from '../../core/models/words';
 import type { Order } from '../../core/orders/order';
 import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { promptField } from '../models/commonFields';
+import * as fields from '../form/fields';
 import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
+import * as options from '../form/options';
 import { purchaseKeyOption, readSubmitAgain } from '../form/options';
 import { hashOf } from '../run/hashOf';
 import { identifyByContent } from './binaryImage';
@@ -20,7 +24,6 @@ import { hashOfKeyHere } from '../run/openJournal';
 import { isInN8nAgents } from '../run/whereItRuns';
 import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
 import { deliverTask, readResultOptions } from './deliverTask';
-import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
 
@@ -47,6 +50,42 @@ export function generate(media: Media): Operation {
 		promptOf: promptInForm,
 		deliver: deliverTask,
 	};
+}
+
+const whenCustom = { show: { model: [CUSTOM_MODEL] } };
+const customModelFields = ({ otherModel }: Media): INodeProperties[] => [
+	...markRequired({ ...fields.customModelIdField, required: true, placeholder: `e.g. ${otherModel}` }, whenCustom.show),
+	{ ...customBodyField, displayOptions: whenCustom },
+];
+
+/** The form of Generate. Most of it comes from the models. */
+function generateProperties(media: Media): INodeProperties[] {
+	return [
+		{ ...modelField, options: toModelOptions(media.models), default: media.models[0].id },
+		...toProperties(media.models),
+		...customModelFields(media),
+		waitField,
+		fields.workflowField,
+		fields.workflowNotice,
+		passAlongField,
+		{ ...fields.resultField, displayOptions: { hide: { ...fields.hiddenInTools?.hide, wait: ['dontWait'] } } },
+		options.optionsCollection([
+			options.additionalFieldsOption,
+			options.concurrentTasksOption,
+			options.fileNameByPromptOption,
+			options.outputFieldOption,
+			options.pollIntervalOption,
+			purchaseKeyOption,
+			options.reportCreditsOption,
+			options.resultPathOption,
+			options.reuseOption,
+			fields.simplifyField,
+			options.splitFilesOption,
+			options.submitAgainOption,
+			options.forNewTask(media.timeoutOption),
+		]),
+		fields.costNotice,
+	];
 }
 
 /** The prompt of a form that cannot be used otherwise; undefined where it is what cannot be read. */
@@ -104,8 +143,7 @@ function readResult(
 	const result = { ...readResultOptions(item, run), urlExpected: format === undefined || format === 'url' };
 	const max = FILE_LIMITS.files;
 	if (models === undefined || result.as === 'urlOnly' || !(Number(n) > max)) return result;
-	const spec = models.find(({ id }) => id === model);
-	const field = spec && allFields(spec).find(({ bodyPath }) => bodyPath === 'n');
+	const field = models.find(({ id }) => id === model)?.fields.find(({ bodyPath }) => bodyPath === 'n');
 	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
 }
 

@@ -1,25 +1,18 @@
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { MODELS } from '../../core/errors/reasons/models';
 import { asArray, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
-import { imageLabel } from '../../core/models/images';
-import { namesMissingImage, withoutUnused } from '../../core/models/rules';
-import {
-	allFields,
-	CUSTOM_MODEL,
-	CUSTOM_MODEL_LABEL,
-	ROLE_LABELS,
-	ROLES,
-	type FieldSpec,
-	type ModelSpec,
-} from '../../core/models/spec';
 import {
 	hiddenChoices,
 	toBody,
 	toChosen,
+	withoutUnused,
 	type Chosen,
 	type FormValues,
 	type ImageInput,
-} from '../../core/models/toBody';
+} from '../../core/models/body';
+import { imageLabel, namesMissingImage } from '../../core/models/images';
+import type { FieldSpec, ModelSpec } from '../../core/models/spec';
+import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL, ROLE_LABELS, ROLES } from '../../core/models/words';
 import { listOf, show } from '../../core/text';
 import { assertNoTemplate, toText } from '../form/fieldReader';
 import { customBodyField, customModelIdField, modelField } from '../form/fields';
@@ -28,7 +21,6 @@ import { assetTakers, modelsWith } from '../models';
 import { optionalPromptField, roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
-import { readValue } from '../run/readBody';
 import { readBinaryImage } from './binaryImage';
 
 /** A request as the form describes it, checked. Images that are still to be uploaded are in it as `PendingUpload`. */
@@ -62,30 +54,24 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 
 	const values: FormValues = {};
 	for (const field of model.fields) {
-		values[field.name] = readShape(item, field, chosen(item, field));
+		const value = chosen(item, field);
+		values[field.name] = field.type === 'fixedCollection' ? readRows(item, field, value) : value;
 	}
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
-	const used = withoutUnused(model, buildBody(item, model, values, additionalFields));
-	const choices = toChosen(model, values, additionalFields);
+	const whole = explaining({ item, model, values }, () => toBody(model, values, additionalFields));
+	const body = withoutUnused(model, whole, additionalFields);
+	const [before = 0, count = 0] = [whole, body].map(({ image_urls: images }) => asArray(images ?? []).length);
 	return {
-		body: used.body,
-		chosen: { ...choices, form: withoutUnused(model, choices.form).body },
+		body,
+		chosen: toChosen(model, values, additionalFields),
 		unused,
 		hints: [
-			...used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
-			...(namesMissingImage(model, used.body) ? [HINTS.imageNotThere()] : []),
+			...(count < before ? [HINTS.firstImages({ count, model: model.id })] : []),
+			...(model.namesImages && namesMissingImage(body) ? [HINTS.imageNotThere()] : []),
 			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
-}
-
-function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalFields: JsonObject): JsonObject {
-	try {
-		return toBody(model, values, additionalFields);
-	} catch (thrown) {
-		throw explain(asGatewayError(thrown), { item, model, values });
-	}
 }
 
 /**
@@ -95,15 +81,8 @@ function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalF
 function chosen(item: Item, field: FieldSpec): unknown {
 	// Some models need no prompt with an image, and none needs images: they would make something that the user did not ask for.
 	if (field.name === optionalPromptField.name || field.type === 'fixedCollection') item.assertNotLost(field);
-	const value = readValue(item, field);
+	const value = item.value(field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
-}
-
-/** Adds what the model does not know: which of its fields hold expressions, and what other models take. */
-function explain(error: GatewayError, form: Form): GatewayError {
-	const { others = [] } = error.details;
-	const { kind, message, details } = explainOne(error, form) ?? error;
-	return new GatewayError(kind, message, { ...details, others: others.map((other) => explain(other, form)) });
 }
 
 interface Form {
@@ -112,24 +91,33 @@ interface Form {
 	values: FormValues;
 }
 
-function explainOne({ details: { reason } }: GatewayError, { item, model, values }: Form): GatewayError | undefined {
-	switch (reason?.name) {
-		case 'assetNotAccepted':
-			return gatewayError(reason.name, {
-				...reason.data,
-				takers: listOf([...assetTakers(), CUSTOM_MODEL_LABEL], 'and'),
-			});
-		case 'fieldNotForModel':
-			return gatewayError(reason.name, { ...reason.data, takers: listOf(modelsWith(reason.data.path), 'and') });
-		case 'fieldEmpty': {
-			const { label } = reason.data;
-			const field = allFields(model).find(({ displayName }) => displayName === label);
-			// A field that holds an expression does not look empty. With a value, Additional Fields have emptied it.
-			const isExpression = field && item.isExpression(field.name) && isBlank(values[field.name]);
-			return isExpression ? gatewayError('expressionGaveNothing', { label }) : undefined;
-		}
+/** Adds to errors what the model does not know: which of its fields hold expressions, and what other models take. */
+function explaining<T>(form: Form, make: () => T): T {
+	const explain = (error: GatewayError): GatewayError => {
+		const { kind, message, details } = explainOne(error, form) ?? error;
+		return new GatewayError(kind, message, { ...details, others: (error.details.others ?? []).map(explain) });
+	};
+	try {
+		return make();
+	} catch (thrown) {
+		throw explain(asGatewayError(thrown));
 	}
-	return undefined;
+}
+
+function explainOne({ details: { reason } }: GatewayError, { item, model, values }: Form): GatewayError | undefined {
+	if (reason?.name === 'assetNotAccepted') {
+		const takers = listOf([...assetTakers(), CUSTOM_MODEL_LABEL], 'and');
+		return gatewayError(reason.name, { ...reason.data, takers });
+	}
+	if (reason?.name === 'fieldNotForModel')
+		return gatewayError(reason.name, { ...reason.data, takers: listOf(modelsWith(reason.data.path), 'and') });
+	if (reason?.name !== 'fieldEmpty') return undefined;
+	const { label } = reason.data;
+	// A field that holds an expression does not look empty. With a value, Additional Fields have emptied it.
+	const isEmptyExpression = model.fields
+		.filter(({ displayName }) => displayName === label)
+		.some(({ name }) => item.isExpression(name) && isBlank(values[name]));
+	return isEmptyExpression ? gatewayError('expressionGaveNothing', { label }) : undefined;
 }
 
 const isBlank = (value: unknown) => String(value ?? '').trim() === '';
@@ -152,7 +140,7 @@ function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
  */
 function dropRoles(model: ModelSpec, values: FormValues): string[] {
 	const dropped: string[] = [];
-	for (const field of allFields(model)) {
+	for (const field of model.fields) {
 		const { name, shape } = field;
 		if (shape !== 'images') continue;
 		const images = values[name] as ImageInput[];
@@ -171,8 +159,7 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 	return [...new Set(dropped)];
 }
 
-function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
-	if (field.type !== 'fixedCollection') return raw;
+function readRows(item: Item, field: FieldSpec, raw: unknown): ImageInput[] | string[] {
 	assertRowsGiven(item, field, raw);
 	const rows = toRows(field, raw);
 	const stored = storedRows(item, field);
@@ -210,9 +197,8 @@ function toRows(field: FieldSpec, given: unknown): JsonObject[] {
 	return asArray(list ?? []).map((row) => {
 		if (typeof row === 'string') return { url: row };
 		if (isPlainObject(row) && ROW_FIELDS.some((each) => Object.hasOwn(row, each))) return row;
-		throw gatewayError('listOfWrongShape', {
-			...{ label: field.displayName, value: show(isForm ? list : given), row: name },
-		});
+		const value = show(isForm ? list : given);
+		throw gatewayError('listOfWrongShape', { label: field.displayName, value, row: name });
 	});
 }
 

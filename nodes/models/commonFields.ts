@@ -1,5 +1,8 @@
 import type { INodePropertyCollection } from 'n8n-workflow';
-import { IMAGE_URLS_PATH, type FieldSpec } from '../../core/models/spec';
+import { gatewayError } from '../../core/errors';
+import { getPath, type JsonObject } from '../../core/json';
+import type { FieldSpec, Rule } from '../../core/models/spec';
+import { IMAGE_URLS_PATH } from '../../core/models/words';
 
 /** Fields that several models share. A model that says more about one writes its own. */
 export const optionalPromptField: FieldSpec = {
@@ -137,3 +140,21 @@ export const imagesWithRolesField: FieldSpec = {
 	options: [imageRowWithRole],
 	shape: 'imagesWithRoles',
 };
+
+/** The rule that a list has no more entries than the model takes. */
+export function atMost(
+	max: number,
+	{ displayName: label, bodyPath }: Pick<FieldSpec, 'displayName' | 'bodyPath'>,
+	advice: string,
+	counts: (body: JsonObject, additionalFields: JsonObject) => boolean = () => true,
+): Rule {
+	return {
+		advice,
+		refuse: (body, additionalFields) => {
+			const entries = getPath(body, bodyPath);
+			const count = Array.isArray(entries) ? entries.length : 0;
+			if (count <= max || !counts(body, additionalFields)) return undefined;
+			return gatewayError('tooManyEntries', { label, count, max, advice });
+		},
+	};
+}

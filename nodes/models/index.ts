@@ -1,9 +1,8 @@
-import { allFields, type ModelSpec } from '../../core/models/spec';
+import type { ModelSpec } from '../../core/models/spec';
 import { gammaImage2 } from './image/gammaImage2';
 import { alphaVideo15Pro } from './video/alphaVideo15Pro';
+import { betaV3Omni, betaVideoO1 } from './video/betaOmni';
 import { betaV3 } from './video/betaV3';
-import { betaV3Omni } from './video/betaV3Omni';
-import { betaVideoO1 } from './video/betaVideoO1';
 import { delta26Flash } from './video/delta26Flash';
 
 /** The first is the default. */
@@ -19,7 +18,7 @@ export const videoModels: Registry = [alphaVideo15Pro, betaV3Omni, betaVideoO1, 
 export function modelsWith(bodyPath: string): string[] {
 	const nameIn = (path: string) => path.split('.').at(-1);
 	return [...imageModels, ...videoModels]
-		.filter((model) => allFields(model).some((field) => nameIn(field.bodyPath) === nameIn(bodyPath)))
+		.filter((model) => model.fields.some((field) => nameIn(field.bodyPath) === nameIn(bodyPath)))
 		.map(({ id }) => id);
 }
 

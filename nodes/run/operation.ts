@@ -9,7 +9,7 @@ import type { Ports } from '../../core/orders/advance';
 import type { Order } from '../../core/orders/order';
 import type { ChoiceField } from '../form/fieldReader';
 import type { Waiting } from '../form/fields';
-import { toProperty } from '../../core/models/toProperties';
+import { toProperty } from '../../core/models/form';
 import type { Unfinished } from './hints';
 import type { Item, Work } from './item';
 import type { Described } from './output';

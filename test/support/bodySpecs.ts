@@ -1,9 +1,9 @@
 /** Specifications of request bodies, written for a test, and the reasons for which a body is refused. */
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { checkBody } from '../../core/models/checkBody';
+import { checkBody } from '../../core/models/body';
 import { PendingUpload } from '../../core/models/images';
-import type { BodySpec, FieldSpec } from '../../core/models/spec';
+import type { ModelSpec, FieldSpec } from '../../core/models/spec';
 
 /** A field whose label is its path in capitals. */
 export const field = (bodyPath: string, more: Partial<FieldSpec> = {}): FieldSpec => ({
@@ -15,15 +15,15 @@ export const field = (bodyPath: string, more: Partial<FieldSpec> = {}): FieldSpe
 export const choice = (bodyPath: string, values: string[], more: Partial<FieldSpec> = {}) =>
 	field(bodyPath, { type: 'options', options: values.map((value) => ({ name: `The ${value}`, value })), ...more });
 
-export const specOf = (fields: FieldSpec[], more: Partial<BodySpec> = {}): BodySpec => ({
-	...{ id: 'm', fields, rules: [] },
+export const specOf = (fields: FieldSpec[], more: Partial<ModelSpec> = {}): ModelSpec => ({
+	...{ id: 'm', summary: '', fields, rules: [] },
 	...more,
 });
 
 export type Reason = readonly [name?: string, data?: unknown];
 
 /** The reasons of all that is wrong with a body, in order. */
-export function reasonsOf(spec: BodySpec, body: JsonObject, additionalFields: JsonObject = {}): Reason[] {
+export function reasonsOf(spec: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): Reason[] {
 	try {
 		checkBody(spec, body, additionalFields);
 		return [];

@@ -1,5 +1,6 @@
-import { describeConditions, describeNumber } from '../../core/models/describe.ts';
-import { allowedValues, IMAGE_ROLES_PATH, isNumeric, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
+import { describeConditions, describeNumber } from '../../core/models/body.ts';
+import { allowedValues, isNumeric, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
+import { IMAGE_ROLES_PATH } from '../../core/models/words.ts';
 
 /** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {
@@ -9,7 +10,7 @@ export function toDocs(model: ModelSpec): string {
 		[describeAllowed(model, field), ...describeDefault(field)].join('; '),
 	]);
 	const notes = [
-		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
+		...model.rules.map(({ advice }) => advice),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
 		...describeOpen(model),
 	];
@@ -42,9 +43,7 @@ function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 		? allowed.map((value) => `\`${String(value)}\``).join(', ')
 		: isNumeric(field)
 			? describeNumber(field)
-			: field.type === 'boolean'
-				? 'on or off'
-				: (field.docNote ?? (field.maxLength ? `text, at most ${field.maxLength} characters` : 'text'));
+			: (field.docNote ?? (field.maxLength ? `text, at most ${field.maxLength} characters` : 'text'));
 	return `${base}${when}`;
 }
 

@@ -123,8 +123,8 @@ const played = [
 	},
 	{
 		promise: 'a default that a release adds or changes makes no other request of the same form',
-		file: 'core/models/toBody.ts',
-		find: 'if (written === JSON.stringify(defaultOf(spec, field))) continue;',
+		file: 'core/models/body.ts',
+		find: 'if (written === writtenAlone(field, field.default)) continue;',
 		becomes: '',
 		unfound: 'The simulation plays one release.',
 		noticedBy: 'test/nodes/sameRequest.test.ts',
@@ -141,7 +141,7 @@ const played = [
 	},
 	{
 		promise: 'a form whose default was emptied is another request than one with the default',
-		file: 'core/models/toBody.ts',
+		file: 'core/models/body.ts',
 		find: 'if (written === NOTHING) setPath(form, field.bodyPath, null);',
 		becomes: 'if (written === NOTHING) continue;',
 		unfound: 'The simulation empties no field.',

@@ -1,38 +1,29 @@
-import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
+import type { INodeProperties } from 'n8n-workflow';
 import { idIn, textIn } from '../../../core/records/loose';
 import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { buying, toBuy } from '../../run/buy';
+import { toRequest } from '../../run/formRequest';
 import type { Operation } from '../../run/operation';
 import { withoutEmpty } from '../../run/output';
-import { readBody } from '../../run/readBody';
 import { recordField } from '../outputs';
 
-const nameField: FieldSpec = {
+const nameField: INodeProperties = {
 	displayName: 'Name',
 	name: 'groupName',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. Spokesperson',
 	description: 'A name for the group',
-	bodyPath: 'name',
-	shape: 'name',
-	extraValues: 'all',
 };
 
-const descriptionField: FieldSpec = {
+const descriptionField: INodeProperties = {
 	displayName: 'Description',
 	name: 'groupDescription',
 	type: 'string',
 	default: '',
 	description: 'What the group is for',
-	bodyPath: 'description',
-	shape: 'name',
-	extraValues: 'all',
 };
-
-/** The contract does not show it (4.7, step 1). */
-export const groupBody = toBodySpec([nameField, descriptionField]);
 
 /** Create: a private avatar group (contract 4.7, step 1). The group of a real person comes from a verification. */
 export const createGroup: Operation = {
@@ -49,7 +40,11 @@ export const createGroup: Operation = {
 	],
 	describes: 'group',
 	prepare: (item, run) => {
-		const request = readBody(item, groupBody);
+		// The contract does not show the body (4.7, step 1): Additional Fields may give anything.
+		const request = toRequest(item, {
+			name: { value: item.text(nameField), default: nameField.default },
+			description: { value: item.text(descriptionField), default: descriptionField.default },
+		});
 		const simplify = item.options.simplifies;
 		const { avatars } = run.client;
 		const creation = { status: 'created', send: avatars.createGroup.bind(avatars) };

@@ -4,16 +4,15 @@ import { rememberVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type CreatedAnswer, type RememberedVerification } from '../../../core/avatars/records';
 import { gatewayError, namingTask } from '../../../core/errors';
 import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
-import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
 import type { Creation } from '../../../core/orders/buyOnce';
-import { asText } from '../../../core/text';
+import { asText, show } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
 import { docsLink } from '../../form/docsLink';
 import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { buying, toBuy } from '../../run/buy';
+import { toRequest } from '../../run/formRequest';
 import type { Operation } from '../../run/operation';
-import { readBody } from '../../run/readBody';
 import { memoryOf } from '../../run/verificationMemory';
 import { recordField, toVerificationOutput } from '../outputs';
 
@@ -24,7 +23,7 @@ const sessionNotice: INodeProperties = {
 	default: '',
 };
 
-const callbackUrlField: FieldSpec = {
+const callbackUrlField: INodeProperties = {
 	displayName: 'Callback URL',
 	name: 'callbackUrl',
 	type: 'string',
@@ -32,13 +31,7 @@ const callbackUrlField: FieldSpec = {
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
 		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Trigger, or any other URL',
-	// Assumed: the contract does not show the body (4.6, step 1).
-	bodyPath: 'callback_url',
-	shape: 'name',
-	reasons: { format: 'callbackNotAUrl' },
 };
-
-export const verificationBody = toBodySpec([callbackUrlField]);
 
 const referenceField: INodeProperties = {
 	displayName: 'Reference',
@@ -72,10 +65,13 @@ export const createVerification: Operation = {
 		item.assertNotLost(referenceField);
 		const url = item.text(callbackUrlField);
 		const reference = item.text(referenceField);
-		// A text that is no URL is shown as it was entered.
-		const made = isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {};
-		const request = readBody(item, verificationBody, made);
-		const callbackUrl = asText(request.body[callbackUrlField.bodyPath]);
+		// Assumed: the contract does not show the body (4.6, step 1). A text that is no URL is shown as it was entered.
+		const given = { value: isUrl(url) ? toCallbackUrl(url, reference) : url, default: callbackUrlField.default };
+		const request = toRequest(item, { callback_url: given });
+		const { callback_url: sent } = request.body;
+		if (sent !== undefined && !isUrl(sent))
+			throw gatewayError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(sent) });
+		const callbackUrl = asText(sent);
 		const simplify = item.options.simplifies;
 		const { avatars } = run.client;
 		const creation: Creation<CreatedAnswer> = {

@@ -73,7 +73,7 @@ export const uploadAsset: Operation = {
 
 /** The group as it is sent: Additional Fields may give another one, or the same one under another name. */
 const groupIn = (body: JsonObject, ofForm: unknown) =>
-	body[form.groupIdField.bodyPath] ?? Object.values(body).find((value) => value === ofForm);
+	body.group_id ?? Object.values(body).find((value) => value === ofForm);
 
 interface Uploaded {
 	/** Of the creating request, as far as it is known. */

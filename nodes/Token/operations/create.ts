@@ -4,15 +4,12 @@ import type { JsonObject } from '../../../core/json';
 import { createdTokens } from '../../../core/processMemory';
 import type { TokenRecord } from '../../../core/records/accountRecords';
 import { looseTime } from '../../../core/records/loose';
-import { readUnixSeconds } from '../../form/dates';
 import { buying, toBuy } from '../../run/buy';
 import { HINTS } from '../../run/hints';
-import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { toIsoTime, toRecord, withoutEmpty } from '../../run/output';
-import { readBody } from '../../run/readBody';
-import { readAllowedModels, allowedModelsField } from '../allowedModels';
-import { expiresAtField, properties, tokenBody } from '../fields';
+import { properties } from '../fields';
+import { readTokenRequest } from '../tokenRequest';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -25,10 +22,7 @@ export const create: Operation = {
 	properties,
 	describes: 'token',
 	prepare: (item, run) => {
-		const request = readBody(item, tokenBody, {
-			[expiresAtField.name]: readExpiry(item),
-			[allowedModelsField.name]: readAllowedModels(item),
-		});
+		const request = readTokenRequest(item);
 		const { body } = request;
 		const simplify = item.options.simplifies;
 		const { store, runIndex } = run.ledger.scope;
@@ -50,12 +44,6 @@ export const create: Operation = {
 		});
 	},
 };
-
-/** Undefined where the field is empty: the API key never expires. */
-function readExpiry(item: Item): number | undefined {
-	const value = item.given(expiresAtField);
-	return value === undefined ? undefined : readUnixSeconds(value, expiresAtField, item.context.getTimezone());
-}
 
 /**
  * Keys are shown once, so a second try (Retry On Fail) hands out what the first one got. In memory only, for as long as

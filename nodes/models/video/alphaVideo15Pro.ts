@@ -1,5 +1,12 @@
+import { gatewayError, type GatewayError } from '../../../core/errors';
+import { asArray, getPath, isUnset } from '../../../core/json';
 import type { ModelSpec } from '../../../core/models/spec';
+import { ROLE_LABELS } from '../../../core/models/words';
 import { audioField, imagesWithRolesField, promptField } from '../commonFields';
+
+const rolesForAll = 'Give every image a role, or none: the service takes either plain images or images with roles.';
+
+const eachRoleOnce = 'There can be only one First Frame and one Last Frame.';
 
 /** Contract 4.4.1. */
 export const alphaVideo15Pro: ModelSpec = {
@@ -59,21 +66,23 @@ export const alphaVideo15Pro: ModelSpec = {
 	],
 	rules: [
 		{
-			kind: 'rolesForAllOrNone',
-			without: 'image_urls',
-			with: 'image_with_roles',
-			advice: 'Give every image a role, or none: the service takes either plain images or images with roles.',
+			advice: rolesForAll,
+			refuse: ({ image_urls: plain, image_with_roles: withRoles }) =>
+				isUnset(plain) || isUnset(withRoles) ? undefined : gatewayError('rolesMixed', { advice: rolesForAll }),
 		},
 		{
-			kind: 'usesFirst',
-			of: 'image_urls',
-			count: 2,
 			advice: 'Without roles, the service uses only the first two images, so the node uploads and sends only those.',
+			shorten: (body) => (Array.isArray(body.image_urls) ? { ...body, image_urls: body.image_urls.slice(0, 2) } : body),
 		},
-		{
-			kind: 'uniqueRoles',
-			of: 'image_with_roles',
-			advice: 'There can be only one First Frame and one Last Frame.',
-		},
+		{ advice: eachRoleOnce, refuse: ({ image_with_roles: images }) => refuseRoleTwice(asArray(images ?? [])) },
 	],
 };
+
+function refuseRoleTwice(images: unknown[]): GatewayError | undefined {
+	const roles = images.map((image) => getPath(image, 'role')).filter((role) => typeof role === 'string');
+	const twice = roles.find((role, index) => roles.indexOf(role) !== index);
+	if (twice === undefined) return undefined;
+	const count = roles.filter((role) => role === twice).length;
+	const role = ROLE_LABELS[twice] ?? twice;
+	return gatewayError('roleTwice', { count: count === 2 ? 'Two' : String(count), role, advice: eachRoleOnce });
+}

@@ -1,5 +1,11 @@
+import { gatewayError, type GatewayError } from '../../../core/errors';
+import { isUnset, type JsonObject } from '../../../core/json';
+import { imagesOf } from '../../../core/models/images';
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesField, openDurationField, optionalPromptField } from '../commonFields';
+import { IMAGE_ROLES_PATH } from '../../../core/models/words';
+import { atMost, imagesField, openDurationField, optionalPromptField } from '../commonFields';
+
+const promptOrImage = 'Text to video needs a prompt: enter one, or add an image.';
 
 /**
  * Contract 4.4.3. Its full parameter table is not shown: only some fields and values were seen. The form offers those;
@@ -55,19 +61,23 @@ export const betaV3: ModelSpec = {
 		},
 	],
 	rules: [
-		{
-			kind: 'neededWithout',
-			of: 'prompt',
-			other: 'image_urls',
-			advice: 'Text to video needs a prompt: enter one, or add an image.',
-		},
-		{
-			kind: 'maxItems',
-			of: 'image_urls',
-			max: 2,
-			inForm: true,
-			advice:
-				'One image is the first frame, two are the first and the last frame. The model is not known to use more: to send more, enter them as image_urls in Additional Fields.',
-		},
+		{ advice: promptOrImage, refuse: refuseNothing },
+		atMost(
+			2,
+			imagesField,
+			'One image is the first frame, two are the first and the last frame. The model is not known to use more: to send more, enter them as image_urls in Additional Fields.',
+			(_body, additionalFields) => additionalFields.image_urls === undefined,
+		),
 	],
 };
+
+function refuseNothing(body: JsonObject, additionalFields: JsonObject): GatewayError | undefined {
+	const { prompt } = body;
+	const isEmpty = isUnset(prompt) || (typeof prompt === 'string' && prompt.trim() === '');
+	const known = ['model', IMAGE_ROLES_PATH, ...betaV3.fields.map(({ bodyPath }) => bodyPath)];
+	// The contract does not show all fields of the model: one that the form does not have may take the place of the text.
+	const isOpen = additionalFields.prompt !== undefined || Object.keys(body).some((name) => !known.includes(name));
+	return isEmpty && !isOpen && isUnset(body.image_urls) && imagesOf(body).length === 0
+		? gatewayError('fieldEmpty', { label: optionalPromptField.displayName, enter: promptOrImage })
+		: undefined;
+}

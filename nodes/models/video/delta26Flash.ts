@@ -1,5 +1,40 @@
-import type { ModelSpec } from '../../../core/models/spec';
-import { audioField, imagesField, openDurationField, optionalPromptField } from '../commonFields';
+import { gatewayError, type GatewayError } from '../../../core/errors';
+import { getPath, isUnset, type JsonObject } from '../../../core/json';
+import { imagesOf } from '../../../core/models/images';
+import type { FieldSpec, ModelSpec } from '../../../core/models/spec';
+import { atMost, audioField, imagesField, openDurationField, optionalPromptField } from '../commonFields';
+
+const imageOrVideos = 'Give either one image or reference video URLs: a prompt alone is not enough for this model.';
+
+const referenceUrlsField: FieldSpec = {
+	displayName: 'Reference Video URLs',
+	name: 'referenceUrls',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true, sortable: true },
+	placeholder: 'Add Video',
+	default: {},
+	description: 'Videos to work from. Leave empty if you add an image.',
+	options: [
+		{
+			displayName: 'Video',
+			name: 'video',
+			values: [
+				{
+					displayName: 'URL',
+					name: 'url',
+					// Not required: n8n would refuse a URL in the place of a row, because the row has no such field.
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. https://example.com/clip.mp4',
+					description: 'Public http(s) URL of the video',
+				},
+			],
+		},
+	],
+	bodyPath: 'metadata.reference_urls',
+	shape: 'urls',
+	docNote: 'http(s) URLs; the service then uses its model `delta-2.6-r2v-flash`',
+};
 
 /** Contract 4.4.4. What resolution and duration allow is not shown: any of their type passes. */
 export const delta26Flash: ModelSpec = {
@@ -28,43 +63,21 @@ export const delta26Flash: ModelSpec = {
 			description: 'The image to create the video from. Leave empty if you add reference videos.',
 			docNote: 'exactly 1 http(s) URL or binary field',
 		},
-		{
-			displayName: 'Reference Video URLs',
-			name: 'referenceUrls',
-			type: 'fixedCollection',
-			typeOptions: { multipleValues: true, sortable: true },
-			placeholder: 'Add Video',
-			default: {},
-			description: 'Videos to work from. Leave empty if you add an image.',
-			options: [
-				{
-					displayName: 'Video',
-					name: 'video',
-					values: [
-						{
-							displayName: 'URL',
-							name: 'url',
-							// Not required: n8n would refuse a URL in the place of a row, because the row has no such field.
-							type: 'string',
-							default: '',
-							placeholder: 'e.g. https://example.com/clip.mp4',
-							description: 'Public http(s) URL of the video',
-						},
-					],
-				},
-			],
-			bodyPath: 'metadata.reference_urls',
-			shape: 'urls',
-			docNote: 'http(s) URLs; the service then uses its model `delta-2.6-r2v-flash`',
-		},
+		referenceUrlsField,
 		audioField,
 	],
 	rules: [
-		{
-			kind: 'exactlyOne',
-			of: ['image_urls', 'metadata.reference_urls'],
-			advice: 'Give either one image or reference video URLs: a prompt alone is not enough for this model.',
-		},
-		{ kind: 'maxItems', of: 'image_urls', max: 1, advice: 'The model takes exactly one image.' },
+		{ advice: imageOrVideos, refuse: refuseBothAndNone },
+		atMost(1, imagesField, 'The model takes exactly one image.'),
 	],
 };
+
+function refuseBothAndNone(body: JsonObject): GatewayError | undefined {
+	const labels = `${imagesField.displayName} and ${referenceUrlsField.displayName}`;
+	const hasVideos = !isUnset(getPath(body, referenceUrlsField.bodyPath));
+	// Images under other names count as an input, but the contract says of none that it goes with no other.
+	if (hasVideos && !isUnset(body.image_urls))
+		return gatewayError('fieldsExcludeEachOther', { labels, advice: imageOrVideos });
+	if (hasVideos || !isUnset(body.image_urls) || imagesOf(body).length > 0) return undefined;
+	return gatewayError('oneFieldRequired', { labels, advice: imageOrVideos });
+}

@@ -1,0 +1,200 @@
+import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
+import { allowedValues, OWN_KEYS, type ModelSpec } from './spec';
+import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from './words';
+
+/** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
+export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
+	return [
+		...models.map(({ id, summary }) => ({ name: id, value: id, description: summary })),
+		{
+			name: CUSTOM_MODEL_LABEL,
+			value: CUSTOM_MODEL,
+			description:
+				'A model that is not in the list. Enter its ID and request body: n8n clears the prompt and the other fields of the model before.',
+		},
+	].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** A field of several models, the same to the letter. */
+interface Shared {
+	property: INodeProperties;
+	models: ModelSpec[];
+	/** The position of the field in each of the models. */
+	positions: Map<ModelSpec, number>;
+}
+
+/**
+ * The form of all models: each field is shown for the models that have it. A field that several models share to
+ * the letter becomes one property.
+ *
+ * While the model is an expression, n8n takes the fields of all models for shown, and keeps of several with one name only
+ * what the last of them has. So those of one name hold all that any of them holds, each entry for its models.
+ */
+export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
+	const all = shared(models);
+	return inOrderOf(models, all).flatMap(({ property, models: having }) => {
+		const { displayOptions, required, type } = property;
+		const conditions = displayOptions?.show ?? {};
+		const hide = otherwise(models, having, conditions);
+		const show = { model: having.map(({ id }) => id), ...conditions };
+		if (required) return markRequired(property, show);
+		const shown = { ...property, displayOptions: displayOptions?.show ? { hide } : { show } };
+		if (type === 'fixedCollection') return [shown, otherShape(property, hide)];
+		return hasSeveralDefaults(property.name, all) ? [withNoChoice(shown), noChoice(property)] : [shown];
+	});
+}
+
+/** Groups identical fields, each with the models that have it. */
+function shared(models: readonly ModelSpec[]): Shared[] {
+	const found = new Map<string, Shared>();
+	for (const model of models) {
+		for (const [position, field] of model.fields.entries()) {
+			const property = withRowsOfAll(toProperty(field), models);
+			const key = JSON.stringify(property);
+			const entry: Shared = found.get(key) ?? { property, models: [], positions: new Map() };
+			entry.models.push(model);
+			entry.positions.set(model, position);
+			found.set(key, entry);
+		}
+	}
+	return [...found.values()];
+}
+
+/** Sorts fields so that those of each model keep their order: next comes a field before which none of its models has another. */
+function inOrderOf(models: readonly ModelSpec[], all: Shared[]): Shared[] {
+	const ordered: Shared[] = [];
+	let left = all;
+	while (left.length > 0) {
+		const first = (model: ModelSpec) => Math.min(...left.map(({ positions }) => positions.get(model) ?? Infinity));
+		const isNext = (entry: Shared) => models.every((model) => (entry.positions.get(model) ?? -1) <= first(model));
+		const next = left.find(isNext) ?? (left[0] as Shared);
+		ordered.push(next);
+		left = left.filter((entry) => entry !== next);
+	}
+	return ordered;
+}
+
+/** The list with the fields of a row that any model has in its list of that name, those of some for these only. */
+function withRowsOfAll(property: INodeProperties, models: readonly ModelSpec[]): INodeProperties {
+	if (property.type !== 'fixedCollection') return property;
+	const lists = models.flatMap((model) =>
+		model.fields
+			.filter(({ name }) => name === property.name)
+			.map(({ options }) => ({ id: model.id, row: rowOf(options) })),
+	);
+	const entries = new Map(lists.flatMap(({ row }) => row.values.map((entry) => [JSON.stringify(entry), entry])));
+	const values = [...entries].map(([key, entry]) => {
+		const having = lists.filter(({ row }) => row.values.some((each) => JSON.stringify(each) === key));
+		if (having.length === lists.length) return entry;
+		const show = { '/model': having.map(({ id }) => id), ...entry.displayOptions?.show };
+		return { ...entry, displayOptions: { ...entry.displayOptions, show } };
+	});
+	return { ...property, options: [{ ...rowOf(property.options), values }] };
+}
+
+const rowOf = (options: INodeProperties['options']) =>
+	(options as INodePropertyCollection[])[0] as INodePropertyCollection;
+
+type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hide']>;
+
+/**
+ * The conditions, turned into what hides the field: where `show` meets an expression, n8n checks no further. So a size
+ * of another resolution, with its default, does not count while the model is an expression.
+ */
+function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Conditions): Conditions {
+	const fields = having.flatMap((model) => model.fields);
+	const hide: Conditions = {
+		model: [...models.filter((model) => !having.includes(model)).map(({ id }) => id), CUSTOM_MODEL],
+	};
+	for (const [name, wanted] of Object.entries(show)) {
+		const choice = fields.find((field) => field.name === name.replace(/^\//, ''));
+		const values = (choice && allowedValues(choice)) ?? [];
+		hide[name] = values.filter((value) => !wanted?.includes(value));
+	}
+	return hide;
+}
+
+/** Met by an expression: n8n compares with its text, which begins with `=`. */
+export const isExpression = { _cnd: { startsWith: '=' } };
+
+/**
+ * A required field of some models. While the model is an expression, n8n takes the fields of all models for shown, and
+ * would refuse to run because of an empty required one that the model may not even have. So the field becomes several of
+ * the same name, of which the form shows one at a time: with the mark for each choice made there, without it while a
+ * choice is an expression. The core refuses an empty one in any case.
+ *
+ * @param show the choices that it is shown for
+ */
+export function markRequired({ required, ...unmarked }: INodeProperties, show: Conditions): INodeProperties[] {
+	const last = Object.keys(show).at(-1) as string;
+	return [
+		// Said as "hide otherwise": where `show` meets an expression, n8n looks no further.
+		...combinations(show).map((hide) => ({ ...unmarked, required, displayOptions: { hide } })),
+		{ ...unmarked, displayOptions: { show: { ...show, [last]: [isExpression] } } },
+	];
+}
+
+/** The combinations of values that meet the conditions, as conditions that hide the field otherwise. */
+function combinations(show: Conditions): Conditions[] {
+	return Object.entries(show).reduce<Conditions[]>(
+		(found, [choice, values = []]) =>
+			found.flatMap((others) => values.map((value) => ({ ...others, [choice]: [{ _cnd: { not: value as string } }] }))),
+		[{}],
+	);
+}
+
+/**
+ * A hidden property after a list. n8n makes an empty list of everything that is no list of rows, such as an expression in
+ * the place of the whole list, or URLs in JSON that a person or a program wrote: the request would be bought without its
+ * images. Of a hidden property n8n keeps the value as it is, and the last property of a name counts.
+ *
+ * @param hide the conditions that hide the list, too
+ */
+export function otherShape({ displayName, name, options }: INodeProperties, hide: Conditions = {}): INodeProperties {
+	const displayOptions = { hide: { ...hide, [`/${name}.${rowOf(options).name}`]: [areRows] } };
+	return { displayName, name, type: 'hidden', default: {}, displayOptions };
+}
+
+/**
+ * Met by rows, of which n8n compares the text. The hidden property does not count for them: only in the list itself does
+ * n8n fill in the defaults of a row, and remove what belongs to another model.
+ */
+const areRows = { _cnd: { between: { from: String({}), to: String({}) } } };
+
+/** True where two models have a field of this name with different defaults. */
+function hasSeveralDefaults(name: string, all: Shared[]): boolean {
+	const namesakes = all.filter(({ property }) => property.name === name);
+	const defaultOf = ({ property }: Shared) => JSON.stringify(property.default);
+	const isOfOthers = (one: Shared, other: Shared) =>
+		one.models.some((model) => other.models.some((its) => its !== model));
+	return namesakes.some((one) =>
+		namesakes.some((other) => defaultOf(one) !== defaultOf(other) && isOfOthers(one, other)),
+	);
+}
+
+const NO_CHOICE = '';
+const SERVICE_DEFAULT = { name: 'Service Default', value: NO_CHOICE };
+
+/**
+ * A hidden property after each one of several defaults. While the model is an expression, n8n fills in the default of
+ * the last property of a name: this one's, which says that nobody chose. So each model then has its own default, and a
+ * choice is never taken for a default.
+ */
+function noChoice({ displayName, name }: INodeProperties): INodeProperties {
+	return { displayName, name, type: 'hidden', default: NO_CHOICE, displayOptions: { show: { model: [isExpression] } } };
+}
+
+/** The dropdown with the value of `noChoice`: without it the editor would call the value unsupported. */
+function withNoChoice(property: INodeProperties): INodeProperties {
+	if (property.type !== 'options') return property;
+	const options = property.options as INodePropertyOptions[];
+	if (options.some(({ value }) => value === NO_CHOICE)) return property;
+	const before = options.findIndex(({ name }) => SERVICE_DEFAULT.name.localeCompare(name) < 0);
+	const place = before === -1 ? options.length : before;
+	return { ...property, options: [...options.slice(0, place), SERVICE_DEFAULT, ...options.slice(place)] };
+}
+
+/** The n8n literal alone: the keys of ours are for the core. */
+export function toProperty(field: INodeProperties): INodeProperties {
+	return Object.fromEntries(Object.entries(field).filter(([key]) => !OWN_KEYS.has(key))) as unknown as INodeProperties;
+}
