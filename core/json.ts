@@ -76,13 +76,6 @@ export function setPath(body: JsonObject, path: string, value: unknown): void {
 	target[last] = value;
 }
 
-export function deletePath(body: JsonObject, path: string): void {
-	const keys = path.split('.');
-	const last = keys.pop() as string;
-	const parent = keys.length === 0 ? body : getPath(body, keys.join('.'));
-	if (isContainer(parent)) delete parent[last];
-}
-
 /**
  * Objects deep, everything else (lists included) replaced; `null` removes a field, at any depth. Neither argument is
  * changed.

@@ -1,4 +1,5 @@
 /** Forms and checks of all models, against what their golden files say about each field. */
+import type { IDataObject } from 'n8n-workflow';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { kindOf, planRequest, refusalOf, shownProperties } from '../support/form';
 import { casesOf, withValue } from '../support/goldenCases';
@@ -15,6 +16,7 @@ import {
 	type Golden,
 	type Parameters,
 } from '../support/goldens.mts';
+import type { Body } from '../support/parametersFor.mts';
 
 describe.each(goldenModels)('the fields of $id', (golden) => {
 	const { kind, id: model } = golden;
@@ -105,6 +107,55 @@ describe.each(generating)('values of other models are left out: $id', (golden) =
 	test.each(golden.bodies)(`${golden.id} leaves out values of other models: $name`, ({ parameters, body }) => {
 		expect(planRequest(kindOf(golden), filled(parameters)).body).toEqual(body);
 	});
+});
+
+const A = 'https://a.example/a.png';
+const CLIP = 'https://a.example/a.mp4';
+const [EMPTY_PROMPT, TOO_MANY] = ['Prompt is empty', 'Images has 3 entries, but at most 2 are allowed'];
+const ROLE = { url: A, role: 'last_frame' };
+const NO_INPUT = 'One of Images and Reference Video URLs is required';
+
+test.each<[model: string, prompt: string, additionalFields: Body, message: string | undefined]>([
+	['beta-v3', '', {}, EMPTY_PROMPT],
+	['beta-v3', '', { prompt: ' ' }, undefined],
+	['beta-v3', '', { text: 'a' }, undefined],
+	['beta-v3', '', { images: [A] }, undefined],
+	['beta-v3', '', { image: { url: '' } }, undefined],
+	['beta-v3', 'a', { image_urls: [A, A, A] }, undefined],
+	['delta-2.6-flash', 'a', { image: { strength: 1 }, images: 5 }, NO_INPUT],
+	['delta-2.6-flash', 'a', { images: [A] }, undefined],
+	['delta-2.6-flash', 'a', { images: [A], metadata: { reference_urls: [CLIP] } }, undefined],
+	['alpha-video-1-5-pro', 'a', { image_with_roles: [ROLE, ROLE] }, 'Two images have the role Last Frame'],
+	['alpha-video-1-5-pro', 'a', { image_with_roles: [ROLE, ROLE, ROLE] }, '3 images have the role Last Frame'],
+	[
+		'alpha-video-1-5-pro',
+		'a',
+		{ image_urls: [A], image_with_roles: [ROLE] },
+		'Some images have a role and some have none',
+	],
+	['beta-v3-omni', 'a', { audio: false, video_list: [{ video_url: CLIP, refer_type: 'base' }] }, undefined],
+	['beta-video-o1', 'a', { audio: false }, undefined],
+	['beta-video-o1', 'a', { audio: true }, 'beta-video-o1 does not support Audio (audio)'],
+])(
+	'the rules between fields of %s see a prompt %j and what Additional Fields give: %j',
+	(model, prompt, additionalFields, message) => {
+		const parameters = { model, prompt, options: { additionalFields } };
+		expect(refusalOf('video', parameters as IDataObject)?.message).toBe(message);
+	},
+);
+
+test('the limit of a form is one of the form, and what is switched off in it goes with a video from Additional Fields', () => {
+	const images = { image: [{ url: A }, { url: A }, { url: A }] };
+	expect(refusalOf('video', { model: 'beta-v3', prompt: 'a', images })?.message).toBe(TOO_MANY);
+	const video_list = [{ video_url: CLIP, refer_type: 'base' }];
+	const parameters = {
+		model: 'beta-v3-omni',
+		prompt: 'a',
+		audio: false,
+		options: { additionalFields: { video_list } },
+	};
+	expect(planRequest('video', parameters).body).not.toHaveProperty('audio');
+	expect(planRequest('video', { ...parameters, options: {} }).body).toHaveProperty('audio', false);
 });
 
 test('an unknown model is named, with what there is', () => {
