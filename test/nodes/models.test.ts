@@ -119,7 +119,7 @@ test.each<[model: string, prompt: string, additionalFields: Body, message: strin
 	['beta-v3', '', {}, EMPTY_PROMPT],
 	['beta-v3', '', { prompt: ' ' }, undefined],
 	['beta-v3', '', { text: 'a' }, undefined],
-	['beta-v3', '', { images: [A] }, undefined],
+	['beta-v3', '', { image_with_roles: [ROLE] }, undefined],
 	['beta-v3', '', { image: { url: '' } }, undefined],
 	['beta-v3', 'a', { image_urls: [A, A, A] }, undefined],
 	['delta-2.6-flash', 'a', { image: { strength: 1 }, images: 5 }, NO_INPUT],
