@@ -63,7 +63,8 @@ export const waitField: ChoiceField<Waiting> = {
 		{
 			name: 'Until Ready, Across Restarts',
 			value: 'acrossRestarts',
-			description: 'The same, and the wait goes on after n8n restarts. Needs n8n 2.41 or later.',
+			description:
+				'The same, and the wait goes on after n8n restarts. Before a wait of weeks, such as for an approval, store the files: n8n removes them with old executions. Needs n8n 2.41 or later.',
 			// Where an older n8n shows it in a tool, it counts as Until Ready.
 			displayOptions: hiddenInTools,
 		},
