@@ -8,7 +8,7 @@ export type Sleep = (delayMs: number, signal?: AbortSignal, atMostMs?: number) =
 export interface Clock {
 	now: () => number;
 	/**
-	 * Milliseconds since any moment, by a clock that nobody can set. Absent where `now` is such a clock. The clock of a
+	 * Milliseconds since any moment, by a clock that cannot be set. Absent where `now` is such a clock. The clock of a
 	 * computer can be set back by hours, and a wait until a certain time would take these hours longer.
 	 */
 	elapsed?: () => number;
@@ -32,7 +32,7 @@ const LONGEST_WORK_MS = 10;
 
 /**
  * Returns a function for loops over many items, which takes a break when one is due. n8n does everything in one thread,
- * so without a break it answers nobody: an `await` alone lets nothing else run.
+ * so without a break it answers no request: an `await` alone lets nothing else run.
  */
 export function takingBreaks(clock: Clock): () => Promise<void> {
 	const { now, sleep } = steady(clock);

@@ -31,7 +31,7 @@ export const toldCallbacks = new CallbackLog();
 /** Lookups of verifications, while they last: callbacks that arrive at the same moment share one. */
 export const lookups = new Map<string, Promise<unknown>>();
 
-/** Callbacks with tokens that nobody knows, for each trigger within the last minute. */
+/** Callbacks with unknown tokens, for each trigger within the last minute. */
 export const unknownTokens = new PerMinute(100);
 
 /** API keys that an execution has created, for its retries: they are shown once. Gone with the execution's ledger. */

@@ -6,7 +6,7 @@ export function isHttpUrl(value: unknown): value is string {
 }
 
 /**
- * The http(s) address that a value of an answer is meant as: services leave spaces in it, or a line break behind it.
+ * The http(s) address that a value of an answer is meant as: services leave spaces in it, or a line break after it.
  * Undefined for any other text, and for several addresses.
  */
 export function parseHttpUrl(value: unknown): string | undefined {
@@ -26,7 +26,7 @@ const LONGEST_RELATIVE = 2_000;
  */
 const RELATIVE =
 	/^(?!\/9j\/)(\/{1,2}[^/\s\\]|\.{1,2}\/[^\s\\]|v1\/)[^\s\\]*$|^[\w~%.-]+(\/[\w~%@=+.-]+)+(\.[a-z]\w{1,4}|\/content)(\?[^\s\\]*)?$/i;
-/** The same at a place that somebody has entered: there, any path is meant as one that is no type of a file. */
+/** The same at a place that a person has entered: there, any path is meant as one that is no type of a file. */
 const RELATIVE_THERE = /^(?!(image|video|audio|text|application)\/[\w.+-]+$)[\w~%.-]+(\/[\w~%@=+.-]+)+(\?[^\s\\]*)?$/i;
 
 /**

@@ -9,7 +9,7 @@ import { SubmissionLog } from './submissionLog';
 /** The limits of an account, which all its runs in this process share. */
 export interface AccountLimits {
 	requestsPerSecond: number;
-	/** The tasks that the account can run at once; Infinity where nobody knows. */
+	/** The tasks that the account can run at once; Infinity where it is not known. */
 	concurrentTasks: number;
 }
 

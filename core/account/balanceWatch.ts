@@ -65,7 +65,7 @@ export function watchBalance(
 
 /**
  * The credits that were used since the last check may have been there on top of those that are left: after a recovery
- * that nobody has seen. But a service may take credits away first and book them as used when a task ends: so only where
+ * that was not seen. But a service may take credits away first and book them as used when a task ends: so only where
  * the account has been given more than it ever had.
  */
 function useSince(
@@ -75,7 +75,7 @@ function useSince(
 ): { regained: number; state: BalanceWatchState } {
 	if (used === undefined) return { regained: 0, state: {} };
 	const granted = rounded(credits + used);
-	// The service has begun to count anew. Some less was given back.
+	// The service has begun to count from 0. Some less was given back.
 	if (usedBefore === undefined || used < usedBefore / 2)
 		return { regained: 0, state: { usedCredits: used, grantedCredits: granted } };
 	return {

@@ -15,7 +15,7 @@ const SECOND_MS = 1030;
 
 /**
  * Requests that may leave at once because they are late: without them, each delay of n8n's thread would lower the pace. More in
- * a row would keep n8n busy, which answers nobody meanwhile: each takes it about a millisecond.
+ * a row would keep n8n busy, which answers no request meanwhile: each takes it about a millisecond.
  */
 const MOST_IN_A_ROW = 4;
 

@@ -301,7 +301,7 @@ export class AccountPlaces {
 		}
 	}
 
-	/** Forgets tasks that have ended, or whose end nobody saw in time. */
+	/** Forgets tasks that have ended, or whose end was not seen in time. */
 	private dropEnded(): void {
 		const nowMs = this.clock.now();
 		for (const [taskId, { untilMs }] of this.running) if (untilMs <= nowMs) this.running.delete(taskId);

@@ -39,7 +39,7 @@ export interface VerificationKeys {
 export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
-	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
+	/** Opens a verification session (contract 4.6, step 1). The person has not passed by then. */
 	async createVerification(body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
 		const endpoint: CreateEndpoint = {
 			path: `${REAL}/verify-tasks`,

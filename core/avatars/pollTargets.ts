@@ -70,7 +70,7 @@ export function mayBeUnfinished({ kind, details: { httpStatus } }: GatewayError)
 	return !refusesCaller(kind, httpStatus);
 }
 
-/** True for a refused key or balance. Other words of a 400, 403 or 404 may only mean that nobody has passed yet. */
+/** True for a refused key or balance. Other words of a 400, 403 or 404 may only mean that the person has not passed yet. */
 function refusesCaller(kind: GatewayErrorKind, httpStatus: number): boolean {
 	if (httpStatus >= 400) return httpStatus === 401 || httpStatus === 402;
 	return kind === 'authentication' || kind === 'balance';

@@ -60,7 +60,7 @@ export interface RequestContext {
 	rows?: RowBudget;
 	/** The latest submissions of the account. Absent where nothing is bought. */
 	submissions?: SubmissionLog;
-	/** Reads of the same account. Absent where nobody else reads. */
+	/** Reads of the same account. Absent where no other run reads. */
 	reads?: SharedReads;
 	settings: GatewaySettings;
 	/** Aborts when the user stops the execution. */
@@ -103,7 +103,7 @@ export class GatewayRequests {
 			mustFinish: true,
 		};
 		const response = await mapError(this.post(request, thing, attempt), {
-			// Nobody gave an ID here, so it is the address that is wrong.
+			// No ID was given here, so it is the address that is wrong.
 			notFound: (details) => gatewayError('endpointNotFound', { path }, details),
 		});
 		return parseCreated(response, { thing, parse, wanted });

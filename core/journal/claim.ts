@@ -24,7 +24,7 @@ export const leaseOfPoller = (supervisor: string, round: number, nowMs: number) 
 /** True for such a name. */
 export const isOfPoller = (lease: string) => /-poller\d+-[^-]*$/.test(lease);
 
-/** In the names of leases whose execution has handed its run over, and goes on with it all the same. */
+/** In the names of leases whose execution has handed its run over, but goes on with it. */
 export const TAKEN_BACK = 'back';
 
 /** True for the lease of a first try: a witness, which outranks no other, unless it has taken its run back. */

@@ -141,7 +141,7 @@ export class Journal implements WriteAhead {
 		return { first, nextNumber, isMarked, ...(isClaimed && lease !== undefined && { lease }), ...(table && { table }) };
 	}
 
-	/** The journal of an execution that has handed its run over, and goes on with it all the same. */
+	/** The journal of an execution that has handed its run over, but goes on with it. */
 	takenBack(): Journal {
 		this.ports.ledger.journal = {};
 		const journal = new Journal({ ...this.ports, handedOver: this.toHandOver });

@@ -22,7 +22,7 @@ export interface Memory {
 	lease?: string;
 	/** A lease is there. */
 	isClaimed?: boolean;
-	/** It has handed the run over, and goes on with it all the same. */
+	/** It has handed the run over, but goes on with it. */
 	isTakenBack?: boolean;
 	/** A retry has claimed the run, and has read its rows since. Until then, it submits nothing. */
 	hasTakenOver?: boolean;

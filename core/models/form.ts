@@ -177,7 +177,7 @@ const SERVICE_DEFAULT = { name: 'Service Default', value: NO_CHOICE };
 
 /**
  * A hidden property after each one of several defaults. While the model is an expression, n8n fills in the default of
- * the last property of a name: this one's, which says that nobody chose. So each model then has its own default, and a
+ * the last property of a name: this one's, which says that nothing was chosen. So each model then has its own default, and a
  * choice is never taken for a default.
  */
 function noChoice({ displayName, name }: INodeProperties): INodeProperties {

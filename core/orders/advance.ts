@@ -114,7 +114,7 @@ async function see(order: Order, ports: Ports, controls: JobControls, answer: un
 }
 
 /**
- * Reads a task once that nobody waits for. Undefined where that does not work: then it is not known how the task is, which is no
+ * Reads a task once that the run does not wait for. Undefined where that does not work: then it is not known how the task is, which is no
  * error. The path of its status may even be another one, because nothing else here needs it.
  */
 async function readUnawaited({ task, ...target }: PollTarget<TaskRecord>): Promise<TaskRecord | undefined> {
@@ -125,7 +125,7 @@ async function readUnawaited({ task, ...target }: PollTarget<TaskRecord>): Promi
 	if (record === undefined) return undefined;
 	const { state, status, progress } = target.statusOf(record);
 	Object.assign(task, { status, progress });
-	// A failure is an error for who buys something, although nobody waits for it: it may be bought again then.
+	// A failure is an error for who buys something, although the run does not wait for it: it may be bought again then.
 	if (state === 'failed') throw target.toFailure(record).withTask(task);
 	return record;
 }

@@ -47,7 +47,7 @@ function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
 	};
 }
 
-/** Ends an order that another one holds back: after a sleep, nobody would know of it. */
+/** Ends an order that is not sent because of another: after a sleep, its item would not know of that one. */
 function endIfHeldBack(order: Order, { heldBack }: JobControls): undefined {
 	const error = order.state === 'planned' ? heldBack() : undefined;
 	if (error !== undefined) throw endBadly(order, error);

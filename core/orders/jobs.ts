@@ -118,7 +118,7 @@ class RunningJobs {
 		this.gate = options.gate ?? new SubmissionGate();
 	}
 
-	/** Rejects when the batch ends. Made when something is raced against it: a rejection that nobody awaits would end n8n. */
+	/** Rejects when the batch ends. Made when something is raced against it: a rejection that is not awaited would end n8n. */
 	private get ended(): Promise<never> {
 		return (this.whenEnded ??= whenAborted(this.end.signal));
 	}

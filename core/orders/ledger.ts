@@ -25,7 +25,7 @@ const ledgerEntry = z.object({
 	uploads: z.array(z.string()).optional(),
 	/** Another execution goes on with it, and may have created another one. */
 	handedOver: z.boolean().optional(),
-	/** The attempt in the purchase log: its end is noted there, whoever sees it. */
+	/** The attempt in the purchase log: its end is noted there by the execution that sees it. */
 	attempt: z.string().optional(),
 	/** Another order has bought it, with this Purchase Key (its hash). */
 	reusedKey: z.string().optional(),
@@ -68,7 +68,7 @@ export class OrderLedger {
 		const { executionId } = this.scope;
 		const written = this.entries()[this.key(itemIndex)];
 		if (written === undefined) return undefined;
-		// An entry that cannot be read was written all the same: its outcome is not known.
+		// An entry that cannot be read was written nevertheless: its outcome is not known.
 		const entry = ledgerEntry.catch({ hash, executionId, acceptedAtMs: 0 }).parse(written);
 		if (entry.executionId !== executionId && entry.hash !== hash && !entry.lost) return undefined;
 		// From here on it belongs to this execution, in which the key alone decides.
@@ -88,7 +88,7 @@ export class OrderLedger {
 		this.write(itemIndex, { ...entry, executionId: this.scope.executionId, run: this.run });
 	}
 
-	/** Notes what a try before a crash has left: a thing of another request, or a request of which nobody knows the outcome. */
+	/** Notes what a try before a crash has left: a thing of another request, or a request of unknown outcome. */
 	lost(itemIndex: number, entry: Omit<LedgerEntry, 'executionId'>): void {
 		this.write(itemIndex, { ...entry, executionId: this.scope.executionId, lost: true });
 	}

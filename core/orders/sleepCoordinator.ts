@@ -63,7 +63,7 @@ export class SleepCoordinator {
 	}
 
 	/**
-	 * The clock of one order's polls. The time of a poll that the sleep has put off is kept in `wait.dueAtMs`, so that it
+	 * The clock of one order's polls. The time of a poll that the sleep delays is kept in `wait.dueAtMs`, so that it
 	 * comes right after.
 	 */
 	clockOf({ acceptedAtMs, wait }: Pick<Order, 'acceptedAtMs' | 'wait'>): Clock {

@@ -265,7 +265,7 @@ export function dropRequest(order: Purchase): void {
 	delete order.request;
 }
 
-/** The prompt that was asked with; undefined for a task that somebody else has created, and a body without one. */
+/** The prompt that was asked with; undefined for a task that was created elsewhere, and a body without one. */
 export function promptOf({ thing, prompt, request }: Purchase): string | undefined {
 	return prompt ?? (thing === 'task' ? promptIn(request?.body) : undefined);
 }

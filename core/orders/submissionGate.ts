@@ -34,7 +34,7 @@ export class SubmissionGate {
 		for (const controller of this.controllers.values()) controller.abort();
 	}
 
-	/** The error of an item that is held back; undefined while its scope is open. */
+	/** The error of an item that is not sent because of another; undefined while its scope is open. */
 	reasonFor(...scopes: Array<string | undefined>): GatewayError | undefined {
 		for (const scope of [undefined, ...scopes]) {
 			const because = this.closedBy.get(scope);

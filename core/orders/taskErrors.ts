@@ -14,7 +14,7 @@ export function failedTask(taskId: string, { refusal, status }: TaskRecord): Gat
 	if (reason === 'contentDeclined')
 		return gatewayError('taskDeclined', { id: taskId }, { serviceMessage, serviceCode });
 	const { permanent, kind } = entryOf(reason) ?? {};
-	// The reasons that somebody has to act on. Credits can be added, so a retry may go well then.
+	// The reasons that a person has to act on. Credits can be added, so a retry may go well then.
 	const needsPerson = permanent || kind === 'balance';
 	return gatewayError(
 		'taskFailed',

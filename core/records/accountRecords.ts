@@ -42,7 +42,7 @@ const KEY_LENGTH = 48;
 
 const isWhole = (key: string) => key.startsWith('sk-') && key.length !== KEY_LENGTH;
 
-/** Undefined when the answer holds no key: then nobody will ever see it. */
+/** Undefined when the answer holds no key: then no person will ever see it. */
 export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	const raw = isPlainObject(answer) && isPlainObject(answer.data) ? answer.data : answer;
 	const fields = z.object({ key: z.string().min(1) }).safeParse(raw);

@@ -35,7 +35,7 @@ const ERROR_WORDS = [
 const OUTER_WORDS = [...ERROR_WORDS, ...WORDS];
 /** `type` says more than a numeric code such as 401. */
 const CODES = ['code', 'error_code', 'errorCode', 'type'];
-/** Refusals stand in one another at most so deep: `{errors: [{detail: {msg}}]}`. */
+/** Refusals are nested at most so deep: `{errors: [{detail: {msg}}]}`. */
 const MOST_LEVELS = 4;
 
 /** The service's words in an answer: `{message}`, `{error: "…"}`, `{error: {code, message, type}}`, `{detail: [{msg}]}` and the like. */

@@ -22,7 +22,7 @@ const PREVIEW = /thumb|preview|poster|(first|last)_?frame|(^|_)covers?(_|$|image
 
 /** The levels that are searched, and in each list or object `MOST_ENTRIES`. */
 const MOST_LEVELS = 1000;
-/** More possible results than this nobody wants to choose from. */
+/** More possible results than a person would choose from. */
 const MOST_LOCATIONS = 5;
 
 /** A path in a record. All entries of a list have the same path. */

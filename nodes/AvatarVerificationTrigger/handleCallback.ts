@@ -58,7 +58,7 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
 	// A token can be long, and many are kept.
 	const key = createHash('sha256').update(`${node} ${vendorToken}`).digest('base64');
-	// Whoever builds the workflow opens the same address again, and n8n waits for it each time.
+	// A person who builds the workflow opens the same address again, and n8n waits for it each time.
 	const isTest = context.getMode() === 'manual';
 	const isSettled = known?.told === true || toldCallbacks.isSettled(key, Date.now());
 	if (!isTest && isSettled) return { page: PAGES.verified };

@@ -1,6 +1,6 @@
 const MIB = 1024 ** 2;
 
-/** The limits of result files and of the hosts that send them. The service names the host: nobody has checked it. */
+/** The limits of result files and of the hosts that send them. The service names the host, which nothing has checked. */
 export const FILE_LIMITS = {
 	/** Files of one task. */
 	files: 100,

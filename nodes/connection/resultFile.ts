@@ -117,7 +117,7 @@ async function credentialFor(
 	return isAtOrigin(url, readSettings(credential).baseUrl) ? credential : undefined;
 }
 
-/** Ends a request whose body nobody reads. A stream that is only destroyed keeps the connection open. */
+/** Ends a request whose body is not read. A stream that is only destroyed keeps the connection open. */
 function discard(body: unknown, request: AbortController): void {
 	const stream = body as { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown };
 	stream.on?.('error', () => {});

@@ -29,7 +29,7 @@ const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
 	imageUploadPath: 'Image Upload Path',
 };
 
-/** The fields that count. A hidden one has its default, or it would go on where nobody sees it. */
+/** The fields that count. A hidden one has its default, or it would go on unseen. */
 function counted(raw: RawSettings): RawSettings {
 	return readSwitch(raw.advanced, 'Advanced') ? raw : { baseUrl: raw.baseUrl };
 }

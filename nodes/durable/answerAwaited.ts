@@ -14,7 +14,7 @@ import {
  * which cannot be seen from here. Nor can the caller of another workflow that calls this one.
  */
 export function answerAwaited(context: IExecuteFunctions): string | undefined {
-	// Whoever called has had an answer long ago.
+	// The caller has had an answer long ago.
 	if (context.getMode() === 'retry') return undefined;
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { isExecuted: boolean } };
 	const hasRun = ({ name, disabled }: NodeTypeAndVersion) => !disabled && $(name).isExecuted;

@@ -88,7 +88,7 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
 }
 
 /**
- * No node can read another workflow, nor what somebody may use. But n8n checks a workflow before it starts it, and starts
+ * No node can read another workflow, nor what a person may use. But n8n checks a workflow before it starts it, and starts
  * none of its nodes when there are no items: what remains is an empty execution in the list of the chosen one. The
  * execution that is to wait is tried in the same way, because n8n asks there whether the person who runs this workflow may
  * use the credential. What was possible is taken for possible for some time.

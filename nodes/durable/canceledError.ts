@@ -9,7 +9,7 @@ export const hasFinished = ({ end }: Order): boolean =>
 	end !== undefined && !['stopped', 'notSubmitted', 'outcomeUnknown'].includes(end.as);
 
 /**
- * The error of an execution that nobody waits for any more. n8n lists it as canceled, because the message says so. The node
+ * The error of an execution that no other waits for any more. n8n lists it as canceled, because the message says so. The node
  * has all ends in its input.
  */
 export function canceledError(context: IExecuteFunctions, orders: Order[]) {

@@ -21,7 +21,7 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 
 /**
  * True in a retry whose caller has gone on and sleeps for something else: n8n hands the results of an execution that has
- * slept to whoever called it, and wakes it.
+ * slept to the execution that called it, and wakes it.
  */
 async function wouldWakeCaller(context: IExecuteFunctions): Promise<boolean> {
 	const callerId = context.getMode() === 'retry' ? parentIdOf(context) : undefined;
@@ -38,7 +38,7 @@ const MOST_AROUND = 100;
  * saves its progress, n8n's database has the node that it is at.
  */
 async function isOnlyOneCalled(context: IExecuteFunctions): Promise<boolean> {
-	// Nobody waits for a retry.
+	// n8n hands the result of a retry to no parent.
 	if (parentIdOf(context) === undefined || context.getMode() === 'retry') return true;
 	let data = await readData(context, context.getExecutionId());
 	// Of this one n8n has saved what it began with.

@@ -85,13 +85,13 @@ export function toPlaceholder(order: Order): INodeExecutionData {
 	return { json: { error, message, details: { task_id: details.task_id } } };
 }
 
-/** The same for orders that nobody waits for any more: the question in the sub-workflow does not take them for finished. */
+/** The same for orders that no execution waits for any more: the question in the sub-workflow does not take them for finished. */
 export const asCanceled = ({ json, ...item }: OrderItem): OrderItem => ({
 	...item,
 	json: { ...json, details: { ...json.details, is_canceled: true } },
 });
 
-/** The orders in items that somebody, n8n or a person, has written; undefined where they are none. */
+/** The orders in items that n8n or a person has written; undefined where they are none. */
 export function parseOrderItems(value: unknown): Order[] | undefined {
 	const parsed = z.array(orderItemSchema).min(1).safeParse(value);
 	return parsed.success

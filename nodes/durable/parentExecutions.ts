@@ -10,12 +10,12 @@ import { realClock } from '../connection/transport';
 const PAUSE_OF_ASKING = 200;
 /** … and comes at most once in this time … */
 const SHORTEST_PAUSE_MS = 500;
-/** … but whoever stops an execution sees it end. */
+/** … but a person who stops an execution sees it end. */
 const LONGEST_PAUSE_MS = 10_000;
 /** The time that n8n may take to save a large execution that falls asleep. */
 const ASLEEP_WITHIN_MS = 30_000;
 const ASK_AGAIN_AFTER_MS = 200;
-/** Executions around one another: more are a circle that somebody has made. */
+/** Executions around one another: more are a circle that a person has made. */
 const MOST_AROUND = 100;
 
 const memorySchema = z
@@ -42,7 +42,7 @@ export async function readData(
 	return (await readOrMiss(context, executionId)) ?? undefined;
 }
 
-/** The same; null where there is none: somebody has deleted it, which n8n lets one do with those that wait. */
+/** The same; null where there is none: a person has deleted it, which n8n lets one do with those that wait. */
 async function readOrMiss(
 	context: IExecuteFunctions,
 	executionId: string,
@@ -88,7 +88,7 @@ export async function outermostOf(context: IExecuteFunctions): Promise<string | 
 	let parentId = parentIdOf(context);
 	for (let around = 0; parentId !== undefined && around < MOST_AROUND; around++) {
 		const parent = await readData(context, parentId);
-		// One that was stopped still counts: whoever stops an execution stops what it has called.
+		// One that was stopped still counts: a person who stops an execution stops what it has called.
 		if (hasFailed(parent)) return wasStopped(parent) ? undefined : id;
 		id = parentId;
 		parentId = parent && waitingFor(parent);
@@ -116,7 +116,7 @@ export class ParentExecutions {
 		private readonly outermost?: string,
 	) {}
 
-	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
+	/** True when no execution waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
 	async isGone({ now = false } = {}): Promise<boolean> {
 		const memory = memorySchema.parse(this.store.parents ?? {});
 		const { atMs, tookMs } = memory;
@@ -128,7 +128,7 @@ export class ParentExecutions {
 		return isGone;
 	}
 
-	/** Waits until all of them sleep, or have ended: n8n hands results on to nobody that it is still saving. */
+	/** Waits until all of them sleep, or have ended: n8n hands no results to an execution that it is still saving. */
 	async untilAsleep(): Promise<void> {
 		const untilMs = realClock.now() + ASLEEP_WITHIN_MS;
 		let childId = this.context.getExecutionId();
@@ -153,7 +153,7 @@ export class ParentExecutions {
 
 	/**
 	 * Asks each of them: a person may stop any, and n8n wakes the nearest for another execution when it takes this one for dead,
-	 * as in queue mode after a pause. Who waits for whom stays the same, so it is found out once.
+	 * as in queue mode after a pause. The parents stay the same, so they are found once.
 	 */
 	private async ask({ around, wasAwaited, missingSinceMs }: Memory): Promise<Asked> {
 		const own = this.context.getExecutionId();
@@ -166,7 +166,7 @@ export class ParentExecutions {
 			const isDeleted = found === null && around !== undefined;
 			if (isDeleted || hasFailed(data)) return { isGone: true, around, wasAwaited };
 			if (data === undefined && around === undefined) {
-				// One that falls asleep may not be saved yet; after a while somebody has deleted it.
+				// One that falls asleep may not be saved yet; after a while a person has deleted it.
 				const isMissing = found === null && id !== own;
 				const sinceMs = isMissing ? Math.min(missingSinceMs ?? Infinity, realClock.now()) : undefined;
 				const isGone = realClock.now() - (sinceMs ?? Infinity) >= ASLEEP_WITHIN_MS;
@@ -189,7 +189,7 @@ interface Asked extends Pick<Memory, 'around' | 'wasAwaited' | 'missingSinceMs'>
 
 const pauseMs = (tookMs: number) => Math.min(Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_OF_ASKING), LONGEST_PAUSE_MS);
 
-/** Does the work, and asks now and then whether somebody still waits for it. `isOver` when the signal has aborted, because nobody does. */
+/** Does the work, and asks now and then whether an execution still waits for it. `isOver` when the signal has aborted, because none does. */
 export async function whileParentsWait<T>(
 	context: IExecuteFunctions,
 	parents: ParentExecutions,

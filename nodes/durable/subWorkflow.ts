@@ -30,7 +30,7 @@ const NEEDED_NODES: Record<string, string> = {
 /** The same, with the one that starts another workflow. */
 export const NEEDED_TO_START: Record<string, string> = { ...NEEDED_NODES, [EXECUTE]: 'Execute Sub-workflow' };
 
-/** The first of n8n's nodes that the sub-workflows need and whoever runs this n8n has excluded. */
+/** The first of n8n's nodes that the sub-workflows need and the owner of this n8n has excluded. */
 export function missingNode(context: IExecuteFunctions, needed = NEEDED_NODES): string | undefined {
 	const known = context.getKnownNodeTypes();
 	return Object.entries(needed).find(([type]) => known[type] === undefined)?.[1];
@@ -70,8 +70,8 @@ export function workerOf(context: IExecuteFunctions): INode {
  *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Results comes first, and hands out nothing until all have finished.
- * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that anew: a child
- * that dies in between has no output, and whoever waits for it would wait forever. So the items pass through it once before.
+ * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that again: a child
+ * that dies in between has no output, and the execution that waits for it would wait forever. So the items pass through it once before.
  */
 export function waitAndOutputResults(worker: INode, onError: OnError) {
 	const before = [ours(worker, RESULTS, STEPS.results[onError], { id: worker.id })];
@@ -139,7 +139,7 @@ const START: Part = {
 
 type Part = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
 
-/** With the credential of the node that it works for, and of its type: of a tool, that of the node behind it. */
+/** With the credential of the node that it works for, and of its type: of a tool, that of its node. */
 const ours = (
 	{ type, typeVersion, credentials }: INode,
 	name: string,

@@ -47,7 +47,7 @@ interface SupervisorMemory {
 	parked?: unknown;
 }
 
-/** The number of rounds. A value that somebody else has written counts as too many. */
+/** The number of rounds. A value that something else has written counts as too many. */
 const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 
 /**

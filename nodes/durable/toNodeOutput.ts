@@ -9,7 +9,7 @@ import { itemsOf, outcomeOf, type Items, type OnError } from '../run/toItem';
 
 /**
  * The output of the node: the items of the orders, in their sequence. Where the workflow is to stop, it throws what the
- * first order that has failed by itself has ended with, or else the first that was held back because of another.
+ * first order that has failed by itself has ended with, or else the first that was not sent because of another.
  *
  * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
  */

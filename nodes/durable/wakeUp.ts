@@ -7,7 +7,7 @@ import { realClock } from '../connection/transport';
 const FIRST_PAUSE_MS = 300;
 const MOST_CALLS = 5;
 const CALL_TIMEOUT_MS = 10_000;
-/** The execution that is to be called is still being saved, or has been woken by somebody else. */
+/** The execution that is to be called is still being saved, or has been woken by another call. */
 const CONFLICT = 409;
 /**
  * A header for proxies. `fetch` refuses to send it through one, as it would with NODE_USE_ENV_PROXY: without it, the proxy
@@ -49,7 +49,7 @@ export async function wakeUp(context: IExecuteFunctions, { executionId, data }: 
 	);
 }
 
-/** By n8n's own settings, never by what stands in an item: from there comes the signature only. */
+/** By n8n's own settings, never by an item: from there comes the signature only. */
 function addressOf(context: IExecuteFunctions, executionId: string, noted: unknown): URL | undefined {
 	const url = String(isPlainObject(noted) ? noted.resume_url : undefined);
 	const own = resumeUrlOf(context);
@@ -79,7 +79,7 @@ async function callOnce(address: URL): Promise<string | undefined> {
 		const answer = await fetch(address, { headers: FOR_NO_PROXY, redirect: 'manual', signal });
 		await answer.body?.cancel();
 		if (!answer.ok) return `HTTP ${answer.status}`;
-		// A page where somebody is to log in is no answer of n8n's.
+		// A login page is no answer of n8n's.
 		return answer.headers.get('content-type')?.includes('json') ? undefined : 'the answer is not from n8n';
 	} catch (thrown) {
 		const { name, cause } = thrown as { name?: string; cause?: { code?: string; message?: string } };

@@ -19,7 +19,7 @@ export type TextField = INodeProperties & { maxLength: number };
 
 type Labelled = Pick<FieldSpec, 'name' | 'displayName' | 'maxLength'> & Partial<Pick<FieldSpec, 'type'>>;
 
-/** A field whose value is read, with its label where its text may be one that stands in the form. */
+/** A field whose value is read, with its label where its text may be one that the form shows. */
 type Read = Pick<INodeProperties, 'name'> & Partial<Pick<INodeProperties, 'displayName' | 'type'>>;
 
 /**
@@ -58,7 +58,7 @@ export class FieldReader {
 
 	/**
 	 * As it is; undefined where the form leaves it empty. Throws where an expression gave nothing: a field that is empty may mean
-	 * "no limit", and nobody would notice that the limit is missing.
+	 * "no limit", and the person would not notice that the limit is missing.
 	 */
 	given({ name, displayName: label, type }: INodeProperties): unknown {
 		const value = this.value({ name, displayName: label, type });
@@ -89,7 +89,7 @@ export class FieldReader {
 		return value === undefined || value === '' ? Number(field.default) : this.requiredNumber(field);
 	}
 
-	/** The same where an empty field is a mistake: nobody would notice that a limit is missing. */
+	/** The same where an empty field is a mistake: the person would not notice that a limit is missing. */
 	requiredNumber(field: NumberField): number {
 		this.assertNumberGiven(field);
 		const { displayName: label, min = 0, max = Number.MAX_SAFE_INTEGER, integer } = field;

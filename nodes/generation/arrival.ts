@@ -35,7 +35,7 @@ const TICK_MS = 500;
 
 /**
  * One try to fetch a result file, from the request to its last byte. It counts what comes, and gives up a host that
- * sends nothing, or too little: nobody else does, because the timeout of the HTTP client ends with the headers. Time is
+ * sends nothing, or too little: nothing else does, because the timeout of the HTTP client ends with the headers. Time is
  * counted in ticks, so that a clock that is set changes nothing.
  */
 export class Arrival {
@@ -65,7 +65,7 @@ export class Arrival {
 
 	private waitedMs = 0;
 
-	/** @param stopped aborts when nobody wants the file any more */
+	/** @param stopped aborts when the file is not wanted any more */
 	constructor(
 		stopped: AbortSignal,
 		private readonly totals: TaskTotals,
@@ -99,7 +99,7 @@ export class Arrival {
 		return { start: joined(first), source };
 	}
 
-	/** Nobody reads the rest: the connection ends. */
+	/** The rest is not read: the connection ends. */
 	cancel(body?: unknown): void {
 		const stream = body as ByteStream | undefined;
 		// An error without a listener would end n8n.

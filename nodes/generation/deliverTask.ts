@@ -114,6 +114,7 @@ function requireTask({ task }: Order): TaskReference {
 }
 
 function requireResult({ result }: Order): ResultOptions {
-	if (result === undefined) throw gatewayError('packageBug', { words: 'nobody says how the result is wanted' });
+	if (result === undefined)
+		throw gatewayError('packageBug', { words: 'the order does not say how the result is wanted' });
 	return result;
 }

@@ -8,7 +8,7 @@ const LINK_LIFETIME = '30 days';
 
 /**
  * Links to n8n's own copies of the files, for the output: `download_url`, `download_urls`. They open without login.
- * Where n8n makes none, as for files that it keeps in memory, a hint says so: the task has been paid for all the same.
+ * Where n8n makes none, as for files that it keeps in memory, a hint says so: the task has been paid for.
  */
 export function linksTo({ helpers }: IExecuteFunctions, files: IBinaryKeyData, hints: Set<string>): IDataObject {
 	try {

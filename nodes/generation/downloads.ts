@@ -42,7 +42,7 @@ export interface DownloadOptions {
 /** One of the files of a task. */
 interface ResultUrl {
 	url: string;
-	/** The name of a file that nobody has named, without an extension. */
+	/** The name of a file without one, without an extension. */
 	fallbackName: string;
 	/** " (file 2 of 3: https://…)", where there are several. */
 	which: string;

@@ -85,7 +85,7 @@ export class FileNames {
 	/**
 	 * The name of a result file, with the extension of what it is.
 	 *
-	 * @param fallback without an extension: for a file that nobody has named
+	 * @param fallback without an extension: for a file without a name
 	 */
 	nameOf(file: ResultFile, fallback: string): string {
 		const { wanted } = this;

@@ -133,7 +133,7 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
  * Reads how the result is wanted. Throws where it would be more files than the node downloads, which would be found out after they
  * have been paid for.
  *
- * @param models absent where nobody waits for the result
+ * @param models absent where the run does not wait for the result
  */
 function readResult(
 	{ item, run }: { item: Item; run: Run },

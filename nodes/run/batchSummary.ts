@@ -62,7 +62,7 @@ export function summarizeAccepted(
 	return { rest, last: advice, ids, details: [details, ...notContinued].join('. ') };
 }
 
-/** An API key that cannot be read again was created all the same. */
+/** An API key that cannot be read again was created nevertheless. */
 const isUnclear = ({ acceptedAtMs, end }: Purchase) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';
 
 /**

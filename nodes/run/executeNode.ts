@@ -34,7 +34,7 @@ export function timeAlone(context: IExecuteFunctions): TimeAlone | undefined {
 	const wholeMs = executionTimeout * 1000;
 	const { establishedAt = Date.now() } = context.getExecutionContext?.() ?? {};
 	const leftMs = Math.max(0, Math.min(wholeMs, Number(establishedAt) + wholeMs - Date.now()));
-	// Whoever gives a node a few seconds only wants at least half of them.
+	// A node that n8n gives a few seconds only needs at least half of them.
 	const before = (ms: number) => AbortSignal.timeout(Math.round(Math.max(leftMs / 2, leftMs - ms)));
 	return {
 		time: roughDuration(wholeMs),

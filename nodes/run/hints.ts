@@ -170,7 +170,7 @@ function aboutUnfinished(
 	return count === 1 ? HINTS.oneAssetProcessed() : HINTS.assetsProcessed({ count });
 }
 
-/** About results that nobody has downloaded. */
+/** About results that were not downloaded. */
 function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undefined {
 	const left = items.filter(
 		({ json, binary }) => json.status === 'completed' && json.url !== undefined && binary === undefined,

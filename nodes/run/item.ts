@@ -9,7 +9,7 @@ import { optionsCollection } from '../form/options';
 
 /**
  * The parameters of a node for its items. n8n takes its time for each of them, so one without an expression, which is
- * the same for all items, is read once. Nobody may change what is read.
+ * the same for all items, is read once. What is read is never changed.
  */
 export class Parameters {
 	private readonly same = new Map<string, unknown>();

@@ -6,7 +6,7 @@ import type { WaitWatcher } from '../../core/polling/waitWatcher';
 import { roughDuration } from '../../core/text';
 
 /**
- * The pause between two lines, in milliseconds. Nobody reads faster, and a line costs no request: it shows what the
+ * The pause between two lines, in milliseconds. People do not read faster, and a line costs no request: it shows what the
  * polls have seen.
  */
 const REPORT_EVERY_MS = 2_000;

@@ -70,7 +70,7 @@ export interface Run {
 	hints: Set<string>;
 	/** Labels of fields that were left out, by the model that does not have them. */
 	notSent: Map<string, Set<string>>;
-	/** The workflow to start with the results. Absent where the node returns them, or nobody waits for them. */
+	/** The workflow to start with the results. Absent where the node returns them, or does not wait for them. */
 	background?: Background;
 	/** Tells the user how far it is. */
 	progress: Progress;

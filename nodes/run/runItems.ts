@@ -274,7 +274,7 @@ function refuseSharedKeys(prepared: Prepared[], ledger: OrderLedger): void {
 const isMistake = (prepared: Prepared): prepared is Prepared & { work: GatewayError } =>
 	prepared.work instanceof GatewayError;
 
-/** The first item that has failed by itself, or else the first that was held back because of another. */
+/** The first item that has failed by itself, or else the first that was not sent because of another. */
 function firstFailure(worked: Worked[], place: ItemContext): { error: GatewayError; itemIndex: number } | undefined {
 	const failures = worked.flatMap(({ error }, itemIndex) =>
 		error === undefined || isNoFailure(error, place) ? [] : [{ error, itemIndex }],

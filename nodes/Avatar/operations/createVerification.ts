@@ -60,7 +60,7 @@ export const createVerification: Operation = {
 		optionsCollection([additionalFieldsOption, submitAgainOption, simplifyField]),
 	],
 	prepare: (item, run) => {
-		// Without them nobody would learn of the result, or whose it is.
+		// Without them the workflow would not learn of the result, or whose it is.
 		item.assertNotLost(callbackUrlField);
 		item.assertNotLost(referenceField);
 		const url = item.text(callbackUrlField);
