@@ -242,10 +242,8 @@ async function prepareRun(
 	const options = runOptionsOf(context);
 	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.assertGiven(option);
 	const log = new TaskLog(context);
-	const progress = new Progress({
-		console: (line) => log.writeToConsole(line),
-		noun: waitsFor !== 'task' ? undefined : context.getNode().type.includes('image') ? 'Image' : 'Video',
-	});
+	const noun = waitsFor === 'task' ? nounOf(context) : undefined;
+	const progress = new Progress({ console: (line) => log.writeToConsole(line), noun });
 	const alone = timeAlone(context);
 	if (alone !== undefined) assertNeedsNoSleep(alone, waiting);
 	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
@@ -289,6 +287,9 @@ async function prepareRun(
 	if (run.handsOver) run.retryOnFail = readRetryOnFail(context, ledger.scope);
 	return run;
 }
+
+/** The task in lines of progress. */
+const nounOf = (context: IExecuteFunctions) => (context.getNode().type.includes('image') ? 'Image' : 'Video');
 
 /** Throws where n8n would delete the executions that wait. */
 function assertNeedsNoSleep({ time }: TimeAlone, waiting?: Waiting): void {
