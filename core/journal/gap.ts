@@ -1,6 +1,5 @@
 import { gatewayError } from '../errors';
-import { INTERRUPTED, UNREADABLE } from '../orders/writeAheadLog';
-import type { FoundMarks } from './marks';
+import { INTERRUPTED, UNREADABLE, type FoundMarks } from './marks';
 import type { Gap, RunRows } from './replay';
 import { TABLE_NAME, type StoredRow } from './row';
 

@@ -3,17 +3,16 @@ import { asGatewayError, codeOf, gatewayError, stoppedError, type GatewayError }
 import { steady, takingBreaks, type Clock } from '../clock';
 import type { JsonObject } from '../json';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
+import type { RequestOutcome, Submission, WriteAhead } from '../orders/buyOnce';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
-import { INTERRUPTED, notRecorded, UNREADABLE } from '../orders/writeAheadLog';
-import type { RequestOutcome, Submission, WriteAhead, WriteAheadLog } from '../orders/writeAheadLog';
 import { outlasting, PAUSES_MS } from '../orders/outlasting';
 import { wordsOf } from '../text';
 import { isOfPoller, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import { leasesIn } from './leases';
-import type { FoundMarks, Marks } from './marks';
+import { INTERRUPTED, notRecorded, UNREADABLE, type FoundMarks, type Marks } from './marks';
 import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, purchaseOf } from './replay';
@@ -46,9 +45,8 @@ export interface JournalPorts {
 	/** The run began so long ago that rows of it may have been removed. */
 	isOld: boolean;
 	table: JournalTable;
-	marks: Pick<Marks, 'find' | 'write' | 'writeAgain'>;
-	/** The log of a run without rows: it says what may be submitted where rows do not tell, or cannot be written. */
-	withoutRows: WriteAheadLog;
+	/** They say what may be submitted where rows do not tell, or cannot be written. */
+	marks: Marks;
 	rows: Pick<RowBudget, 'take'>;
 	pace: RowPace;
 	ledger: OrderLedger;
@@ -123,7 +121,7 @@ export class Journal implements WriteAhead {
 		const known = ports.ledger.journal as Partial<Memory> | undefined;
 		this.memory = known?.executionId === executionId ? (known as Memory) : toMemory(executionId, ports);
 		ports.ledger.journal = this.memory as unknown as JsonObject;
-		if (this.memory.doubt !== undefined) ports.withoutRows.doubt(this.memory.doubt);
+		if (this.memory.doubt !== undefined) ports.marks.doubt(this.memory.doubt);
 		const { error } = ports.handedOver?.claim ?? {};
 		if (error !== undefined) this.stopped = notRecorded(error);
 		this.keys = {
@@ -165,7 +163,7 @@ export class Journal implements WriteAhead {
 		return this.memory.doubt !== undefined || this.stopped !== undefined;
 	}
 
-	/** True where n8n had no table before the first request: the log of a run without rows has taken over. */
+	/** True where n8n had no table before the first request: the run has no rows. */
 	get isWithoutRows(): boolean {
 		return this.memory.withoutRows !== undefined;
 	}
@@ -272,12 +270,12 @@ export class Journal implements WriteAhead {
 	}
 
 	async beforeUploads(order: Submission): Promise<void> {
-		if (this.memory.doubt !== undefined || this.isWithoutRows) await this.ports.withoutRows.beforeUploads(order);
+		if (this.memory.doubt !== undefined || this.isWithoutRows) await this.ports.marks.beforeUploads(order);
 		if (this.stopped !== undefined) throw this.stopped;
 	}
 
 	async isOverruled(order: Submission): Promise<boolean> {
-		return this.memory.doubt !== undefined && (await this.ports.withoutRows.isOverruled(order));
+		return this.memory.doubt !== undefined && (await this.ports.marks.isOverruled(order));
 	}
 
 	leaves(order: Purchase): void {
@@ -286,7 +284,7 @@ export class Journal implements WriteAhead {
 
 	/** Notes the outcome of an attempt, without waiting. */
 	note(order: Purchase, state: AttemptState, { taskId, error, pauseMs = 1 }: RequestOutcome = {}): void {
-		this.ports.withoutRows.note(order, state);
+		this.ports.marks.note(order, state);
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
 		const status = error?.details.httpStatus;
@@ -334,7 +332,7 @@ export class Journal implements WriteAhead {
 
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */
 	async begin(order: Purchase, signal?: AbortSignal): Promise<void> {
-		if (this.memory.doubt !== undefined) await this.ports.withoutRows.begin(order);
+		if (this.memory.doubt !== undefined) await this.ports.marks.begin(order);
 		if (this.stopped !== undefined) throw this.stopped;
 		const { withoutRows: why } = this.memory;
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
@@ -357,16 +355,14 @@ export class Journal implements WriteAhead {
 		const { marks, clock, table } = this.ports;
 		const { missed } = this.memory;
 		const stop = (what: string) => (this.stopped ??= gatewayError('outcomeStillUnknown', { thing, what }));
-		const found = await outlasting(clock, async () => await marks.write(!this.takesOver)).catch((thrown: unknown) => {
-			throw notRecorded(thrown);
-		});
+		const found = await outlasting(clock, async () => await marks.leaveWithRows(!this.takesOver));
 		if (found === 'taken') throw stop(INTERRUPTED);
 		if (found === 'beside' && missed?.marks !== false) {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
 			// other one are not there, or its look has not shown this one.
 			if (missed?.rows) throw stop(GAPS.rowsRemoved);
 			const lookAgain = async () => {
-				await marks.writeAgain();
+				await marks.leaveAgain();
 				return await table.look(this.lookFor([]));
 			};
 			const rows = await outlasting(clock, lookAgain).catch((thrown: unknown) => {
@@ -519,7 +515,7 @@ export class Journal implements WriteAhead {
 		return leases.hasOwn ? undefined : notRecorded(ROWS_GONE);
 	}
 
-	/** The run has no rows: its names in n8n's table of processed data are its memory. */
+	/** The run has no rows: its marks are its memory. */
 	private async goOnWithoutRows(group: Joining[], why: string): Promise<void> {
 		const isNew = this.memory.withoutRows === undefined;
 		this.memory.withoutRows = why;
@@ -532,16 +528,16 @@ export class Journal implements WriteAhead {
 		}
 	}
 
-	/** Resolves when the name of this try is written. Without rows, others would not see what is bought under a Purchase Key. */
+	/** Resolves when the mark of this try is there. Without rows, others would not see what is bought under a Purchase Key. */
 	private async beginWithoutRows(order: Purchase, why: string): Promise<void> {
 		if (order.request?.keyHash !== undefined) throw gatewayError('purchaseLogUnavailable', { why });
-		await this.ports.withoutRows.begin(order);
+		await this.ports.marks.begin(order);
 	}
 
 	/** Lets nothing be submitted that has no ID and that a person does not name. */
 	private doubt(what: string): void {
 		this.memory.doubt = what;
-		this.ports.withoutRows.doubt(what);
+		this.ports.marks.doubt(what);
 	}
 
 	private nameLease(): string {

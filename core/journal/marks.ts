@@ -1,6 +1,31 @@
-import { marksWithRows, type WriteAheadLog, type WriteAheadScope, type WriteAheadStore } from '../orders/writeAheadLog';
+import { untilAborted } from '../abort';
+import { gatewayError, GatewayError } from '../errors';
+import type { Submission, WriteAhead } from '../orders/buyOnce';
+import type { OrderLedger } from '../orders/ledger';
+import { isToSubmitAgain, nameRun, toNamedRun, type SubmitAgain } from '../orders/runs';
+import { TABLE_NAME, type AttemptState } from './row';
 
-/** The marks that earlier tries of a run have left in n8n's table of processed data. */
+/** n8n's table of processed data. It keeps hashes: it tells that a mark is there, and not what it stands for. */
+export interface MarkStore {
+	/** Writes the marks, and returns those that were there before. */
+	record: (marks: string[]) => Promise<string[]>;
+	remove: (marks: string[]) => Promise<void>;
+}
+
+/** The run of a node that leaves marks. */
+export interface MarkedRun {
+	/** The time of the first try, which an execution and its retries share. Undefined where n8n does not tell. Unix milliseconds. */
+	establishedAtMs?: number;
+	/** A hash of what came into the node, which takes its place there. */
+	input?: string;
+	/** A Retry execution has an ID of its own, and does not know that of the first try. */
+	executionId: string;
+	/** Rounds of a loop, and calls of an agent, are purchases of their own. */
+	runIndex: number;
+	isRetry: boolean;
+}
+
+/** The marks that earlier tries of a run have left. */
 export interface FoundMarks {
 	/** A try has sent a request after its row. */
 	withRows: boolean;
@@ -10,69 +35,260 @@ export interface FoundMarks {
 	withoutRows: boolean;
 }
 
+/** What an earlier try has left in doubt: one that has died, or another retry of the same execution. */
+interface Doubt {
+	/** A person names it as Submit Again for Run. */
+	run: string;
+	/** The mark that is left before anything is submitted in its place. */
+	again: string;
+}
+
+/** The first tries of one name without rows that can be under way at the same time. One more is not guarded. */
+const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
+
+/** The first tries with rows that a retry tells apart: one, or more. */
+const SLOTS_WITH_ROWS = SLOTS.slice(0, 2);
+
+/** The reasons to be careful after an earlier try, for messages. */
+export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, if it had rows there, in the data table ${TABLE_NAME}.`;
+export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
+
+/** The error of an order that is not submitted, because what must be recorded first was not. */
+export function notRecorded(thrown: unknown): GatewayError {
+	if (thrown instanceof GatewayError && thrown.details.reason?.name === 'submissionNotRecorded') return thrown;
+	const cause = thrown instanceof GatewayError ? (thrown.details.cause ?? thrown) : thrown;
+	return gatewayError('submissionNotRecorded', { words: cause instanceof Error ? cause.message : String(cause) });
+}
+
 /**
- * The marks of runs with rows, from before the first request of a try: one for all tries, and one for each first try. A retry that
- * finds the first one knows that rows must be there; with the other one, also those of the first try. Without them, a table that a
- * person has cleared would look like a run that has sent nothing.
+ * The marks of a run: what its tries write into n8n's table of processed data before their first request, where a crash does not
+ * erase it. n8n saves the ledger only when the node ends. So a retry that finds a mark of a try that is not in its ledger knows: n8n
+ * has died in between, and requests may have been accepted.
  *
- * A run without rows writes names of its own (`writeAheadLog.ts`): a retry that finds these submits nothing, whatever rows there
- * are.
+ * - **That of the execution.** n8n 1.x hands an execution whose worker is gone on under the same ID, and not as a retry.
+ * - **With rows**: that of the run and, for a first try, a slot. They say that rows must be there, those of the first try included.
+ *   Otherwise, a table that a person has cleared would look like a run that has sent nothing.
+ * - **Without rows**: a slot, with the number of the try. A retry that finds one submits nothing, whatever rows there are. The ledger
+ *   counts the tries of which it knows the end. After an orderly end the next try has another number, so the mark can stay. After a
+ *   crash, and in a second retry of the same execution, the ledger is an older copy: its next try finds the mark.
+ * - **Again**: a person has named what a try has left, and something is submitted in its place. Otherwise the same name, which stays
+ *   in the form, would buy again after the next crash.
+ *
+ * Other executions may have the name of this one: those of the same millisecond, or with the same input. They take other slots. One
+ * mark stands for all items of a try: n8n drops the oldest marks of a node, and a large batch would push out those of others.
  */
-export class Marks {
+export class Marks implements WriteAhead {
+	private readonly ofExecution: string;
+
 	private readonly ofRun: string;
+
+	private readonly withRows: string;
+
+	private readonly slotsWithRows: string[];
 
 	private readonly slots: string[];
 
-	/** The marks of this try. */
+	/** Those that this try has left, and those that it has found in their place. */
 	private own: string[] = [];
 
+	/** Those that this try may remove: it has left them without rows. */
+	private removable: string[] = [];
+
+	/** What an earlier try has left, once this one has asked. */
+	private asked?: Promise<Doubt | undefined>;
+
+	/** What is in doubt by now: another retry may have submitted in the place of what this one has found. */
+	private overruling?: Promise<Doubt | undefined>;
+
+	/** The reason to be careful, for messages. */
+	private what = INTERRUPTED;
+
+	/** Orders whose creating requests have an outcome that the ledger does not know yet, also those that wait for the mark. */
+	private readonly underWay = new Set<Submission>();
+
+	/** The service has accepted a request of this try, or may have. */
+	private hasBought = false;
+
+	/** @param store absent where nothing can be written: then nothing is guarded */
 	constructor(
-		scope: Pick<WriteAheadScope, 'execution' | 'runIndex'>,
-		private readonly withoutRows: Pick<WriteAheadLog, 'wasFound' | 'name'>,
-		private readonly store?: WriteAheadStore,
+		readonly run: MarkedRun,
+		private readonly ledger: OrderLedger,
+		private readonly store?: MarkStore,
 	) {
-		[this.ofRun = '', ...this.slots] = marksWithRows(scope);
+		const { establishedAtMs, input, executionId, runIndex } = run;
+		const name = establishedAtMs === undefined ? `input ${input}` : `established ${establishedAtMs}`;
+		this.ofExecution = `generation-gateway execution ${executionId}, run ${runIndex}, try ${ledger.knownTries}`;
+		this.ofRun = `generation-gateway ${name}, run ${runIndex}`;
+		this.withRows = `${this.ofRun}, with rows`;
+		this.slotsWithRows = SLOTS_WITH_ROWS.map((slot) => `${this.withRows}, slot ${slot}`);
+		this.slots = SLOTS.map((slot) => `${this.ofRun}, try ${ledger.knownTries}, slot ${slot}`);
 	}
 
-	/** The marks of earlier tries. To ask is to write: what was not there is removed again. */
 	async find(): Promise<FoundMarks> {
-		const withoutRows = await this.withoutRows.wasFound();
-		const names = [this.ofRun, ...this.slots];
-		const found = await this.record(names);
-		await this.store?.remove(names.filter((name) => !found.includes(name)));
+		const found = await this.ask();
 		return {
-			withRows: found.length > 0,
-			firstTries: found.filter((name) => this.slots.includes(name)).length,
-			withoutRows,
+			withRows: found.some((mark) => mark.startsWith(this.withRows)),
+			firstTries: found.filter((mark) => this.slotsWithRows.includes(mark)).length,
+			withoutRows: found.some((mark) => !mark.startsWith(this.withRows)),
 		};
 	}
 
 	/**
-	 * Writes the mark of a try, and asks for one of this very execution: n8n 1.x hands an execution whose worker is gone on under the
-	 * same ID. Returns `taken` where another process has sent something for it; `beside` where another try of the run may have, or
-	 * another execution that began in the same millisecond.
+	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very execution; `beside`
+	 * where another try of the run may have, or another execution that began in the same millisecond.
 	 *
 	 * @param isFirst false: a retry
 	 */
-	async write(isFirst: boolean): Promise<'alone' | 'beside' | 'taken'> {
-		const [slot = '', next = ''] = this.slots;
-		this.own = [this.withoutRows.name, this.ofRun, ...(isFirst ? [slot] : [])];
-		const found = await this.record(this.own);
-		if (found.includes(this.withoutRows.name)) return 'taken';
-		if (found.includes(slot)) {
-			this.own.push(next);
-			await this.record([next]);
-		}
+	async leaveWithRows(isFirst: boolean): Promise<'alone' | 'beside' | 'taken'> {
+		const [slot, ...slots] = isFirst ? this.slotsWithRows : [];
+		const found = await this.leave([this.ofExecution, this.withRows, ...(slot ? [slot] : [])], slots);
+		if (found.includes(this.ofExecution)) return 'taken';
 		return found.length === 0 ? 'alone' : 'beside';
 	}
 
 	/** Writes the same marks again: a retry that has asked for them at the same moment takes them for its own, and removes them. */
-	async writeAgain(): Promise<void> {
+	async leaveAgain(): Promise<void> {
 		await this.record(this.own);
 	}
 
-	private async record(names: string[]): Promise<string[]> {
-		if (this.store === undefined) throw new Error('n8n has no table of processed data');
-		return await this.store.record(names);
+	/** A retry that may not submit has nothing to upload for. */
+	async beforeUploads(order: Submission): Promise<void> {
+		if (this.run.isRetry) await this.assertMaySubmit(order);
+	}
+
+	/** Leaves the mark of a try without rows, once for all items. Throws where it may not submit this one. */
+	async begin(order: Submission): Promise<void> {
+		this.underWay.add(order);
+		await this.assertMaySubmit(order);
+	}
+
+	note(order: Submission, state: AttemptState): void {
+		this.underWay.delete(order);
+		if (state === 'accepted' || state === 'unknown') this.hasBought = true;
+	}
+
+	/** Lets nothing be submitted that a person does not name: rows have to be there of what an earlier try has sent, and do not tell all. */
+	doubt(what: string): void {
+		this.what = what;
+		this.asked ??= this.nameDoubt();
+		// An error that no order waits for would end n8n.
+		this.asked.catch(() => {});
+	}
+
+	async isOverruled({ request = {} }: Submission): Promise<boolean> {
+		return request.submitAgainFor !== undefined && this.isNamed(request, await this.findDoubt());
+	}
+
+	/**
+	 * Ends the try after all its items. The ledger then knows all of it, unless a stop has not waited for a request or
+	 * the store.
+	 *
+	 * @param signal aborts when the user stops the execution
+	 */
+	async end(signal?: AbortSignal): Promise<void> {
+		// An item that was about to upload does not hold up the end of the others, but its mark may still be being written.
+		await untilAborted(
+			Promise.resolve(this.asked).catch(() => {}),
+			signal,
+		);
+		if (this.underWay.size > 0) return;
+		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.
+		if (!this.hasBought && (await this.remove(this.removable))) return;
+		// What an earlier try has left is still to be found by the next one.
+		if (this.removable.length === 0 || this.overruling !== undefined) return;
+		this.ledger.countTry();
+		// The next execution may have the same input.
+		const isFree = (mark: string) => mark !== this.ofExecution;
+		if (this.run.establishedAtMs === undefined) await this.remove(this.removable.filter(isFree));
+	}
+
+	private async assertMaySubmit({ thing, request = {} }: Submission): Promise<void> {
+		let doubt = await this.findDoubt();
+		if (doubt !== undefined && this.isNamed(request, doubt)) doubt = await (this.overruling ??= this.overrule(doubt));
+		if (doubt === undefined) return;
+		throw gatewayError('outcomeStillUnknown', { thing, what: this.what, ...toNamedRun(request, doubt.run) });
+	}
+
+	private isNamed(request: SubmitAgain, doubt: Doubt | undefined): boolean {
+		return isToSubmitAgain(request, doubt?.run, this.ledger.run);
+	}
+
+	private async findDoubt(): Promise<Doubt | undefined> {
+		return await (this.asked ??= this.leaveWithoutRows());
+	}
+
+	/** Returns what an earlier try has left: any slot that is taken may be that of one that has crashed. */
+	private async leaveWithoutRows(): Promise<Doubt | undefined> {
+		if (this.store === undefined) return undefined;
+		const { isRetry } = this.run;
+		const [slot = '', ...slots] = this.slots;
+		const marks = [this.ofExecution, slot];
+		const leaving = isRetry ? this.ask(marks) : this.leave(marks, slots);
+		const found = await leaving.catch((error: unknown) => {
+			// An earlier try may have submitted: only the marks tell.
+			if (isRetry) throw error;
+			return undefined;
+		});
+		if (found === undefined) return undefined;
+		if (isRetry ? found.length > 0 : found.includes(this.ofExecution)) return await this.nameDoubt();
+		this.removable = this.own.filter((mark) => !found.includes(mark));
+		return undefined;
+	}
+
+	/** Writes marks. Where the last one is taken, also the next that is free. Returns those that were there. */
+	private async leave(marks: string[], [next, ...others]: string[]): Promise<string[]> {
+		const found = await this.record(marks);
+		this.own = [...new Set([...this.own, ...marks])];
+		const isTaken = found.includes(marks.at(-1) ?? '') && !found.includes(this.ofExecution);
+		return isTaken && next !== undefined ? [...found, ...(await this.leave([next], others))] : found;
+	}
+
+	/**
+	 * Asks for the marks of all tries. To ask is to write: what was not there is removed again.
+	 *
+	 * @param own stays where there was none
+	 */
+	private async ask(own: string[] = []): Promise<string[]> {
+		const asked = [this.ofExecution, ...this.slots, this.withRows, ...this.slotsWithRows];
+		const found = await this.record(asked);
+		this.own = found.length === 0 ? own : [];
+		await this.remove(asked.filter((mark) => !found.includes(mark) && !this.own.includes(mark)));
+		return found;
+	}
+
+	/** The name of its run counts how often something was submitted in its place. To ask is to write. */
+	private async nameDoubt(): Promise<Doubt> {
+		const { establishedAtMs, input = '', runIndex } = this.run;
+		const run = nameRun(String(establishedAtMs ?? input), runIndex);
+		for (let number = 1; ; number++) {
+			const again = `${this.ofRun}, again ${number}`;
+			if ((await this.record([again])).length > 0) continue;
+			await this.remove([again]);
+			return { run: number === 1 ? run : `${run}.${number}`, again };
+		}
+	}
+
+	/** Notes that something is submitted in the place of what is in doubt. Returns what is, where another retry has done so. */
+	private async overrule({ again }: Doubt): Promise<Doubt | undefined> {
+		if ((await this.record([again])).length > 0) return await this.nameDoubt();
+		this.removable = [again];
+		return undefined;
+	}
+
+	private async record(marks: string[]): Promise<string[]> {
+		if (this.store === undefined) throw notRecorded('n8n has no table of processed data');
+		return await this.store.record(marks).catch((thrown: unknown) => {
+			throw notRecorded(thrown);
+		});
+	}
+
+	/** Returns false where they stay. That makes a retry careful. */
+	private async remove(marks: string[]): Promise<boolean> {
+		try {
+			if (marks.length > 0) await this.store?.remove(marks);
+			return true;
+		} catch {
+			return false;
+		}
 	}
 }

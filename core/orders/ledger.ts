@@ -140,7 +140,7 @@ export class OrderLedger {
 		return ofRun.flatMap(([, entry]) => ledgerEntry.safeParse(entry).data?.taskId || []);
 	}
 
-	/** The number of tries of this run that have ended with all that they did in the ledger: see `writeAheadLog.ts`. */
+	/** The number of tries of this run that have ended with all that they did in the ledger: see `core/journal/marks.ts`. */
 	get knownTries(): number {
 		const known = this.entries()[this.key('tries')];
 		return typeof known === 'number' ? known : 0;

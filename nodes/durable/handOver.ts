@@ -45,8 +45,8 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
 }
 
-function factsOf({ context, options, background, retryOnFail, credits, journal, writeAhead }: Run, orders: Order[]) {
-	const { establishedAtMs, runIndex } = writeAhead.scope;
+function factsOf({ context, options, background, retryOnFail, credits, journal, marks }: Run, orders: Order[]) {
+	const { establishedAtMs, runIndex } = marks.run;
 	const timeouts = orders.map(({ wait }) => wait?.timeoutMs ?? 0);
 	const longestMs = timeouts.reduce((longest, each) => Math.max(longest, each), 0);
 	const { id: nodeId, name: node } = context.getNode();

@@ -8,8 +8,8 @@ import type { Order } from '../../core/orders/order';
 import { endsWell } from '../../core/orders/states';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
+import { marksHandedOver } from '../run/markStore';
 import { journalOf, type JournalParts } from '../run/openJournal';
-import { writeAheadOfRun } from '../run/writeAheadStore';
 
 /** A hand-over of a run of which something may be bought. */
 export type RunHandedOver = HandOver & { run: NonNullable<HandOver['run']> };
@@ -64,7 +64,7 @@ export function journalHandedOver(
 	const { runIndex, establishedAtMs, first, nextNumber, isMarked, table: tableId } = run;
 	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex });
 	const journal = journalOf(context, {
-		...writeAheadOfRun(context, ledger, establishedAtMs),
+		marks: marksHandedOver(context, ledger, establishedAtMs),
 		...{ ledger, rows, tell, isWanted, tableId },
 		columns: columnsOf(context, run),
 		identity: identityOf(context, run),

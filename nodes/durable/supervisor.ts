@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { getPath } from '../../core/json';
 import { leaseOfPoller } from '../../core/journal/claim';
-import { INTERRUPTED } from '../../core/orders/writeAheadLog';
+import { INTERRUPTED } from '../../core/journal/marks';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { continueKnown } from '../../core/orders/buyOnce';

@@ -10,9 +10,12 @@ import { nameOfNode, NEEDED_NODES, runDataTableNodes, TooSlowError } from './dat
 const MOST_REMEMBERED = 1000;
 
 /** The reason why n8n cannot have the table, as far as it is known without a look for it. */
-export function whatIsMissing(context: IExecuteFunctions, { isLasting }: { isLasting: boolean }): string | undefined {
+export function whatIsMissing(
+	context: IExecuteFunctions,
+	{ establishedAtMs }: { establishedAtMs?: number },
+): string | undefined {
 	if (!context.getWorkflow().id) return 'the workflow has not been saved';
-	if (!isLasting) return TOO_OLD;
+	if (establishedAtMs === undefined) return TOO_OLD;
 	const known = context.getKnownNodeTypes();
 	const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];
 	return missing === undefined ? undefined : `this n8n does not have the node "${missing}"`;

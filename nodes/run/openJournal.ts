@@ -3,10 +3,9 @@ import { createHash } from 'crypto';
 import { untilAborted } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
 import { Journal, type JournalPorts } from '../../core/journal/journal';
-import { Marks } from '../../core/journal/marks';
+import type { Marks } from '../../core/journal/marks';
 import { NoTableError } from '../../core/journal/table';
 import type { OrderLedger } from '../../core/orders/ledger';
-import type { WriteAheadLog, WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { hasPurchaseLog, readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
@@ -19,9 +18,7 @@ export const LOG_IS_OFF = 'Purchase Log is turned off in the credential';
 
 interface Opening {
 	ledger: OrderLedger;
-	writeAhead: WriteAheadLog;
-	/** n8n's table of processed data. */
-	store?: WriteAheadStore;
+	marks: Marks;
 	client: GatewayClient;
 	hints: Set<string>;
 	/** Without rows, nothing may be bought. */
@@ -30,18 +27,18 @@ interface Opening {
 
 /**
  * The journal of a run that is about to buy something; the reason, where the run has no rows. That is decided here, by looking, and
- * never changes: see `writeAheadLog.ts` for the memory of such a run.
+ * never changes: see `core/journal/marks.ts` for the memory of such a run.
  */
 export async function openJournal(
 	context: IExecuteFunctions,
-	{ ledger, writeAhead, store, client, hints, needsRows }: Opening,
+	{ ledger, marks, client, hints, needsRows }: Opening,
 ): Promise<Journal | string> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	if (!hasPurchaseLog(credential)) return LOG_IS_OFF;
-	const { scope } = writeAhead;
-	const missing = whatIsMissing(context, scope) ?? whyNotHere(context) ?? (await whyNoTable(context));
+	const { run } = marks;
+	const missing = whatIsMissing(context, run) ?? whyNotHere(context) ?? (await whyNoTable(context));
 	const { rows } = client;
-	if (missing !== undefined || rows === undefined || scope.establishedAtMs === undefined) {
+	if (missing !== undefined || rows === undefined || run.establishedAtMs === undefined) {
 		const why = missing ?? 'n8n does not say when the execution began';
 		hints.add(HINTS.notInPurchaseLog({ why }));
 		return why;
@@ -49,22 +46,22 @@ export async function openJournal(
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
 	const journal: Journal = journalOf(context, {
-		columns: { workflow, node, execution: scope.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
+		columns: { workflow, node, execution: run.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
 		identity: {
 			...{ workflowId: String(id), nodeId },
-			...{ establishedAtMs: scope.establishedAtMs, runIndex: scope.runIndex },
+			...{ establishedAtMs: run.establishedAtMs, runIndex: run.runIndex },
 		},
-		...{ writeAhead, store, ledger, rows, needsRows },
+		...{ marks, ledger, rows, needsRows },
 		tell: (why) => hints.add(journal.isWithoutRows ? HINTS.notInPurchaseLog({ why }) : HINTS.rowsMissing({ why })),
 	});
 	return journal;
 }
 
 export interface JournalParts
-	extends Pick<JournalPorts, 'columns' | 'identity' | 'ledger' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'> {
-	writeAhead: WriteAheadLog;
-	/** n8n's table of processed data. */
-	store?: WriteAheadStore;
+	extends Pick<
+		JournalPorts,
+		'columns' | 'identity' | 'ledger' | 'marks' | 'handedOver' | 'tell' | 'isWanted' | 'needsRows'
+	> {
 	rows: { budget: JournalPorts['rows']; pace: JournalPorts['pace'] };
 	/** See `N8nJournalTable`. */
 	tableId?: string;
@@ -72,17 +69,14 @@ export interface JournalParts
 
 /** The journal of a run in n8n's data table. */
 export function journalOf(context: IExecuteFunctions, parts: JournalParts): Journal {
-	const { writeAhead, store, rows, tableId, ...ports } = parts;
-	const { scope } = writeAhead;
+	const { rows, tableId, ...ports } = parts;
 	const beganAtMs = Number(ports.identity.establishedAtMs);
 	return new Journal({
 		...ports,
-		isRetry: scope.isRetry,
+		isRetry: ports.marks.run.isRetry,
 		// The wait of a run that was handed over ends before rows are removed.
 		isOld: ports.handedOver === undefined && mayLackOldRows(beganAtMs),
 		table: new N8nJournalTable(context, ports.tell, beganAtMs, tableId),
-		marks: new Marks(scope, writeAhead, store),
-		withoutRows: writeAhead,
 		rows: rows.budget,
 		pace: rows.pace,
 		clock: realClock,

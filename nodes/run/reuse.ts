@@ -54,9 +54,9 @@ function tellNoEffect({ hints }: Run, why: string): undefined {
 }
 
 /** The reason why the table need not be asked for. */
-async function whyNoRows({ context, writeAhead, openJournal }: Run): Promise<string | undefined> {
+async function whyNoRows({ context, marks, openJournal }: Run): Promise<string | undefined> {
 	const why = await openJournal();
-	return why === LOG_IS_OFF ? why : whatIsMissing(context, writeAhead.scope);
+	return why === LOG_IS_OFF ? why : whatIsMissing(context, marks.run);
 }
 
 /** Asks the table also where it could not be found a moment ago: that may have been a database that was busy. */

@@ -7,9 +7,9 @@ import type { HandOver } from '../../core/orders/handOver';
 import type { BuyPorts } from '../../core/orders/buyOnce';
 import type { Purchase } from '../../core/orders/order';
 import type { Ports } from '../../core/orders/advance';
-import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Journal } from '../../core/journal/journal';
+import type { Marks } from '../../core/journal/marks';
 import { realClock } from '../connection/transport';
 import type { PollPlan } from '../../core/polling/pollSchedule';
 import type { Waiting } from '../form/fields';
@@ -52,7 +52,8 @@ export interface Run {
 	client: GatewayClient;
 	ledger: OrderLedger;
 	log: TaskLog;
-	writeAhead: WriteAheadLog;
+	/** The memory of a run without rows, and the witness of one with rows. */
+	marks: Marks;
 	/** The memory of a run with rows, opened when something is to be bought: see `openJournal.ts`. Absent where it has none. */
 	journal?: Journal;
 	/** Opens it, once. Returns the reason why there is none. */
@@ -105,13 +106,13 @@ export function buyPortsOf({
 	log,
 	files,
 	journal,
-	writeAhead,
+	marks,
 }: Run): Omit<BuyPorts, 'sleep'> & Pick<Ports, 'client'> {
 	return {
 		client,
 		clock: realClock,
 		ledger,
-		writeAhead: journal ?? writeAhead,
+		writeAhead: journal ?? marks,
 		events: log,
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),

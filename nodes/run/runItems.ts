@@ -226,7 +226,7 @@ async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): 
 	// To go back to memory is to take over: a supervisor may have written a lease.
 	if (journal !== undefined && !journal.isWithoutRows) run.journal = journal.takenBack();
 	await run.journal?.takeOver(orders);
-	working.ports = working.ports && { ...working.ports, writeAhead: run.journal ?? run.writeAhead };
+	working.ports = working.ports && { ...working.ports, writeAhead: run.journal ?? run.marks };
 	return undefined;
 }
 
@@ -234,7 +234,7 @@ async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): 
 async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOutput | undefined>>) {
 	const { run, prepared, purchases, errorContext, continueOnError, signal } = working;
 	await untilAborted(run.journal?.end(purchases) ?? Promise.resolve(), signal);
-	await run.writeAhead.end(signal);
+	await run.marks.end(signal);
 	if (signal?.aborted) {
 		run.log.stopped();
 		return undefined;

@@ -14,13 +14,13 @@ import { isTool, isToolRun } from './agentTools';
 import { READ_TIMEOUT_ALONE_MS, runsAlone, timeAlone, type TimeAlone } from './executeNode';
 import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
+import { openMarks } from './markStore';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { openJournal } from './openJournal';
 import { readRetryOnFail } from './retryOnFail';
 import { readReuse, tellOfReuse } from './reuse';
 import { readPollPlan } from './waitOptions';
-import { createWriteAheadLog } from './writeAheadStore';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './fileHashes';
 import { portsOf, sharing, type Run } from './run';
@@ -249,7 +249,7 @@ async function prepareRun(
 	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
 	const ledger = new OrderLedger(readLedgerScope(context));
 	const hints = new Set<string>();
-	const { writeAhead, store } = createWriteAheadLog(context, ledger);
+	const marks = openMarks(context, ledger);
 	const readTimeoutMs = alone && READ_TIMEOUT_ALONE_MS;
 	const client = await createClient(context, { signal, onRetry: progress.retrying, readTimeoutMs });
 	const ofRun = {
@@ -259,7 +259,7 @@ async function prepareRun(
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
 	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
-	const memory = { ledger, writeAhead, files, shared, fileHash };
+	const memory = { ledger, marks, files, shared, fileHash };
 	const run: Run = {
 		context,
 		client,
@@ -277,7 +277,7 @@ async function prepareRun(
 		...memory,
 		openJournal: once(async () => {
 			const needsRows = background !== undefined;
-			const opened = await openJournal(context, { ledger, writeAhead, store, client, hints, needsRows });
+			const opened = await openJournal(context, { ledger, marks, client, hints, needsRows });
 			if (typeof opened === 'string') return opened;
 			run.journal = opened;
 			return undefined;

@@ -1,4 +1,5 @@
 /** The life of an order where n8n's engine and the simulation do not show it: what an earlier try has created, and sleeps. */
+import { Marks } from '../../core/journal/marks';
 import { GatewayError } from '../../core/errors';
 import { AccountPlaces } from '../../core/account/places';
 import { advance, type Ports } from '../../core/orders/advance';
@@ -8,7 +9,6 @@ import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { errorOf, makeOrder } from '../../core/orders/states';
 import { NEW_TASK } from '../../core/records/taskRecord';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import { sharedClock } from './support';
 
@@ -17,14 +17,7 @@ function world(read = async () => await Promise.resolve(NEW_TASK)) {
 	const sent: string[] = [];
 	const clock = sharedClock();
 	const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
-	const scope = {
-		execution: 'established 1',
-		isLasting: true,
-		deadRun: '1.0',
-		executionId: '1',
-		runIndex: 0,
-		isRetry: false,
-	};
+	const scope = { establishedAtMs: 1, executionId: '1', runIndex: 0, isRetry: false };
 	const client = {
 		createTask: async () => (sent.push('create'), await Promise.resolve({ ...NEW_TASK, id: 'task-1' })),
 		fetchTask: async () => (sent.push('read'), await read()),
@@ -37,7 +30,7 @@ function world(read = async () => await Promise.resolve(NEW_TASK)) {
 		deliver: async (_, { record }) => await Promise.resolve({ json: { status: record?.status } }),
 		clock,
 		ledger,
-		writeAhead: new WriteAheadLog(scope, ledger),
+		writeAhead: new Marks(scope, ledger),
 		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 		filesOf: () => new Map(),
 		uploadImage: async () => await Promise.resolve(''),

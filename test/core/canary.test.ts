@@ -1,4 +1,5 @@
 /** The canaries of a run that is handed to another execution, and what else the node itself does before. */
+import { Marks } from '../../core/journal/marks';
 import { AccountPlaces } from '../../core/account/places';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
@@ -7,7 +8,6 @@ import type { Ports } from '../../core/orders/advance';
 import { readyToHandOver } from '../../core/orders/canary';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { nameOfError, planned } from './journalWorld';
 import { sharedClock } from './support';
 
@@ -27,7 +27,7 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 	const beganMs = clock.now();
 	const sent: string[] = [];
 	const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
-	const scope = { execution: '1', isLasting: true, deadRun: '1.0', executionId: '1', runIndex: 0, isRetry: false };
+	const scope = { establishedAtMs: 1, executionId: '1', runIndex: 0, isRetry: false };
 	const account = new AccountPlaces(clock);
 	account.most = isFull ? 1 : Infinity;
 	if (isFull) account.ofRun().occupy('task of another run');
@@ -48,7 +48,7 @@ function makeWorld({ answers = () => undefined, tookMs = 100, files = [], refuse
 	};
 	const ports = {
 		client: { createTask, backlogMs: 0, places: account.ofRun() },
-		...{ clock, ledger, writeAhead: new WriteAheadLog(scope, ledger) },
+		...{ clock, ledger, writeAhead: new Marks(scope, ledger) },
 		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 		filesOf: ({ item }: Order) =>
 			new Map(files.includes(item) ? [['file', { read: async () => await Promise.resolve(item as never) }]] : []),

@@ -144,7 +144,7 @@ describe('n8n has no table', () => {
 		expect(await world.run(first.run([planned(2)]))).toEqual(['task 3']);
 		expect([world.rowsOf('7'), first.told]).toEqual([[], ['the data tables are full']]);
 		expect(first.journal.isWithoutRows).toBe(true);
-		await world.run(first.withoutRows.end());
+		await world.run(first.marks.end());
 		const again = world.start({ memory: first.memory });
 		expect(await world.run(again.run([planned(3)]))).toEqual(['task 4']);
 		expect(world.visible).toEqual([]);
@@ -314,7 +314,7 @@ describe('a retry', () => {
 				world.run(
 					retryOf(world, { ...start, executionId }).run([
 						...orders(2),
-						planned(2, { request: { body: {}, hash: 'hash 2', submitAgainFor: '7.0' } }),
+						planned(2, { request: { body: {}, hash: 'hash 2', submitAgainFor: '1.0' } }),
 					]),
 				);
 			expect((await named('9')).at(-1)).toMatch(/^task/);
@@ -342,7 +342,7 @@ describe('a retry', () => {
 	test('a gap that one retry has met is told to the next, also where the first one is tried again', async () => {
 		const world = await died();
 		world.clear();
-		const named = () => planned(2, { request: { body: {}, hash: 'hash 2', submitAgainFor: '7.0' } });
+		const named = () => planned(2, { request: { body: {}, hash: 'hash 2', submitAgainFor: '1.0' } });
 		const retry = retryOf(world);
 		await world.run(retry.run(orders(2)));
 		const again = retryOf(world, { memory: retry.memory });

@@ -14,8 +14,7 @@ import type { Order, OrderDraft } from '../../core/orders/order';
 import type { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { makeOrder } from '../../core/orders/states';
 import { buyOnce, type Creation } from '../../core/orders/buyOnce';
-import { WriteAheadLog } from '../../core/orders/writeAheadLog';
-import { sharedClock, storeOfNames } from './support';
+import { sharedClock, storeOfMarks } from './support';
 
 export type Stored = JournalRow & { id: number; createdAt: string };
 
@@ -166,7 +165,7 @@ export function makeWorld({
 			rowsOfKey: async (key) => await unlessDead(read(({ key_hash: claim }) => claim === key)),
 			rowsOfRequests: async () => await Promise.resolve([]),
 		};
-		const store = storeOfNames(names);
+		const store = storeOfMarks(names);
 		const touch = async <T>(work: () => Promise<T>) => {
 			await assertAlive();
 			await unlessDead(takes());
@@ -186,16 +185,14 @@ export function makeWorld({
 		const identity = { ...RUN, ...more.identity };
 		const ledger = new OrderLedger({ store: more.memory ?? {}, executionId, runIndex: 0 });
 		const scope = {
-			...{ execution: `established ${identity.establishedAtMs}`, isLasting: true, deadRun: '7.0' },
-			...{ executionId, runIndex: 0, isRetry },
+			...{ establishedAtMs: Number(identity.establishedAtMs), executionId, runIndex: 0, isRetry },
 		};
-		const withoutRows = new WriteAheadLog(scope, ledger, slow);
+		const marks = new Marks(scope, ledger, slow);
 		const told: string[] = [];
 		const rows = new RowBudget(clock);
 		const ports: JournalPorts = {
-			...{ identity, isRetry, handedOver, isOld: more.isOld ?? false, table, withoutRows, rows, ledger },
+			...{ identity, isRetry, handedOver, isOld: more.isOld ?? false, table, marks, rows, ledger },
 			columns: { ...columns, execution: executionId },
-			marks: new Marks(scope, withoutRows, slow),
 			pace: { turnInMs: 0, spacingMs: 10 },
 			clock: { ...clock, now: () => clock.now() - (troubles.clockIsBehindMs ?? 0) },
 			tell: (why) => void told.push(why),
@@ -250,7 +247,7 @@ export function makeWorld({
 			return order.task?.taskId;
 		};
 		return {
-			...{ withoutRows, ledger, troubles, told, buy, died, rows, ports },
+			...{ marks, ledger, troubles, told, buy, died, rows, ports },
 			memory: ledger.scope.store,
 			get journal() {
 				return journal;

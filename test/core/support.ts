@@ -1,7 +1,7 @@
 import { orderSchema, type Order } from '../../core/orders/order';
 import { buyOnce, type BuyPorts, type Creation } from '../../core/orders/buyOnce';
 import { OrderLedger } from '../../core/orders/ledger';
-import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
+import type { MarkStore } from '../../core/journal/marks';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { RequestContext } from '../../core/http/requests';
@@ -137,11 +137,11 @@ export function scriptedClient(
 	return { client, sent, clock };
 }
 
-/** The memory of a write-ahead log, with its names in a set: what n8n's table of processed data does for it. */
-export function storeOfNames(names: Set<string>): WriteAheadStore {
+/** Marks in a set: what n8n's table of processed data does for them. */
+export function storeOfMarks(marks: Set<string>): MarkStore {
 	return {
-		record: async (wanted) => wanted.filter((name) => names.size === names.add(name).size),
-		remove: async (gone) => gone.forEach((name) => names.delete(name)),
+		record: async (wanted) => wanted.filter((mark) => marks.size === marks.add(mark).size),
+		remove: async (gone) => gone.forEach((mark) => marks.delete(mark)),
 	};
 }
 

@@ -129,10 +129,10 @@ describe('whether n8n has a table', () => {
 	test.each<[string | undefined, object]>([
 		[undefined, {}],
 		['the workflow has not been saved', { id: '' }],
-		['it needs n8n 2.41 or later', { isLasting: false }],
+		['it needs n8n 2.41 or later', { establishedAtMs: undefined }],
 		['this n8n does not have the node "Data table"', { known: { ...nodes, 'n8n-nodes-base.dataTable': undefined } }],
 	])('before a look, what is missing is: %s', (why, changes) => {
-		const facts = { id: 'w', isLasting: true, known: nodes, ...changes };
+		const facts = { id: 'w', establishedAtMs: 1 as number | undefined, known: nodes, ...changes };
 		const context = {
 			getWorkflow: () => ({ id: facts.id }),
 			getKnownNodeTypes: () => facts.known,

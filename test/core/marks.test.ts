@@ -1,29 +1,25 @@
-/** The names that a try writes before it submits: the rest of them is in the simulation and in nodes/crash.test.ts. */
-import { WriteAheadLog, type WriteAheadScope } from '../../core/orders/writeAheadLog';
+/** The marks that a try without rows leaves before it submits: the rest of them is in the simulation and in nodes/crash.test.ts. */
+import { Marks, type MarkedRun } from '../../core/journal/marks';
 import { OrderLedger } from '../../core/orders/ledger';
 import { asGatewayError, gatewayError, GatewayError } from '../../core/errors';
-import { storeOfNames } from './support';
+import { storeOfMarks } from './support';
 
-function start(names: Set<string>, { executionId = '1', isRetry = false }: Partial<WriteAheadScope> = {}) {
-	const scope = { execution: 'established 1', isLasting: true, deadRun: '1.0', executionId, runIndex: 0, isRetry };
+function start(names: Set<string>, { executionId = '1', isRetry = false }: Partial<MarkedRun> = {}) {
+	const scope = { establishedAtMs: 1, executionId, runIndex: 0, isRetry };
 	const ledger = new OrderLedger({ store: {}, executionId, runIndex: 0 });
-	return new WriteAheadLog(scope, ledger, storeOfNames(names));
+	return new Marks(scope, ledger, storeOfMarks(names));
 }
 
-const buy = async (
-	writeAhead: WriteAheadLog,
-	send: () => Promise<unknown> = async () => 'task-1',
-	submitAgainFor?: string,
-) => {
+const buy = async (marks: Marks, send: () => Promise<unknown> = async () => 'task-1', submitAgainFor?: string) => {
 	const order = { thing: 'task' as const, request: { submitAgainFor } };
 	try {
-		await writeAhead.begin(order);
+		await marks.begin(order);
 		const answer = await send();
-		writeAhead.note(order, 'accepted');
+		marks.note(order, 'accepted');
 		return answer;
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		writeAhead.note(order, error.kind === 'outcomeUnknown' ? 'unknown' : 'not_accepted');
+		marks.note(order, error.kind === 'outcomeUnknown' ? 'unknown' : 'not_accepted');
 		throw error;
 	}
 };
@@ -55,9 +51,9 @@ describe('a person names what a dead try has left', () => {
 
 	/** A retry of the execution that has died. Returns what it has bought, or the run that its error names. */
 	const retry = async (submitAgainFor: string, send = async () => await Promise.resolve('task-1')) => {
-		const writeAhead = start(names, { isRetry: true, executionId: String(++retries) });
-		const outcome = await buy(writeAhead, send, submitAgainFor).catch((thrown: GatewayError) => thrown);
-		await writeAhead.end();
+		const marks = start(names, { isRetry: true, executionId: String(++retries) });
+		const outcome = await buy(marks, send, submitAgainFor).catch((thrown: GatewayError) => thrown);
+		await marks.end();
 		const { reason } = outcome instanceof GatewayError ? outcome.details : {};
 		return reason?.name === 'outcomeStillUnknown' ? reason.data.run : outcome;
 	};
@@ -83,34 +79,27 @@ describe('a person names what a dead try has left', () => {
 	});
 
 	test('other items of the run, whose expression gives nothing, are not submitted', async () => {
-		const writeAhead = start(names, { isRetry: true, executionId: '2' });
-		expect(await buy(writeAhead, undefined, '1.0')).toBe('task-1');
-		await expect(buy(writeAhead)).rejects.toThrow('in an earlier try');
+		const marks = start(names, { isRetry: true, executionId: '2' });
+		expect(await buy(marks, undefined, '1.0')).toBe('task-1');
+		await expect(buy(marks)).rejects.toThrow('in an earlier try');
 	});
 
 	test('nothing is submitted where that cannot be written down, nor where the names cannot be read', async () => {
-		const store = storeOfNames(names);
+		const store = storeOfMarks(names);
 		const fails = { isRecording: true };
 		const record = async (wanted: string[]) => {
 			if (fails.isRecording) throw new Error('no database');
 			return await store.record(wanted);
 		};
-		const scope = {
-			execution: 'established 1',
-			isLasting: true,
-			deadRun: '1.0',
-			executionId: '2',
-			runIndex: 0,
-			isRetry: true,
-		};
+		const scope = { establishedAtMs: 1, executionId: '2', runIndex: 0, isRetry: true };
 		const begin = () =>
-			new WriteAheadLog(scope, new OrderLedger({ store: {}, executionId: '2', runIndex: 0 }), { ...store, record });
+			new Marks(scope, new OrderLedger({ store: {}, executionId: '2', runIndex: 0 }), { ...store, record });
 		await expect(buy(begin(), undefined, '1.0')).rejects.toMatchObject({ kind: 'notSubmitted' });
 		fails.isRecording = false;
-		const writeAhead = begin();
-		await writeAhead.isOverruled({ thing: 'task', request: { submitAgainFor: '1.0' } });
+		const marks = begin();
+		await marks.isOverruled({ thing: 'task', request: { submitAgainFor: '1.0' } });
 		fails.isRecording = true;
-		await expect(buy(writeAhead, undefined, '1.0')).rejects.toMatchObject({ kind: 'notSubmitted' });
-		await writeAhead.end();
+		await expect(buy(marks, undefined, '1.0')).rejects.toMatchObject({ kind: 'notSubmitted' });
+		await marks.end();
 	});
 });
