@@ -6,8 +6,8 @@ export default {
 	testRunner: 'jest',
 	mutate: [
 		'core/http/{creationAnswer,requests,retry}.ts',
-		'core/orders/{createInSlot,ledger,states,submissionGate,submit,writeAheadLog}.ts',
-		'core/journal/{replay,purchaseKey}.ts',
+		'core/orders/{buyOnce,ledger,states,submissionGate}.ts',
+		'core/journal/{marks,replay,purchaseKey}.ts',
 		'core/records/{refusals,taskRecord}.ts',
 	],
 	coverageAnalysis: 'perTest',

@@ -4,10 +4,15 @@ import { OrderLedger } from '../../core/orders/ledger';
 import { asGatewayError, gatewayError, GatewayError } from '../../core/errors';
 import { storeOfMarks } from './support';
 
-function start(names: Set<string>, { executionId = '1', isRetry = false }: Partial<MarkedRun> = {}) {
-	const scope = { establishedAtMs: 1, executionId, runIndex: 0, isRetry };
-	const ledger = new OrderLedger({ store: {}, executionId, runIndex: 0 });
-	return new Marks(scope, ledger, storeOfMarks(names));
+interface Start extends Partial<MarkedRun> {
+	/** What n8n keeps of the executions before. */
+	store?: Record<string, never>;
+}
+
+function start(found: Set<string>, { executionId = '1', isRetry = false, input, store = {} }: Start = {}) {
+	const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
+	const run = { ...(input === undefined ? { establishedAtMs: 1 } : { input }), executionId, runIndex: 0, isRetry };
+	return new Marks(run, ledger, storeOfMarks(found));
 }
 
 const buy = async (marks: Marks, send: () => Promise<unknown> = async () => 'task-1', submitAgainFor?: string) => {
@@ -32,7 +37,7 @@ test('executions of one name take a slot each', async () => {
 	expect([...names].sort()).toEqual([own, slot(0), slot(1), slot(2)].sort());
 });
 
-test.each([0, 15])('a retry that meets the name of an earlier try in the slot %i submits nothing', async (number) => {
+test.each([0, 15])('a retry that meets the mark of an earlier try in the slot %i submits nothing', async (number) => {
 	const names = new Set([slot(number)]);
 	const one = start(names, { isRetry: true, executionId: '2' });
 	const send = jest.fn();
@@ -42,6 +47,18 @@ test.each([0, 15])('a retry that meets the name of an earlier try in the slot %i
 	// The next try must meet it, too.
 	await one.end();
 	expect(names).toContain(slot(number));
+});
+
+test('a run that is known by its input frees its slot when its end is known, and no slot of another one', async () => {
+	const names = new Set<string>();
+	const [one, other] = ['1', '2'].map((executionId) => start(names, { executionId, input: 'a' })) as [Marks, Marks];
+	await buy(one);
+	await buy(other);
+	await one.end();
+	const retry = () => start(names, { executionId: '3', input: 'a', isRetry: true });
+	await expect(buy(retry())).rejects.toThrow('in an earlier try');
+	await other.end();
+	expect(await buy(retry())).toBe('task-1');
 });
 
 describe('a person names what a dead try has left', () => {
@@ -84,7 +101,15 @@ describe('a person names what a dead try has left', () => {
 		await expect(buy(marks)).rejects.toThrow('in an earlier try');
 	});
 
-	test('nothing is submitted where that cannot be written down, nor where the names cannot be read', async () => {
+	test('what is not named stays in doubt, also in a retry of the one that has submitted in its place', async () => {
+		const store = {};
+		const marks = start(names, { isRetry: true, executionId: '2', store });
+		expect(await buy(marks, undefined, '1.0')).toBe('task-1');
+		await marks.end();
+		await expect(buy(start(names, { isRetry: true, executionId: '3', store }))).rejects.toThrow('in an earlier try');
+	});
+
+	test('nothing is submitted where that cannot be written down, nor where the marks cannot be read', async () => {
 		const store = storeOfMarks(names);
 		const fails = { isRecording: true };
 		const record = async (wanted: string[]) => {

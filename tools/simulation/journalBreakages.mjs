@@ -8,20 +8,20 @@ export const journal = [
 	// The rows of an attempt.
 	{
 		promise: 'IDs reach the purchase log',
-		file: 'core/orders/submit.ts',
-		find: "writeAhead.note?.(order, 'accepted', { taskId: answer.id });",
+		file: 'core/orders/buyOnce.ts',
+		find: "ports.writeAhead.note(order, 'accepted', { taskId: answer.id });",
 		becomes: '',
 	},
 	{
 		promise: 'unknown outcomes reach the purchase log',
-		file: 'core/orders/submit.ts',
-		find: "writeAhead.note?.(order, isUnknown ? 'unknown' : 'not_accepted', { error });",
-		becomes: "if (!isUnknown) writeAhead.note?.(order, 'not_accepted', { error });",
+		file: 'core/orders/buyOnce.ts',
+		find: "ports.writeAhead.note(order, isUnknown ? 'unknown' : 'not_accepted', { error });",
+		becomes: "if (!isUnknown) ports.writeAhead.note(order, 'not_accepted', { error });",
 	},
 	{
 		promise: 'a request that is put off withdraws its row',
-		file: 'core/journal/journal.ts',
-		find: "this.note(order, 'not_accepted', { error: answer, pauseMs });",
+		file: 'core/orders/buyOnce.ts',
+		find: "ports.writeAhead.note(order, 'not_accepted', { error: answer, pauseMs });",
 		becomes: '',
 	},
 	{
@@ -44,9 +44,9 @@ export const journal = [
 	},
 	{
 		promise: 'an order that waits for a place of the account has no row',
-		file: 'core/orders/createInSlot.ts',
-		find: 'const place = await places.take(request);',
-		becomes: 'await tries.begin?.(tries.signal);\n		const place = await places.take(request);',
+		file: 'core/orders/buyOnce.ts',
+		find: 'const place = await this.takePlace();',
+		becomes: 'await this.ports.writeAhead.begin(this.order, this.signal);\n			const place = await this.takePlace();',
 	},
 	{
 		promise: 'only rows whose turn is near are written',
@@ -57,14 +57,14 @@ export const journal = [
 	{
 		promise: 'a row is withdrawn when a pause moves its turn away',
 		file: 'core/http/requests.ts',
-		find: 'pace.acquire(signal, tries.turnWithinMs)',
+		find: 'pace.acquire(signal, turnWithinMs)',
 		becomes: 'pace.acquire(signal)',
 	},
 	{
 		promise: 'an answer of 429 says that the account is full',
-		file: 'core/orders/submit.ts',
-		find: 'guarded.putOff(pauseMs, answer);',
-		becomes: 'guarded.putOff(pauseMs);',
+		file: 'core/orders/buyOnce.ts',
+		find: 'const answer = again !== undefined && again.lateByMs === undefined ? error : undefined;',
+		becomes: 'const answer = undefined;',
 		unfound: 'The same.',
 		noticedBy: 'test/core/journal.test.ts',
 		title: 'a request that is sent again after a 429 has a row of its own for each time',
@@ -123,19 +123,19 @@ export const journal = [
 	},
 	{
 		promise: 'the own lease is known by its name, not by its number',
-		file: 'core/journal/journal.ts',
-		find: 'const isOwn = ({ attempt }: StoredRow) => own.includes(attempt);',
+		file: 'core/journal/leases.ts',
+		find: 'const isOwn = ({ attempt }: StoredRow) => attempt === own;',
 		becomes:
-			'const isOwn = ({ id }: StoredRow) => id === ((this as never as { n?: number }).n ??= rows.find((row) => row !== undefined && own.includes(row.attempt))?.id);',
+			'const isOwn = ({ id }: StoredRow) => id === ((memory as never as { n?: number }).n ??= rows.find(({ attempt }) => attempt === own)?.id);',
 		unfound: 'The numbers of two leases are seldom the same.',
 		noticedBy: 'test/core/journal.test.ts',
 		title: 'a lease is known by its name: after a clear',
 	},
 	{
 		promise: 'the lease of a first try outranks no other',
-		file: 'core/journal/journal.ts',
-		find: '? leases.filter((row) => row.execution !== row.first && row.code !== GAP_CODE)',
-		becomes: '? leases',
+		file: 'core/journal/leases.ts',
+		find: 'leases.filter((row) => !isWitness(row) && row.code !== GAP_CODE)',
+		becomes: 'leases.filter((row) => row.code !== GAP_CODE)',
 	},
 	{
 		promise: 'a retry reads the rows after its lease is there',
@@ -146,8 +146,8 @@ export const journal = [
 	{
 		promise: 'a retry without its lease sends nothing',
 		file: 'core/journal/journal.ts',
-		find: 'this.stopped = error;',
-		becomes: '',
+		find: 'await outlasting(clock, claim).catch((thrown: unknown) => (this.stopped = notRecorded(thrown)));',
+		becomes: 'await outlasting(clock, claim).catch(() => {});',
 		unfound: 'A table that takes no lease seldom takes the next row.',
 		noticedBy: 'test/core/journal.test.ts',
 		title: 'one whose lease could not be written sends nothing',
@@ -191,7 +191,7 @@ export const journal = [
 	},
 	{
 		promise: 'a task of another request that is found late is no result',
-		file: 'core/journal/journal.ts',
+		file: 'core/journal/unsettled.ts',
 		find: 'if (isOther) return ledger.lost(',
 		becomes: 'if (isOther && (false as boolean)) return ledger.lost(',
 	},
@@ -227,8 +227,8 @@ export const journal = [
 	},
 	{
 		promise: 'a doubt is not told as long as an outcome may come',
-		file: 'core/journal/journal.ts',
-		find: 'if (this.mayGetOutcome(row)) this.unsettled.set(order, row);',
+		file: 'core/journal/unsettled.ts',
+		find: 'if (this.mayGetOutcome(row)) this.rows.set(order, row);',
 		becomes: '',
 	},
 	// Rows that are missing.
@@ -288,8 +288,8 @@ export const journal = [
 	{
 		promise: 'a mark is written before the first request',
 		file: 'core/journal/journal.ts',
-		find: 'const found = await outlasting(clock, async () => await marks.write(!isRetry))',
-		becomes: "const found = await outlasting(clock, async () => await Promise.resolve('alone' as string))",
+		find: 'const found = await outlasting(clock, async () => await marks.leaveWithRows(!this.takesOver));',
+		becomes: "const found = await Promise.resolve('alone' as string);",
 	},
 	{
 		promise: 'a mark is written after the first rows',

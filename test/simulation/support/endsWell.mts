@@ -3,7 +3,7 @@ import { BLANKS, LOCKED, STRAYS, type Case, type ItemPlan, type PostPlan } from 
 import type { Origin, Process } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { Post } from './service.mts';
-import { notesOf, type Try } from './story.mts';
+import { marksOf, type Try } from './story.mts';
 
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
 const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:5|:date4)?|slow:20s(!after)?)$/;
@@ -37,7 +37,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], n8n: N8n):
 	} = origin;
 	const triesNeeded = 1 + endsOfTries(drawn);
 	const { survives, otherwise } = LONG_ENOUGH_MINUTES;
-	const isCareful = notesOf(origin).some((note) => story.careful.has(note));
+	const isCareful = marksOf(origin).some((mark) => story.careful.has(mark));
 	const mayEndBadly =
 		crashes > 0 ||
 		silences > 0 ||
@@ -50,7 +50,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], n8n: N8n):
 		// A retry of another execution of the same millisecond takes over what has no row of this one.
 		n8n.origins.some((other) => other !== origin && other.executions.length > 1) ||
 		drawn.clockSetBack !== undefined ||
-		// Nothing is submitted where n8n's other table cannot be written: each name is tried twice.
+		// Nothing is submitted where n8n's other table cannot be written: each mark is tried twice.
 		(hasRows(drawn) && drawn.failingRecords.length > 1) ||
 		(hasRows(drawn) && refusalsOf(drawn) > MOST_REFUSALS) ||
 		isTroubled(drawn) ||

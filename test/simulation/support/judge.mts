@@ -9,7 +9,7 @@ import { judgeRows } from './judgeRows.mts';
 import type { N8n } from './n8n.mts';
 import { lastOutput } from './subWorkflowState.mts';
 import { API_KEY, nameOf, type Post, type Service } from './service.mts';
-import { notesOf, type Story, type Try } from './story.mts';
+import { marksOf, type Story, type Try } from './story.mts';
 
 /** One start of the workflow: what was bought for it, and what its user has seen. */
 interface Evidence {
@@ -139,8 +139,8 @@ function paidTwice({ origin, family, tasks }: Evidence, n8n: N8n): string[] {
 function knowsNothing(origin: Origin, { story, tables: { happened }, subs }: N8n): boolean {
 	const { unguarded, silentBeforeRows } = story;
 	const { drawn, executions } = origin;
-	const isUnguarded = notesOf(origin).some((note) => unguarded.has(note));
-	// Names alone do not stop what comes back.
+	const isUnguarded = marksOf(origin).some((mark) => unguarded.has(mark));
+	// Marks alone do not stop what comes back.
 	if (!hasRows(drawn)) return !drawn.purchaseKey && (isUnguarded || origin.silences > 0);
 	const begins = (atMs: number) =>
 		executions.some(({ startedAtMs, wasHandedOn }) => startedAtMs >= atMs || wasHandedOn) ||

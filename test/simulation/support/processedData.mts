@@ -3,14 +3,14 @@ import type { Time } from './time.mts';
 
 const READ_MS = 2;
 const WRITE_MS = 3;
-/** Names of other nodes' runs, as many as the product lets n8n keep. */
+/** Marks of other runs, as many as the product lets n8n keep. */
 const FULL = Array.from(
 	{ length: 5000 },
 	(_, index) => `generation-gateway established ${index}, run 0, try 0, slot 0`,
 );
 
 /**
- * n8n's table of processed data: one row of names for the node, which is read, changed and written as a whole, without
+ * n8n's table of processed data: one row of marks for the node, which is read, changed and written as a whole, without
  * a lock.
  */
 export class ProcessedData {
@@ -24,7 +24,7 @@ export class ProcessedData {
 	/**
 	 * @param failing which uses fail, from 0
 	 * @param isFull as many names of others are there as n8n may keep
-	 * @param story gets what tells each execution whose note was not written, or whose write was undone by another process
+	 * @param story gets what tells each execution whose mark was not written, or whose write was undone by another process
 	 */
 	constructor(
 		private readonly time: Time,
@@ -35,7 +35,7 @@ export class ProcessedData {
 		this.row = new Set(isFull ? FULL : []);
 	}
 
-	/** `owner`: what the notes are of. */
+	/** `owner`: what the marks are of. */
 	helpersFor(owner: string) {
 		return {
 			checkProcessedAndRecord: async (names: string[], _scope: string, { maxEntries }: { maxEntries: number }) => {
@@ -45,7 +45,7 @@ export class ProcessedData {
 				for (const oldest of read) {
 					if (read.size <= maxEntries) break;
 					read.delete(oldest);
-					this.story.visit('a full table of names');
+					this.story.visit('a full table of marks');
 				}
 				await this.write(read, names);
 				this.failedOnce.delete(owner);
@@ -59,11 +59,11 @@ export class ProcessedData {
 		};
 	}
 
-	/** Fails as planned. When the second try fails, too, the node goes on without a note. */
+	/** Fails as planned. When the second try fails, too, the node goes on without a mark. */
 	private async read(owner?: string): Promise<Set<string>> {
 		await this.time.pass(READ_MS);
 		if (this.failing.includes(this.uses++)) {
-			this.story.visit('a name that cannot be written');
+			this.story.visit('a mark that cannot be written');
 			if (owner !== undefined) (this.failedOnce.has(owner) ? this.story.unguarded : this.failedOnce).add(owner);
 			throw new Error('the database is busy');
 		}

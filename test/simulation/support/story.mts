@@ -26,10 +26,10 @@ export class Story {
 	/** Things that may not happen, in words. */
 	readonly violations: string[] = [];
 
-	/** Executions without a note in n8n's table, by name. */
+	/** Executions without a mark in n8n's table, by name. */
 	readonly unguarded = new Set<string>();
 
-	/** Executions whose note is back, although it was taken back. */
+	/** Executions whose mark is back, although it was taken back. */
 	readonly careful = new Set<string>();
 
 	/** Executions whose machine stood still, before they had any row, until another one had begun in their place. */
@@ -53,8 +53,8 @@ export class Story {
 	}
 }
 
-/** The words by which the notes of an execution and its retries are found. */
-export function notesOf({ name, establishedAtMs, executions }: Origin): string[] {
+/** The words by which the marks of an execution and its retries are found. */
+export function marksOf({ name, establishedAtMs, executions }: Origin): string[] {
 	return [name, `established ${establishedAtMs}`, ...executions.map(({ id }) => `execution ${id}`)];
 }
 
