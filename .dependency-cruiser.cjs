@@ -1,7 +1,20 @@
 /** Imports go one way: see "Where things are" in CONTRIBUTING.md. Type imports count as others. */
 const OWN = '^(core|nodes|credentials|sandbox|test|tools|bench|workflows)/';
-/** From the ground up: a folder of nodes/ may use those of the rows before its own, and so may the nodes above all of them. */
-const FLOORS = [['errors', 'models'], ['form', 'connection'], ['journal'], ['run'], ['generation'], ['durable']];
+/** From the ground up: a folder may use those of the rows before its own. The nodes, and the files of core/ itself, may use all. */
+const FLOORS = {
+	core: [
+		['errors'],
+		['records', 'models'],
+		['account'],
+		['http'],
+		['polling'],
+		['avatars'],
+		['orders'],
+		['journal'],
+		['engine'],
+	],
+	nodes: [['errors', 'models'], ['form', 'connection'], ['journal'], ['run'], ['generation'], ['durable']],
+};
 
 const only = (folder, allowed) => ({
 	name: `${folder}-imports-${allowed.join('-and-')}-only`,
@@ -33,15 +46,17 @@ module.exports = {
 				dependencyTypesNot: ['type-only'],
 			},
 		},
-		...FLOORS.map((rooms, floor) => ({
-			name: `nodes-${rooms.join('-and-')}-import-downwards-only`,
-			severity: 'error',
-			from: { path: `^nodes/(${rooms.join('|')})/` },
-			to: {
-				path: '^nodes/([^/]+)/',
-				pathNot: [`^nodes/(${FLOORS.slice(0, floor).flat().concat('$1').join('|')})/`],
-			},
-		})),
+		...Object.entries(FLOORS).flatMap(([house, floors]) =>
+			floors.map((rooms, floor) => ({
+				name: `${house}-${rooms.join('-and-')}-import-downwards-only`,
+				severity: 'error',
+				from: { path: `^${house}/(${rooms.join('|')})/` },
+				to: {
+					path: `^${house}/([^/]+)/`,
+					pathNot: [`^${house}/(${floors.slice(0, floor).flat().concat('$1').join('|')})/`],
+				},
+			})),
+		),
 	],
 	options: {
 		tsPreCompilationDeps: true,

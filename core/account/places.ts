@@ -1,7 +1,6 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
 import { gatewayError, stoppedError } from '../errors';
-import type { Limit } from '../http/retry';
 import { roughDuration } from '../text';
 
 /**
@@ -13,6 +12,9 @@ const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 const twice = (pauseMs: number) => Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+
+/** The limit that a 429 is about: of the requests in a time, or of the tasks that run at the same time. */
+export type Limit = 'requests' | 'tasks';
 
 /** A request for a place, and how long it waits. */
 export interface PlaceRequest {

@@ -91,7 +91,7 @@ export class GatewayRequests {
 
 	/**
 	 * Sends a creating POST once. Where the service surely did not accept it, and another try is worth it (`retry.ts`), the error
-	 * says so in `details.again`: `core/orders/buyOnce.ts` sends it again. Throws `outcomeUnknown` when the request may have been
+	 * says so in `details.again`: `core/engine/buyOnce.ts` sends it again. Throws `outcomeUnknown` when the request may have been
 	 * accepted, also when a mistake of our own keeps it from reading the answer.
 	 */
 	async create<T>({ path, body, thing, parse, wanted, attempt = {} }: CreateRequest<T>): Promise<T> {

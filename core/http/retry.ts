@@ -1,3 +1,4 @@
+import type { Limit } from '../account/places';
 import type { GatewayErrorDetails } from '../errors';
 import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
@@ -140,9 +141,6 @@ function pauseMs(value: string, serviceNowMs: number): number {
 	const endMs = isNumber ? number * (number < FIRST_UNIX_MS ? 1000 : 1) : parseDate(value);
 	return Math.max(0, endMs - serviceNowMs);
 }
-
-/** The limit that a 429 is about: of the requests in a time, or of the tasks that run at once. */
-export type Limit = 'requests' | 'tasks';
 
 const AT_ONCE =
 	/concurren|parallel|simultan|at (once|the same time|a time)|in[ _-]?flight|(running|active|unfinished|pending|ongoing|queued)[ _-](task|job|generation|request)|queue (is )?full|queue_full|并发|同时|排队/i;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock';
 import type { PollerClaim } from '../orders/handOver';
-import { outlasting } from '../orders/outlasting';
+import { outlasting } from './outlasting';
 import { wordsOf } from '../text';
 import { GAPS } from './gap';
 import { journalRow, LEASE, nameOfRun, parseRow, type RunColumns, type RunIdentity, type StoredRow } from './row';

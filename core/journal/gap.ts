@@ -1,7 +1,8 @@
 import { gatewayError } from '../errors';
 import { INTERRUPTED, UNREADABLE, type FoundMarks } from './marks';
 import type { Gap, RunRows } from './replay';
-import { TABLE_NAME, type StoredRow } from './row';
+import { TABLE_NAME } from '../labels';
+import type { StoredRow } from './row';
 
 /** The reason why rows do not tell all that earlier tries have sent, for messages. */
 export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {

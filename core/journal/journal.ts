@@ -3,11 +3,11 @@ import { asGatewayError, codeOf, gatewayError, stoppedError, type GatewayError }
 import { steady, takingBreaks, type Clock } from '../clock';
 import type { JsonObject } from '../json';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
-import type { RequestOutcome, Submission, WriteAhead } from '../orders/buyOnce';
+import type { RequestOutcome, Submission, WriteAhead } from './writeAhead';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
-import { outlasting, PAUSES_MS } from '../orders/outlasting';
+import { outlasting, PAUSES_MS } from './outlasting';
 import { wordsOf } from '../text';
 import { isOfPoller, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';

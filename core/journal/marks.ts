@@ -1,9 +1,10 @@
 import { untilAborted } from '../abort';
 import { gatewayError, GatewayError } from '../errors';
-import type { Submission, WriteAhead } from '../orders/buyOnce';
+import type { Submission, WriteAhead } from './writeAhead';
 import type { OrderLedger } from '../orders/ledger';
 import { isToSubmitAgain, nameRun, toNamedRun, type SubmitAgain } from '../orders/runs';
-import { TABLE_NAME, type AttemptState } from './row';
+import { TABLE_NAME } from '../labels';
+import type { AttemptState } from './row';
 
 /** n8n's table of processed data. It keeps hashes: it tells that a mark is there, and not what it stands for. */
 export interface MarkStore {

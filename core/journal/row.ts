@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 
-/** The data table of n8n that holds the journal. Users see it, and open it by this name. */
-export const TABLE_NAME = 'Gateway Purchases';
-
 /**
  * The states of a row, in the sequence in which those of one attempt may follow each other: a row never changes, and the state
  * that comes last here counts, whatever the sequence in which the rows were written.

@@ -6,7 +6,7 @@ import { asText, either, show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
 import { IMAGE_NAMES, imageLabel, imagesAt, PendingUpload } from './images';
 import { allowedValues, isNumeric, isVisible, type FieldSpec, type ModelSpec } from './spec';
-import { IMAGE_ROLES_PATH, ROLES } from './words';
+import { IMAGE_ROLES_PATH, ROLES } from '../labels';
 
 /** One row of an image list: a URL, an asset reference, or a file that is still to be uploaded. */
 export interface ImageInput {

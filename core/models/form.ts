@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { allowedValues, OWN_KEYS, type ModelSpec } from './spec';
-import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from './words';
+import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../labels';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {

@@ -1,6 +1,6 @@
 import { getPath, isPlainObject, isUnset, type JsonObject } from '../json';
 import type { FieldSpec } from './spec';
-import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH } from './words';
+import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH } from '../labels';
 
 /** A file to upload to the service (contract 4.8). */
 export interface ImageFile {

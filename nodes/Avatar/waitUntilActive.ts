@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { assetTarget } from '../../core/avatars/pollTargets';
 import type { AvatarAsset, AvatarKind } from '../../core/avatars/records';
-import type { JobControls } from '../../core/orders/jobs';
+import type { JobControls } from '../../core/engine/jobs';
 import type { OrderWait, Purchase } from '../../core/orders/order';
 import { waitFor } from '../run/buy';
 import type { Item } from '../run/item';

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
 import { otherShape } from '../../core/models/form';
-import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../../core/models/words';
+import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../../core/labels';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { show } from '../../core/text';
 import { assertNoTemplate, holdsExpression } from '../form/fieldReader';

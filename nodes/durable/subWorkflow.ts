@@ -6,7 +6,7 @@ import type {
 	INodeParameters,
 	IWorkflowSettings,
 } from 'n8n-workflow';
-import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
+import { MIN_SLEEP_MS } from '../../core/engine/sleepCoordinator';
 import { printable, shorten } from '../../core/text';
 import type { OnError } from '../run/toItem';
 import { NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';

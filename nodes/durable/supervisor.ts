@@ -6,7 +6,7 @@ import { leaseOfPoller } from '../../core/journal/claim';
 import { INTERRUPTED } from '../../core/journal/marks';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { continueKnown } from '../../core/orders/buyOnce';
+import { continueKnown } from '../../core/engine/buyOnce';
 import { endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
 import { printable, wordsOf } from '../../core/text';
 import { CREDENTIAL, realClock } from '../connection/transport';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { gatewayError, type TaskReference } from '../../core/errors';
-import type { OutputTools, Ports } from '../../core/orders/advance';
+import type { OutputTools, Ports } from '../../core/engine/advance';
 import type { Order, Output, ResultOptions } from '../../core/orders/order';
 import { promptOf } from '../../core/orders/states';
 import { assertNotExpired } from '../../core/orders/taskErrors';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json';
 import { markRequired, toModelOptions, toProperties } from '../../core/models/form';
 import { pendingUploads, withReferences, type PendingUpload } from '../../core/models/images';
 import type { ModelSpec } from '../../core/models/spec';
-import { CUSTOM_MODEL } from '../../core/models/words';
+import { CUSTOM_MODEL } from '../../core/labels';
 import type { Order } from '../../core/orders/order';
 import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';

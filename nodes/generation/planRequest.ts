@@ -12,7 +12,7 @@ import {
 } from '../../core/models/body';
 import { imageLabel, namesMissingImage } from '../../core/models/images';
 import type { FieldSpec, ModelSpec } from '../../core/models/spec';
-import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL, ROLE_LABELS, ROLES } from '../../core/models/words';
+import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL, ROLE_LABELS, ROLES } from '../../core/labels';
 import { listOf, show } from '../../core/text';
 import { assertNoTemplate, toText } from '../form/fieldReader';
 import { customBodyField, customModelIdField, modelField } from '../form/fields';

@@ -1,4 +1,4 @@
-import type { JobControls } from '../../core/orders/jobs';
+import type { JobControls } from '../../core/engine/jobs';
 import { limitSlowDeliveries } from '../../core/processMemory';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { realClock } from '../connection/transport';

@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
-import { LEASE, RUN, TABLE_NAME, type AttemptState } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { LEASE, RUN, type AttemptState } from '../../core/journal/row';
 import { cleanedTables } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
 import { runDataTableNodes } from './dataTableNode';

@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
-import { TABLE_NAME, type JournalRow } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import type { JournalRow } from '../../core/journal/row';
 import type { JournalTable, Look } from '../../core/journal/table';
 import { seenRows } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';

@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
-import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS } from '../../core/journal/row';
 import { NoTableError } from '../../core/journal/table';
 import { journalTables, seenRows, type FoundTable } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';

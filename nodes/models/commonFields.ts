@@ -2,7 +2,7 @@ import type { INodePropertyCollection } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { getPath, type JsonObject } from '../../core/json';
 import type { FieldSpec, Rule } from '../../core/models/spec';
-import { IMAGE_URLS_PATH } from '../../core/models/words';
+import { IMAGE_URLS_PATH } from '../../core/labels';
 
 /** Fields that several models share. A model that says more about one writes its own. */
 export const optionalPromptField: FieldSpec = {

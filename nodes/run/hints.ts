@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { assetStateOf } from '../../core/avatars/records';
-import { TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
 import { listOf } from '../../core/text';
 
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this

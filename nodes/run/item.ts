@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
-import type { Job } from '../../core/orders/jobs';
+import type { Job } from '../../core/engine/jobs';
 import type { Order, Purchase } from '../../core/orders/order';
 import { FieldReader, holdsExpression, OptionsReader } from '../form/fieldReader';
 import { simplifyField } from '../form/fields';

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Purchase } from '../../core/orders/order';
-import type { OrderEvents } from '../../core/orders/buyOnce';
+import type { OrderEvents } from '../../core/engine/buyOnce';
 import { printable } from '../../core/text';
 import { sayUsed, type UsedCredits } from './hints';
 import { sayWhere } from './whereItRuns';

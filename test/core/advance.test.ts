@@ -2,10 +2,10 @@
 import { Marks } from '../../core/journal/marks';
 import { GatewayError } from '../../core/errors';
 import { AccountPlaces } from '../../core/account/places';
-import { advance, type Ports } from '../../core/orders/advance';
-import { advanceAll } from '../../core/orders/engine';
+import { advance, type Ports } from '../../core/engine/advance';
+import { advanceAll } from '../../core/engine/advanceAll';
 import type { OrderDraft } from '../../core/orders/order';
-import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import { SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { errorOf, makeOrder } from '../../core/orders/states';
 import { NEW_TASK } from '../../core/records/taskRecord';
 import { SurvivalTable } from '../../core/polling/survivalTable';

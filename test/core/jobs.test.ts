@@ -1,6 +1,6 @@
 /** The items of a run side by side: how many at once, what an error ends, and what a refusal holds back. */
 import type { GatewayErrorKind } from '../../core/errors';
-import { runJobs, type Job } from '../../core/orders/jobs';
+import { runJobs, type Job } from '../../core/engine/jobs';
 import { deferred, flushPromises, sharedClock, trouble } from './support';
 
 test('what is in flight already goes on at once, and the others wait until there are fewer than the cap', async () => {

@@ -1,5 +1,6 @@
 /** The rows of the journal, as they stand in n8n's table: what others have written, and what is written. */
-import { COLUMNS, isAttempt, journalRow, nameOfRun, parseRow, patternOfRun, TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS, isAttempt, journalRow, nameOfRun, parseRow, patternOfRun } from '../../core/journal/row';
 
 const stored = {
 	...{ id: 5, createdAt: '2026-11-23T12:00:00.000Z', state: 'accepted', task_id: 't', number: null, code: 'c' },

@@ -11,9 +11,9 @@ import type { JournalRow, RunIdentity } from '../../core/journal/row';
 import { NoTableError, type JournalTable, type Look } from '../../core/journal/table';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, OrderDraft } from '../../core/orders/order';
-import type { SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import type { SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { makeOrder } from '../../core/orders/states';
-import { buyOnce, type Creation } from '../../core/orders/buyOnce';
+import { buyOnce, type Creation } from '../../core/engine/buyOnce';
 import { sharedClock, storeOfMarks } from './support';
 
 export type Stored = JournalRow & { id: number; createdAt: string };

@@ -4,7 +4,7 @@ import { keysUnderWay } from '../../core/processMemory';
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import { readPropertySettings } from '../support/propertySettings.mts';
-import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import { SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { endOf, makeWorld as makeJournalWorld, nameOfError, planned, type Start, type Stored } from './journalWorld';
 
 afterEach(() => keysUnderWay.clear());

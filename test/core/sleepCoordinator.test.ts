@@ -1,4 +1,4 @@
-import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import type { OrderWait } from '../../core/orders/order';
 import { sharedClock } from './support';
 

@@ -1,5 +1,5 @@
 import { orderSchema, type Order } from '../../core/orders/order';
-import { buyOnce, type BuyPorts, type Creation } from '../../core/orders/buyOnce';
+import { buyOnce, type BuyPorts, type Creation } from '../../core/engine/buyOnce';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { MarkStore } from '../../core/journal/marks';
 import { GatewayClient } from '../../core/client';

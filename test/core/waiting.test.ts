@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors';
 import { describe as describeError } from '../../core/errors/describe';
 import type { HttpResponse } from '../../core/http/types';
-import { taskTarget } from '../../core/orders/advance';
+import { taskTarget } from '../../core/engine/advance';
 import { makeOrder } from '../../core/orders/states';
 import type { KeptWait } from '../../core/polling/planner';
 import type { PollStatus, PollTarget } from '../../core/polling/pollTarget';

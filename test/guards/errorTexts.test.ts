@@ -12,7 +12,7 @@ import { CREATING } from '../../core/errors/reasons/creating';
 import { PURCHASES } from '../../core/errors/reasons/purchases';
 import { RESULTS } from '../../core/errors/reasons/results';
 import { TASKS } from '../../core/errors/reasons/tasks';
-import { TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
 import { HINTS } from '../../nodes/run/hints';
 import { messages, optionalFactsOf, write } from '../support/messages.mts';
 import { loadPackage } from '../support/sources.mts';

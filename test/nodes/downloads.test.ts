@@ -2,7 +2,7 @@
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { DELIVERIES_IN_PARALLEL } from '../../core/orders/jobs';
+import { DELIVERIES_IN_PARALLEL } from '../../core/engine/jobs';
 import { useBinaryMode } from '../support/engine.mts';
 import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 

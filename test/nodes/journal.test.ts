@@ -1,6 +1,7 @@
 /** The journal of a run in n8n's engine: its rows, what they cost, and what a run without them does. */
 import type { IDataObject } from 'n8n-workflow';
-import { COLUMNS, journalRow, TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS, journalRow } from '../../core/journal/row';
 import { fromItem, inItems, useJournal } from '../support/journalRuns.mts';
 import { orderOf } from '../support/orders.mts';
 import { hurry, pause, prompts, quick, runToEnter, type RunOptions } from '../support/nodes.mts';

@@ -1,6 +1,7 @@
 /** A retry goes on with what the journal tells of the try before it, and two executions of one run never send the same request. */
 import type { IDataObject } from 'n8n-workflow';
-import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS } from '../../core/journal/row';
 import { realClock } from '../../nodes/connection/transport';
 import { useBinaryMode } from '../support/engine.mts';
 import { fromItem, inItems, outcomeOf, useJournal } from '../support/journalRuns.mts';

@@ -3,15 +3,8 @@
  * or a Purchase Key has to know, and old rows go. The time is faked.
  */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import {
-	COLUMNS,
-	LEASE,
-	RUN,
-	TABLE_NAME,
-	journalRow,
-	type AttemptState,
-	type JournalRow,
-} from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS, LEASE, RUN, journalRow, type AttemptState, type JournalRow } from '../../core/journal/row';
 import { NoTableError } from '../../core/journal/table';
 import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
 import { cleanUp, mayLackOldRows } from '../../nodes/journal/cleanUp';

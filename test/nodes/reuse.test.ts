@@ -2,7 +2,8 @@
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { COLUMNS, TABLE_NAME } from '../../core/journal/row';
+import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS } from '../../core/journal/row';
 import { journalTables, toldOfReuse } from '../../core/processMemory';
 import { DataTables } from '../support/dataTables.mts';
 import { useBinaryMode } from '../support/engine.mts';

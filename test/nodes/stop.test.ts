@@ -1,6 +1,6 @@
 /** Stop means stop: within a second, whatever a node is doing, and nothing is sent afterwards. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { DELIVERIES_IN_PARALLEL } from '../../core/orders/jobs';
+import { DELIVERIES_IN_PARALLEL } from '../../core/engine/jobs';
 import { withSlowdown } from '../n8n/support/slowdown.mts';
 import { FieldReader } from '../../nodes/form/fieldReader';
 import {

@@ -2,7 +2,7 @@
 import { AccountPace } from '../../core/account/pace';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
-import { runJobs, type Job } from '../../core/orders/jobs';
+import { runJobs, type Job } from '../../core/engine/jobs';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { sharedClock } from '../core/support';
 

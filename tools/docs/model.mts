@@ -1,6 +1,6 @@
 import { describeConditions, describeNumber } from '../../core/models/body.ts';
 import { allowedValues, isNumeric, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
-import { IMAGE_ROLES_PATH } from '../../core/models/words.ts';
+import { IMAGE_ROLES_PATH } from '../../core/labels.ts';
 
 /** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {

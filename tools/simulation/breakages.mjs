@@ -74,7 +74,7 @@ const played = [
 	},
 	{
 		promise: 'the pause that the service asks for is kept',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'this.ports.client.holdBack?.(pauseMs);',
 		becomes: '',
 	},
@@ -87,25 +87,25 @@ const played = [
 	// What was bought is remembered.
 	{
 		promise: 'an accepted task is in the ledger',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'ports.ledger.accepted(order.item, {\n			...{ taskId: answer.id, hash, acceptedAtMs, uploads, attempt: order.purchase?.attempt },\n		});',
 		becomes: '',
 	},
 	{
 		promise: 'an unknown outcome is in the ledger',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'ports.ledger.outcomeUnknown(order.item, { hash, acceptedAtMs: sentAtMs, said, attempt: order.purchase?.attempt });',
 		becomes: '',
 	},
 	{
 		promise: 'an unknown outcome is not submitted again',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'if (doubt !== undefined && !isToSubmitAgain && !(await writeAhead.isOverruled?.(order))) throw doubt;',
 		becomes: '',
 	},
 	{
 		promise: 'an accepted task is in the log',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'ports.events.accepted(order);',
 		becomes: '',
 	},
@@ -150,7 +150,7 @@ const played = [
 	},
 	{
 		promise: 'a task that has failed is forgotten, so that a try can create another one',
-		file: 'core/orders/buyThing.ts',
+		file: 'core/engine/buyThing.ts',
 		find: 'ledger.forget(order.item);',
 		becomes: '{}',
 	},
@@ -261,20 +261,20 @@ const played = [
 	// One end badly, the others.
 	{
 		promise: 'after a 401 or 402 nothing more is submitted',
-		file: 'core/orders/submissionGate.ts',
+		file: 'core/engine/submissionGate.ts',
 		find: 'if (!this.closedBy.has(scope)) this.closedBy.set(scope, because);',
 		becomes: '',
 	},
 	{
 		promise: 'a request that waits to be repeated is held back with the others',
-		file: 'core/orders/submissionGate.ts',
+		file: 'core/engine/submissionGate.ts',
 		find: 'for (const [name, controller] of this.controllers) if (scope === undefined || scope === name) controller.abort();',
 		becomes: '',
 	},
 	// Executions that n8n saves.
 	{
 		promise: 'a retry buys nothing in the place of a task that another execution may have replaced',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'if (handedOver) dropRequest(order);',
 		becomes: '',
 	},
@@ -323,7 +323,7 @@ const played = [
 	// Nothing is kept for ever.
 	{
 		promise: 'a request that was refused gives its place back',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: "if (error.kind !== 'stopped') ending.failed?.(error);\n		place?.free();",
 		becomes: "if (error.kind !== 'stopped') ending.failed?.(error);",
 	},
@@ -366,7 +366,7 @@ const played = [
 	},
 	{
 		promise: 'Concurrent Tasks holds when an execution falls asleep',
-		file: 'core/orders/engine.ts',
+		file: 'core/engine/advanceAll.ts',
 		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
 		unfound:
@@ -376,7 +376,7 @@ const played = [
 	},
 	{
 		promise: 'retried orders do not raise the number of tasks at once',
-		file: 'core/orders/jobs.ts',
+		file: 'core/engine/jobs.ts',
 		find: 'if (workers > concurrency) break;',
 		becomes: '',
 		unfound: 'None of the first 15,000 cases has more orders in flight than places, and another one that waits.',
@@ -453,13 +453,13 @@ const played = [
 	},
 	{
 		promise: 'a record with the ID of the service behind is about the task',
-		file: 'core/orders/advance.ts',
+		file: 'core/engine/advance.ts',
 		find: 'wait.otherIds = otherIdsOf(judged, task);',
 		becomes: 'wait.otherIds = [];',
 	},
 	{
 		promise: 'the ID of the service behind is known in a retry',
-		file: 'core/orders/buyThing.ts',
+		file: 'core/engine/buyThing.ts',
 		find: 'if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);',
 		becomes: '',
 	},

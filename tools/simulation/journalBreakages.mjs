@@ -8,19 +8,19 @@ export const journal = [
 	// The rows of an attempt.
 	{
 		promise: 'IDs reach the purchase log',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: "ports.writeAhead.note(order, 'accepted', { taskId: answer.id });",
 		becomes: '',
 	},
 	{
 		promise: 'unknown outcomes reach the purchase log',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: "ports.writeAhead.note(order, isUnknown ? 'unknown' : 'not_accepted', { error });",
 		becomes: "if (!isUnknown) ports.writeAhead.note(order, 'not_accepted', { error });",
 	},
 	{
 		promise: 'a request that is put off withdraws its row',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: "ports.writeAhead.note(order, 'not_accepted', { error: answer, pauseMs });",
 		becomes: '',
 	},
@@ -44,7 +44,7 @@ export const journal = [
 	},
 	{
 		promise: 'an order that waits for a place of the account has no row',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'const place = await this.takePlace();',
 		becomes: 'await this.ports.writeAhead.begin(this.order, this.signal);\n			const place = await this.takePlace();',
 	},
@@ -62,7 +62,7 @@ export const journal = [
 	},
 	{
 		promise: 'an answer of 429 says that the account is full',
-		file: 'core/orders/buyOnce.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'const answer = again !== undefined && again.lateByMs === undefined ? error : undefined;',
 		becomes: 'const answer = undefined;',
 		unfound: 'The same.',
@@ -348,7 +348,7 @@ export const journal = [
 	// A run that goes on in another execution.
 	{
 		promise: 'the execution of the node submits a canary for each scope only',
-		file: 'core/orders/canary.ts',
+		file: 'core/engine/canary.ts',
 		find: '[...byScope.values()].slice(0, MOST_CANARIES)',
 		becomes: '[...byScope.values()]',
 		noticedBy: 'test/core/canary.test.ts',
@@ -356,7 +356,7 @@ export const journal = [
 	},
 	{
 		promise: 'a canary that is refused holds back the orders that its answer is about',
-		file: 'core/orders/canary.ts',
+		file: 'core/engine/canary.ts',
 		find: 'gate.reasonFor(order.scope);',
 		becomes: 'undefined;',
 		noticedBy: 'test/core/canary.test.ts',

@@ -1,5 +1,5 @@
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
-import { CUSTOM_MODEL_LABEL } from '../../models/words';
+import { CUSTOM_MODEL_LABEL } from '../../labels';
 import { decideYourself, enterRun, ofOtherRun, stopCalling } from '../recovery';
 import type { Field, FieldValue, CatalogueEntry, NamedRun } from '../entry';
 

@@ -1,4 +1,4 @@
-import { CUSTOM_MODEL_LABEL, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../../models/words';
+import { CUSTOM_MODEL_LABEL, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../../labels';
 import { either } from '../../text';
 import type { Field, FieldValue, FormEntry } from '../entry';
 

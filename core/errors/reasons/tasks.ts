@@ -1,5 +1,5 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
-import { TABLE_NAME } from '../../journal/row';
+import { TABLE_NAME } from '../../labels';
 import {
 	buyAgain,
 	createAgain,

@@ -4,7 +4,7 @@ import { rememberVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type CreatedAnswer, type RememberedVerification } from '../../../core/avatars/records';
 import { gatewayError, namingTask } from '../../../core/errors';
 import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
-import type { Creation } from '../../../core/orders/buyOnce';
+import type { Creation } from '../../../core/engine/buyOnce';
 import { asText, show } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
 import { docsLink } from '../../form/docsLink';

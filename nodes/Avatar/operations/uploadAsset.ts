@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { joinAnswers, parseAsset, type AvatarKind, type CreatedAnswer } from '../../../core/avatars/records';
 import type { JsonObject } from '../../../core/json';
 import { withReferences } from '../../../core/models/images';
-import type { Creation } from '../../../core/orders/buyOnce';
+import type { Creation } from '../../../core/engine/buyOnce';
 import { idIn, textIn } from '../../../core/records/loose';
 import { asText } from '../../../core/text';
 import { simplifyField } from '../../form/fields';

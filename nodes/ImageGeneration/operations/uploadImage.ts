@@ -1,4 +1,4 @@
-import type { JobControls } from '../../../core/orders/jobs';
+import type { JobControls } from '../../../core/engine/jobs';
 import type { INodeProperties } from 'n8n-workflow';
 import { readBinaryImage } from '../../generation/binaryImage';
 import type { Operation } from '../../run/operation';

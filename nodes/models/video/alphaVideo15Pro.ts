@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError } from '../../../core/errors';
 import { asArray, getPath, isUnset } from '../../../core/json';
 import type { ModelSpec } from '../../../core/models/spec';
-import { ROLE_LABELS } from '../../../core/models/words';
+import { ROLE_LABELS } from '../../../core/labels';
 import { audioField, imagesWithRolesField, promptField } from '../commonFields';
 
 const rolesForAll = 'Give every image a role, or none: the service takes either plain images or images with roles.';

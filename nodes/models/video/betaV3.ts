@@ -2,7 +2,7 @@ import { gatewayError, type GatewayError } from '../../../core/errors';
 import { isUnset, type JsonObject } from '../../../core/json';
 import { imagesOf } from '../../../core/models/images';
 import type { ModelSpec } from '../../../core/models/spec';
-import { IMAGE_ROLES_PATH } from '../../../core/models/words';
+import { IMAGE_ROLES_PATH } from '../../../core/labels';
 import { atMost, imagesField, openDurationField, optionalPromptField } from '../commonFields';
 
 const promptOrImage = 'Text to video needs a prompt: enter one, or add an image.';

@@ -1,7 +1,7 @@
 import { endTask, taskCreation, type Ports } from './advance';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
-import type { Order } from './order';
-import { endBadly } from './states';
+import type { Order } from '../orders/order';
+import { endBadly } from '../orders/states';
 import { buyOnce, continueKnown, upload } from './buyOnce';
 import { SubmissionGate } from './submissionGate';
 

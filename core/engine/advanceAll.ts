@@ -1,8 +1,8 @@
 import { gatewayError } from '../errors';
 import { advance, type Ports } from './advance';
 import { runJobs, type JobsOptions, type Job, type JobControls, type JobOutcome } from './jobs';
-import type { Order } from './order';
-import { endBadly } from './states';
+import type { Order } from '../orders/order';
+import { endBadly } from '../orders/states';
 
 export interface Advanced<T> {
 	/** One outcome for each, in their sequence. That of an order has no value: the order itself says if it has ended. */

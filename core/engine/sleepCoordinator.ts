@@ -1,5 +1,5 @@
 import { steady, type Clock } from '../clock';
-import type { Order } from './order';
+import type { Order } from '../orders/order';
 
 /** n8n reads every 60 s which executions are to be woken within the next 70 s: a shorter sleep would end late. */
 export const MIN_SLEEP_MS = 66_000;

@@ -1,9 +1,9 @@
 import { asGatewayError, type GatewayError } from '../errors';
 import { buyOnce, type BuyPorts, type Creation } from './buyOnce';
 import type { JobControls } from './jobs';
-import type { Purchase } from './order';
-import { toNamedRun, type SubmitAgain } from './runs';
-import { endBadly, isGivenUp, isReplacedByRetry } from './states';
+import type { Purchase } from '../orders/order';
+import { toNamedRun, type SubmitAgain } from '../orders/runs';
+import { endBadly, isGivenUp, isReplacedByRetry } from '../orders/states';
 
 /**
  * Buys a thing that is no task, and makes its output. Nothing of it is stored, so it cannot sleep. Throws the error that the

@@ -1,3 +1,6 @@
+/** The data table of n8n that holds the journal. Users see it, and open it by this name. */
+export const TABLE_NAME = 'Gateway Purchases';
+
 /** The value of the model dropdown that opens Other Model (by ID). */
 export const CUSTOM_MODEL = 'custom';
 export const CUSTOM_MODEL_LABEL = 'Other Model (by ID)';

@@ -5,46 +5,17 @@ import { asCreationError } from '../http/connectionErrors';
 import type { CreateAttempt } from '../http/types';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
-import { buyForKey, type Bought, type KeyClaims } from '../journal/purchaseKey';
-import type { AttemptState } from '../journal/row';
+import { buyForKey, type Bought } from '../journal/purchaseKey';
+import type { WriteAhead } from '../journal/writeAhead';
 import type { JsonObject } from '../json';
 import { REPEAT_FOR_MS } from '../limits';
 import { isAhead } from '../polling/startTimes';
-import type { LedgerEntry, OrderLedger } from './ledger';
+import type { LedgerEntry, OrderLedger } from '../orders/ledger';
 import type { JobControls } from './jobs';
-import type { Purchase } from './order';
+import type { Purchase } from '../orders/order';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { toNamedRun, type SubmitAgain } from './runs';
-import { accept, beginSubmitting, dropRequest, putOff } from './states';
-
-/** The part of an order that says whether it may be submitted. */
-export interface Submission extends Pick<Purchase, 'thing'> {
-	request?: SubmitAgain;
-}
-
-/** The outcome of a request. A pause of 0: it is sent again as soon as the account has a place. */
-export type RequestOutcome = Partial<{ taskId: string; error: GatewayError; pauseMs: number }>;
-
-/** Writes down what is about to be bought, for a retry after a crash, and lets no other execution buy it, too. */
-export interface WriteAhead {
-	/** Called before files of an order are uploaded. Throws where it may not be submitted. */
-	beforeUploads: (order: Submission) => Promise<void>;
-	/**
-	 * Resolves when the creating request of an order may be sent: what has to be written down is. Throws where an earlier try, or
-	 * another execution, may have created the thing.
-	 */
-	begin: (order: Purchase, signal?: AbortSignal) => Promise<void>;
-	/** The longest time between `begin` and the turn of the request. Absent: any. Milliseconds. */
-	turnWithinMs?: number;
-	/** The request leaves. */
-	leaves?: (order: Purchase) => void;
-	/** Notes what came of a request, when the ledger knows it. Called once after each `begin`, also where that has thrown. */
-	note: (order: Purchase, state: AttemptState, outcome: RequestOutcome) => void;
-	/** True where a person has named what a dead try has left. Absent where there is no such try. */
-	isOverruled?: (order: Submission) => Promise<boolean>;
-	/** The Purchase Keys of the run. Absent where it can have none. */
-	keys?: KeyClaims;
-}
+import { toNamedRun, type SubmitAgain } from '../orders/runs';
+import { accept, beginSubmitting, dropRequest, putOff } from '../orders/states';
 
 /** Listens to orders, and logs every ID at once. */
 export interface OrderEvents {

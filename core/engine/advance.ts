@@ -9,11 +9,11 @@ import type { TaskRecord } from '../records/taskRecord';
 import { buyOnce, type BuyPorts, type Creation } from './buyOnce';
 import { endPurchase } from './buyThing';
 import type { JobControls } from './jobs';
-import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order, type Output } from './order';
-import type { SubmitAgain } from './runs';
+import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order, type Output } from '../orders/order';
+import type { SubmitAgain } from '../orders/runs';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { endWell, errorOf } from './states';
-import { explainTaskError, failedTask } from './taskErrors';
+import { endWell, errorOf } from '../orders/states';
+import { explainTaskError, failedTask } from '../orders/taskErrors';
 
 /** The endpoints of tasks (contract 3.1, 4.4, 4.5, 4.8). */
 export type TaskClient = Pick<
