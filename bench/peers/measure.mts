@@ -44,7 +44,7 @@ export async function measure(instance: Instance, peer: Peer, { tasks, taskSecon
 	const last = nodes.at(-1)?.name ?? '';
 	const videos = (runData[last] ?? [])
 		.flatMap((_, run) => itemsOf(execution, last, { run }))
-		.filter(peer.isVideo).length;
+		.filter(({ binary }) => binary !== undefined).length;
 	if (status !== 'success' || videos !== tasks) {
 		throw new ToolError(`${peer.name}: ${status}, ${videos} of ${tasks} videos. ${JSON.stringify(error ?? '')}`);
 	}

@@ -32,9 +32,9 @@ function write(file: string, text: string) {
 }
 
 function table(rows: Row[], cell: (figure: Figure) => string): string {
-	const peers: PeerName[] = ['package', 'loop', 'openai'];
+	const peers: PeerName[] = ['package', 'loop', 'gemini'];
 	return [
-		'| Tasks | This package | HTTP Request → Wait → If | n8n’s OpenAI node |',
+		'| Tasks | This package | HTTP Request → Wait → If | n8n’s Gemini node |',
 		'|---|---|---|---|',
 		...rows.map(
 			({ tasks, taskSeconds, figures }) =>

@@ -3,48 +3,40 @@ import { sandboxKey, type Instance } from '../../test/n8n/support/instance.mts';
 import { packageType, type TestNode } from '../../test/n8n/support/workflow.mts';
 import type { StandIn } from './standIn.mts';
 
-export type PeerName = 'package' | 'loop' | 'openai';
+export type PeerName = 'package' | 'loop' | 'gemini';
 
 export interface Peer {
 	/** For the terminal. */
 	name: PeerName;
-	/** The last one puts out the videos. */
+	/** The last one puts out the files. */
 	nodes: (model: string) => TestNode[];
 	/** Those that do not lead from one node to the next. */
 	connections?: Record<string, unknown>;
-	isVideo: (item: { json: { status?: string }; binary?: object }) => boolean;
 	service: { reset: () => void; requests: () => number };
 	/** Works on one task after the other, so that the time of many is known from the time of one. */
 	inTurn?: boolean;
 }
 
-export async function makePeers(instance: Instance, standIn: StandIn): Promise<Peer[]> {
-	const { rest, sandbox } = instance;
-	const service = { reset: () => sandbox.reset(), requests: () => sandbox.stats().apiRequests };
-	const isVideo: Peer['isVideo'] = ({ json }) => json.status === 'completed';
+/** As the stand-in's service calls one of its models. */
+const veo = 'models/veo-3.1-generate-preview';
+
+export async function makePeers({ rest, sandbox }: Instance, standIn: StandIn): Promise<Peer[]> {
+	const requests = () => sandbox.stats().apiRequests + sandbox.stats().fileRequests;
 	const credential = async (type: string, data: object) => {
 		const { id, name } = await rest.request('POST', '/rest/credentials', { name: type, type, data });
 		return { [type]: { id, name } };
 	};
-	const header = await credential('httpHeaderAuth', { name: 'Authorization', value: `Bearer ${sandboxKey}` });
-	const openAi = await credential('openAiApi', { apiKey: sandboxKey, url: standIn.baseUrl });
-	const url = `${sandbox.baseUrl}/v1/videos/generations`;
+	const header = await credential('httpHeaderAuth', { name: 'x-goog-api-key', value: sandboxKey });
+	const gemini = await credential('googlePalmApi', { host: standIn.baseUrl, apiKey: sandboxKey });
 	return [
-		{ name: 'package', nodes: packageNodes, isVideo, service },
+		{ name: 'package', nodes: packageNodes, service: { reset: () => sandbox.reset(), requests } },
 		{
 			name: 'loop',
-			nodes: (model) => loopNodes(url, header, model),
-			connections: { If: { main: [[], [{ node: 'Wait', type: 'main', index: 0 }]] } },
-			isVideo,
-			service,
-		},
-		{
-			name: 'openai',
-			nodes: () => openAiNodes(openAi),
-			isVideo: ({ binary }) => binary !== undefined,
+			nodes: () => loopNodes(`${standIn.baseUrl}/v1beta`, header),
+			connections: { If: { main: ['Download', 'Wait'].map((node) => [{ node, type: 'main', index: 0 }]) } },
 			service: standIn,
-			inTurn: true,
 		},
+		{ name: 'gemini', nodes: () => geminiNodes(gemini), service: standIn, inTurn: true },
 	];
 }
 
@@ -53,7 +45,7 @@ function packageNodes(model: string): TestNode[] {
 		{
 			name: 'Generate',
 			type: packageType('videoGeneration'),
-			parameters: { model, prompt: '={{ $json.prompt }}', result: 'urlOnly' },
+			parameters: { model, prompt: '={{ $json.prompt }}', result: 'file' },
 		},
 	];
 }
@@ -62,7 +54,7 @@ function packageNodes(model: string): TestNode[] {
  * The nodes that n8n's documentation and templates show for such services: all items pass through the nodes together,
  * and unfinished ones go round again.
  */
-function loopNodes(url: string, credentials: object, model: string): TestNode[] {
+function loopNodes(url: string, credentials: object): TestNode[] {
 	const http = (name: string, parameters: Record<string, unknown>): TestNode => ({
 		name,
 		type: 'n8n-nodes-base.httpRequest',
@@ -70,29 +62,34 @@ function loopNodes(url: string, credentials: object, model: string): TestNode[] 
 		parameters: { authentication: 'genericCredentialType', genericAuthType: 'httpHeaderAuth', ...parameters },
 		credentials,
 	});
-	const jsonBody = `={{ JSON.stringify({ model: '${model}', prompt: $json.prompt }) }}`;
+	const submitUrl = `${url}/${veo}:predictLongRunning`;
+	const jsonBody = '={{ JSON.stringify({ instances: [{ prompt: $json.prompt }] }) }}';
 	const condition = {
 		id: '1',
-		leftValue: '={{ $json.status }}',
-		rightValue: 'completed',
-		operator: { type: 'string', operation: 'equals' },
+		leftValue: '={{ $json.done === true }}',
+		rightValue: '',
+		operator: { type: 'boolean', operation: 'true', singleValue: true },
 	};
 	const options = { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 };
 	return [
-		http('Submit', { method: 'POST', url, sendBody: true, specifyBody: 'json', jsonBody }),
+		http('Submit', { method: 'POST', url: submitUrl, sendBody: true, specifyBody: 'json', jsonBody }),
 		{ name: 'Wait', type: 'n8n-nodes-base.wait', typeVersion: 1.1, parameters: { amount: 10 } },
-		http('Get Status', { url: `=${url}/{{ $json.id }}` }),
+		http('Get Status', { url: `=${url}/{{ $json.name }}` }),
 		{
 			name: 'If',
 			type: 'n8n-nodes-base.if',
 			typeVersion: 2.2,
 			parameters: { conditions: { options, combinator: 'and', conditions: [condition] } },
 		},
+		http('Download', {
+			url: '={{ $json.response.generateVideoResponse.generatedSamples[0].video.uri }}',
+			options: { response: { response: { responseFormat: 'file' } } },
+		}),
 	];
 }
 
-function openAiNodes(credentials: object): TestNode[] {
-	const modelId = { __rl: true, mode: 'id', value: 'sora-2' };
+function geminiNodes(credentials: object): TestNode[] {
+	const modelId = { __rl: true, mode: 'id', value: veo };
 	const parameters = { resource: 'video', operation: 'generate', modelId, prompt: '={{ $json.prompt }}' };
-	return [{ name: 'OpenAI', type: '@n8n/n8n-nodes-langchain.openAi', typeVersion: 2.3, parameters, credentials }];
+	return [{ name: 'Gemini', type: '@n8n/n8n-nodes-langchain.googleGemini', typeVersion: 1.2, parameters, credentials }];
 }

@@ -15,7 +15,7 @@ const gridSeconds = [30, 60, 300, 600, 1800];
 const labels: Record<PeerName, string> = {
 	package: 'This package',
 	loop: 'HTTP Request → Wait → If',
-	openai: 'n8n’s OpenAI node',
+	gemini: 'n8n’s Gemini node',
 };
 
 /** @param rows all with tasks of the same duration, few tasks first */
