@@ -1,10 +1,17 @@
-/** The package is exchanged while tasks sleep in n8n's database, for one that stores orders in another form. */
+/**
+ * A person exchanges the package by hand, as docs/start/install.md says, while tasks sleep in n8n's database: for one
+ * that stores orders in another form. In the end, the person removes it.
+ */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { npm } from '../../tools/install/npm.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { publishedPackage } from '../../tools/package/pack.mjs';
 import { manifest } from '../../tools/paths.mjs';
+import { run } from '../../tools/processes/child.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { activate, executionsOf } from './support/production.mts';
 import { until } from './support/until.mts';
@@ -54,14 +61,24 @@ async function untilAsleep(batch: Batch) {
 	);
 }
 
-/** Makes the package that n8n has one whose orders have another form. */
-function changeVersion() {
-	const folder = join(instance.n8n.userFolder, '.n8n', 'nodes', 'node_modules', manifest.name);
-	const file = join(folder, 'dist/core/orders/order.js');
+const nodesFolder = () => join(instance.n8n.userFolder, '.n8n', 'nodes');
+
+/** Installs the package, then a build with orders of another form over it: it has the same version number and file name. */
+async function installTwoBuilds() {
+	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-builds-'));
+	cpSync(await publishedPackage(), join(folder, 'package'), { recursive: true });
+	const install = async () => {
+		await run('tar', ['-czf', 'build.tgz', 'package'], { cwd: folder });
+		await npm(['install', '--legacy-peer-deps', '--ignore-scripts', join(folder, 'build.tgz')], nodesFolder());
+	};
+	await install();
+	const file = join(folder, 'package', 'dist/core/orders/order.js');
 	const before = readFileSync(file, 'utf8');
 	const changed = before.replace(/exports\.ORDER_VERSION = \d+;/, 'exports.ORDER_VERSION = 99;');
 	assert.notEqual(changed, before);
 	writeFileSync(file, changed);
+	await install();
+	rmSync(folder, { recursive: true });
 }
 
 before(async () => {
@@ -80,7 +97,7 @@ before(async () => {
 	await untilAsleep(waiting);
 	await untilAsleep(inBackground);
 	await instance.end('SIGTERM');
-	changeVersion();
+	await installTwoBuilds();
 	instance.sandbox.release();
 	await instance.restart();
 });
@@ -131,4 +148,17 @@ test('in the background, the other workflow gets an error that names the task', 
 		],
 	);
 	assert.equal(tasksOf(inBackground).length, 1);
+});
+
+test('npm has installed nothing but the package, and has removed it without a trace; workflows and credentials stay', async () => {
+	const installed = () => readdirSync(join(nodesFolder(), 'node_modules')).filter((name) => !name.startsWith('.'));
+	assert.deepEqual(installed(), [manifest.name], 'a copy of a module of n8n would be another one for the nodes');
+	await instance.end('SIGTERM');
+	await npm(['uninstall', '--legacy-peer-deps', manifest.name], nodesFolder());
+	await instance.restart();
+	const { rest, credential } = instance;
+	const { name } = await rest.request('GET', `/rest/credentials/${credential.id}`);
+	assert.equal(name, credential.name);
+	const { status, error } = await untilFinished(rest, await startExecution(rest, waiting.workflowId, 'Start'));
+	assert.deepEqual([status, error?.message], ['error', `Unrecognized node type: ${packageType('imageGeneration')}`]);
 });
