@@ -1,4 +1,13 @@
-declare module 'oled-font-5x7' {
-	const font: { width: number; height: number; fontData: number[]; lookup: string[] };
-	export default font;
+declare module 'opentype.js' {
+	export interface Glyph {
+		index: number;
+		advanceWidth: number;
+		getPath(x: number, y: number, size: number): { toPathData(options: { flipY: boolean }): string };
+	}
+	export interface Font {
+		unitsPerEm: number;
+		charToGlyph(letter: string): Glyph;
+	}
+	const opentype: { parse(file: ArrayBuffer): Font };
+	export default opentype;
 }

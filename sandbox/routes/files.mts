@@ -2,12 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { byteStream, slowStream } from '../files/byteStream.mts';
 import { imageFile } from '../files/imageFile.mts';
 import { sampleFile } from '../files/samples.mts';
-import { videoFile } from '../files/videoFile.mts';
-import { videoFromImage } from '../files/videoFromImage.mts';
+import { videoFromImage, videoFromWords } from '../files/videoOf.mts';
 import { bytesAnswer, textAnswer, type Answer } from '../http/answer.mts';
 import { serve, type Subject } from '../http/pipeline.mts';
 import { givenPicture } from '../state/givenPicture.mts';
-import { contentPath, filePath, taskImage } from '../state/taskRecord.mts';
+import { contentPath, filePath, taskImage, wordsOf } from '../state/taskRecord.mts';
 import type { SandboxTask } from '../state/tasks.mts';
 import type { World } from '../state/world.mts';
 
@@ -36,7 +35,7 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 		serve(world, {
 			...open,
 			handle: async ({ params: { name = '' } }) =>
-				bytesAnswer(await imageFile(64, 64, name), { 'content-type': 'image/png' }),
+				bytesAnswer(await imageFile({ width: 64, height: 64 }, name), { 'content-type': 'image/png' }),
 		}),
 	);
 	files.get(
@@ -114,12 +113,12 @@ async function fileBytes(world: World, task: SandboxTask, index: number): Promis
 	return task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
 }
 
-/** It starts with the picture that was given. */
+/** It starts with the picture that was given, or with the scene of the prompt. */
 async function taskVideo(world: World, task: SandboxTask): Promise<Buffer> {
 	const { aspectRatio } = task.output;
 	const picture = await givenPicture(world, task);
 	const made = picture && (await videoFromImage(picture.url, picture.bytes, aspectRatio));
-	return made ?? videoFile(aspectRatio);
+	return made ?? (await videoFromWords(wordsOf(task), aspectRatio));
 }
 
 /** By default videos name themselves and images do not, so that both ways are seen. */

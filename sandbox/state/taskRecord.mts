@@ -98,12 +98,18 @@ function resultUrls(task: SandboxTask, { api, files }: Bases): string[] {
 	return Array.from({ length: task.output.files }, (_, index) => places[task.directives.resultAt](index));
 }
 
-/** The bytes of one image of the task: its own colours, the pixel size that was asked for, the words of the prompt. */
+/** What the prompt says besides its directives. */
+export function wordsOf({ effective }: SandboxTask): string {
+	return String(effective.prompt ?? '')
+		.replace(/\[\[sandbox\b[^\]]*\]\]/g, '')
+		.trim();
+}
+
+/** The bytes of one image of the task: the scene of its prompt in the pixel size that was asked for. */
 export function taskImage(task: SandboxTask, index: number): Promise<Buffer> {
 	const { width, height } = task.output;
-	const prompt = String(task.effective.prompt);
-	const words = prompt.replace(/\[\[sandbox\b[^\]]*\]\]/g, '').trim();
-	return imageFile(width, height, `${prompt}#${index}`, index === 0 ? words : `${words} (${index + 1})`);
+	const seed = `${task.effective.prompt}#${index}`;
+	return imageFile({ width, height }, seed, wordsOf(task) + (index === 0 ? '' : ` (${index + 1})`));
 }
 
 /** Gateways pass on the record of the service behind them, with its ID (field notes). */

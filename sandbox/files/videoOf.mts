@@ -1,9 +1,10 @@
 import jpeg from 'jpeg-js';
 import { PNG } from 'pngjs';
+import { drawScene } from './scene.mts';
 
 /**
- * A short MP4 that starts with a picture and then moves into it, so that one sees that what came
- * out is what went in.
+ * Short MP4 files that start with a picture and then move into it: with the one that was given, so
+ * that one sees that what came out is what went in, or with the scene of the words.
  */
 
 const FRAMES = 16;
@@ -41,12 +42,29 @@ const cache = new Map<string, Promise<Uint8Array>>();
  */
 export async function videoFromImage(key: string, bytes: Buffer, aspectRatio: string): Promise<Buffer | undefined> {
 	const picture = decode(bytes);
-	if (!picture) return undefined;
-	const name = `${aspectRatio} ${key}`;
+	return picture && (await cached(`${aspectRatio} ${key}`, () => encode(picture, sizeOf(aspectRatio))));
+}
+
+/** Words that differ by their numbers only, as in a batch, have the same video, since encoding takes 0.1 seconds. */
+export async function videoFromWords(words: string, aspectRatio: string): Promise<Buffer> {
+	const seed = words.replace(/\d+/g, '');
+	return await cached(`${aspectRatio} ${seed}`, async () => {
+		const size = sizeOf(aspectRatio);
+		const [width, height] = size.map((pixels) => Math.ceil(pixels / LAST_SHARE));
+		const { pixels: data } = await drawScene({ width, height }, seed, words, '');
+		return await encode({ width, height, data }, size);
+	});
+}
+
+async function cached(key: string, make: () => Promise<Uint8Array>): Promise<Buffer> {
 	if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? '');
-	const made = cache.get(name) ?? encode(picture, SIZES[aspectRatio] ?? [320, 176]);
-	cache.set(name, made);
+	const made = cache.get(key) ?? make();
+	cache.set(key, made);
 	return Buffer.from(await made);
+}
+
+function sizeOf(aspectRatio: string): [number, number] {
+	return SIZES[aspectRatio] ?? [320, 176];
 }
 
 function decode(bytes: Buffer): Picture | undefined {
