@@ -1,6 +1,6 @@
 /**
  * `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images, one of a node with its
- * result, and one of the purchase log. `npm run gallery -- batch chat` takes those with one of these
+ * result, one of the credential, and one of the purchase log. `npm run gallery -- batch chat` takes those with one of these
  * words in their names.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,11 @@ import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { openNode } from '../test/browser/support/form.mts';
 import { executeStep, viewFile } from '../test/browser/support/run.mts';
-import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
+import { sandboxKey, startInstance, type Instance } from '../test/n8n/support/instance.mts';
 import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
-import { newEditorPage, openWorkflow } from './browser/editor.mjs';
+import { newEditorPage, openPath, openWorkflow } from './browser/editor.mjs';
 import { launchBrowser } from './browser/launch.mjs';
-import { readExamples, withCredential, type Example } from './n8n/examples.mjs';
+import { credentialType, readExamples, withCredential, type Example } from './n8n/examples.mjs';
 import { startExecution, untilFinished } from './n8n/executions.mjs';
 import { projectDir } from './paths.mjs';
 import { atEnd } from './processes/end.mjs';
@@ -59,6 +59,8 @@ export default async function gallery(words: string[]) {
 			if (example.file === 'text-to-image.json') tell(save('first-picture', await takeResult(page)));
 		});
 	}
+	if (isWanted('credential'))
+		await step('The credential', async (tell) => tell(save('credential', await takeCredential(page, instance))));
 	if (isWanted('purchase-log'))
 		await step('The purchase log', async (tell) => tell(save('purchase-log', await takeTable(page, instance))));
 }
@@ -79,6 +81,20 @@ async function takeResult(page: Page): Promise<Buffer> {
 	const picture = smallPng(await page.getByTestId('ndv').screenshot());
 	await page.setViewportSize({ width, height });
 	return picture;
+}
+
+/** The form of the credential, right after n8n's test of it. */
+async function takeCredential(page: Page, { rest, n8n }: Instance): Promise<Buffer> {
+	const data = { baseUrl: 'https://gateway.example.com', apiKey: sandboxKey };
+	const name = 'Generation Gateway account';
+	const { id } = await rest.request('POST', '/rest/credentials', { name, type: credentialType, data });
+	// The sandbox has no such address; what n8n's test says is as for one that works.
+	await page.route('**/rest/credentials/test', (route) =>
+		route.fulfill({ json: { data: { status: 'OK', message: 'Connection successful!' } } }),
+	);
+	await openPath(page, n8n.url, `/home/credentials/${id}`);
+	await page.getByText('Connection tested successfully').waitFor();
+	return smallPng(await page.getByTestId('editCredential-modal').screenshot());
 }
 
 /** The table of the purchase log, after a run of which the service has refused one item. */
