@@ -32,8 +32,10 @@ const marginPixels = 24;
 const labelPixels = 40;
 /** The last ones have a line with a "+" to their right. */
 const tailPixels = 36;
-/** Levels of each colour that remain. An editor has few; nobody sees the difference, and the file halves. */
-const levels = 32;
+/** Levels of each colour that remain. An editor has few; the difference is not seen, and the file halves. */
+const fewLevels = 32;
+/** A generated picture has gradients, which would become stripes. */
+const allLevels = 256;
 
 /**
  * Hides what lies on top of the canvas, and the warning signs of credentials that everybody has to choose for
@@ -78,7 +80,7 @@ async function takeResult(page: Page): Promise<Buffer> {
 	await viewFile(page);
 	const image = page.getByTestId('output-panel').locator('img[src*="binary-data"]');
 	await image.evaluate((element) => (element as unknown as { decode: () => Promise<void> }).decode());
-	const picture = smallPng(await page.getByTestId('ndv').screenshot());
+	const picture = smallPng(await page.getByTestId('ndv').screenshot(), allLevels);
 	await page.setViewportSize({ width, height });
 	return picture;
 }
@@ -146,7 +148,7 @@ async function contentOf(page: Page) {
 }
 
 /** With fewer colours, and better packed. */
-function smallPng(file: Buffer): Buffer {
+function smallPng(file: Buffer, levels = fewLevels): Buffer {
 	const picture = PNG.sync.read(file);
 	const size = 255 / (levels - 1);
 	for (let index = 0; index < picture.data.length; index++) {
