@@ -17,7 +17,7 @@ import type { Asset, AvatarKind } from './state/avatars.mts';
 import type { LoggedRequest } from './state/requestLog.mts';
 import type { SandboxTask } from './state/tasks.mts';
 import { keepState } from './state/saved.mts';
-import { World, type Upload } from './state/world.mts';
+import { World, type Message, type Upload } from './state/world.mts';
 import { directivesOf } from './faults/readDirectives.mts';
 
 export type { FaultAction } from './faults/answers.mts';
@@ -49,6 +49,8 @@ export interface Sandbox {
 	readonly requests: LoggedRequest[];
 	readonly fileRequests: LoggedRequest[];
 	readonly uploads: Upload[];
+	/** What workflows have sent to the inbox, the newest first. */
+	readonly inbox: Message[];
 	/** Mutable: a test may empty an account. */
 	readonly users: User[];
 	readonly faults: { add(...faults: Fault[]): void; clear(): void; readonly pending: number };
@@ -141,6 +143,9 @@ function facade(world: World, api: FastifyInstance, files: FastifyInstance): San
 		},
 		get uploads() {
 			return [...world.uploads.values()];
+		},
+		get inbox() {
+			return world.inbox;
 		},
 		get users() {
 			return world.accounts.users;

@@ -7,7 +7,7 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import getPort from 'get-port';
 import { installN8n } from './install/n8n.mjs';
-import { launchN8n, untilReady } from './n8n/launch.mjs';
+import { filesFolderOf, launchN8n, untilReady } from './n8n/launch.mjs';
 import { createRestClient, N8nRequestError, owner } from './n8n/rest.mjs';
 import { providePackage } from './package/pack.mjs';
 import { devDir, projectDir } from './paths.mjs';
@@ -64,6 +64,7 @@ Ready after ${seconds(process.uptime() * 1000)}.
   3. The other examples are in the list of workflows: ${n8n.url}/home/workflows
 
   Inbox             ${sandbox.baseUrl}/inbox   (shows what the examples send to an app or a chat)
+  Files             ${relative(projectDir, filesFolderOf(userFolder))}   (the files that the examples store)
   Sandbox gateway   ${sandbox.baseUrl}   (API key ${sandbox.apiKey}; result files on ${sandbox.filesUrl})
   Logs              ${relative(projectDir, n8n.logFile)} and ${relative(projectDir, join(logsDir, 'sandbox.log'))}
 

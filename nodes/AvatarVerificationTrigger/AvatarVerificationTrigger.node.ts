@@ -72,7 +72,7 @@ export class AvatarVerificationTrigger implements INodeType {
 				description: 'What starts the workflow',
 			},
 			{
-				displayName: `Enter the Production URL above as Callback URL in Gateway Avatar → Verification → Create, in this workflow. ${docsLink('reference/avatar-trigger.md')}`,
+				displayName: `Open Webhook URLs above, choose Production URL, and enter that URL as Callback URL in Gateway Avatar → Verification → Create, in this workflow. ${docsLink('reference/avatar-trigger.md')}`,
 				name: 'callbackNotice',
 				type: 'notice',
 				default: '',

@@ -132,6 +132,29 @@ describe('the examples', () => {
 			.map((node) => [`${path}, ${node.name}`, node] as const),
 	);
 
+	test('every operation and every trigger has one', () => {
+		const shown = new Set(
+			ours.map(([, { type, parameters }]) => {
+				const name = type.slice(PACKAGE.length).replace(/Tool$/, '');
+				return [name, parameters.resource, parameters.operation].filter(Boolean).join(' ');
+			}),
+		);
+		const all = nodes.flatMap(({ instance: { description } }) => {
+			const { name, properties, group } = description;
+			if (group.includes('trigger')) return name;
+			return properties.flatMap((property) => {
+				if (property.name !== 'operation') return [];
+				const resource = property.displayOptions?.show?.resource?.[0];
+				const isFixed = properties.some((other) => other.name === 'resource' && other.type === 'hidden');
+				return choicesOf(property).map(({ value }) =>
+					[name, isFixed ? undefined : resource, value].filter(Boolean).join(' '),
+				);
+			});
+		});
+		expect(all.length).toBeGreaterThan(14);
+		expect(all.filter((each) => !shown.has(each))).toEqual([]);
+	});
+
 	test.each(ours)('%s has fields that its form shows, with values that it offers', (_, node) => {
 		const name = node.type.slice(PACKAGE.length);
 		const description = nodes

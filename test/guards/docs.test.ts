@@ -50,8 +50,8 @@ test.each(forUsers)('$path has no private words', ({ text }) => {
 	expect(PRIVATE.filter((word) => new RegExp(`\\b${word}\\b`).test(words))).toEqual([]);
 });
 
-test('the page of examples shows every workflow', () => {
-	const page = readProjectFile('docs/guides/examples.md');
+test('the cookbook shows every workflow', () => {
+	const page = readProjectFile('docs/guides/cookbook.md');
 	const names = filesOf('workflows').map((path) => path.slice('workflows/'.length, -'.json'.length));
 	expect(names.length).toBeGreaterThan(7);
 	for (const name of names) expect(page).toContain(`(../../workflows/${name}.json)`);

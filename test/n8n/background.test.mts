@@ -1,43 +1,35 @@
 /**
- * In Another Workflow: the node returns at once, and another workflow gets the results, as in the three examples for it. That all
+ * In Another Workflow: the node returns at once, and another workflow gets the results, as in the examples for it. That all
  * of it survives a kill is in `durable`.
  */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { withParameters, type Workflow } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startChatModel, type ChatModel } from './support/chatModel.mts';
-import { activate, deactivate, executionsOf, LEAP_DAYS, readExample, saveWorkflow } from './support/production.mts';
+import {
+	activate,
+	deactivate,
+	exampleFor,
+	executionsOf,
+	kindOfFile,
+	LEAP_DAYS,
+	posted,
+	saveWorkflow,
+} from './support/production.mts';
 import { joinN8n, type Joined } from './support/shared.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
 let instance: Joined;
 let model: ChatModel;
-/** The messages that the examples have posted. */
-const posted: Array<Record<string, string>> = [];
-const app = createServer((request, response) => {
-	let text = '';
-	request.on('data', (chunk) => (text += String(chunk)));
-	request.on('end', () => {
-		posted.push(JSON.parse(text) as Record<string, string>);
-		response.end();
-	});
-});
-let appUrl: string;
-
 before(async () => {
-	await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
-	appUrl = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
 	model = await startChatModel();
 	instance = await joinN8n({ imageTaskMs: 2_000, videoTaskMs: 2_000 });
 });
 after(async () => {
 	await instance?.close();
 	await model?.close();
-	app.close();
 });
 
 /** An active workflow for results. */
@@ -89,7 +81,7 @@ async function untilStarted(workflowId: string, node: string, count = 1): Promis
 }
 
 async function saveExample(file: string, change: (workflow: Workflow) => Workflow): Promise<string> {
-	const id = await saveWorkflow(instance, change(readExample(file)));
+	const id = await saveWorkflow(instance, change(exampleFor(instance, file)));
 	await activate(instance, id);
 	return id;
 }
@@ -99,14 +91,14 @@ const withNode = (workflow: Workflow, name: string, more: Record<string, unknown
 	nodes: workflow.nodes.map((node) => (node.name === name ? { ...node, ...more } : node)),
 });
 
-async function post(path: string, body: Record<string, unknown>): Promise<Record<string, string>> {
+async function post(path: string, body: Record<string, unknown>) {
 	const response = await fetch(`${instance.n8n.url}/webhook/${path}`, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json' },
 		body: JSON.stringify(body),
 	});
-	assert.equal(response.status, 200, await response.clone().text());
-	return (await response.json()) as Record<string, string>;
+	const answer = (await response.json()) as Record<string, string>;
+	return { code: response.status, answer };
 }
 
 describe('In Another Workflow', { concurrency: true }, () => {
@@ -137,34 +129,36 @@ describe('In Another Workflow', { concurrency: true }, () => {
 		assert.equal(others.length, 0, 'bought once');
 	});
 
-	test('background-webhook.json answers at once with the ID of each task, and starts once for each video', async () => {
-		const id = await saveExample('background-webhook.json', (workflow) =>
-			withNode(withParameters(workflow, 'Send to App', { url: appUrl }), 'Order', { webhookId: 'order' }),
+	test('webhook-order.json: an order that arrives three times is bought once, and each delivery is told of the video', async () => {
+		const id = await saveExample('webhook-order.json', (workflow) =>
+			withNode(withNode(workflow, 'Order', { webhookId: 'order' }), 'Status', { webhookId: 'status' }),
 		);
-		const prompts = ['ordered first', 'ordered in vain [[sandbox create=400]]', 'ordered last'];
-		const answer: unknown = await post('video-order', { order: '17', prompts });
-		const [first, last] = ['ordered first', 'ordered last'].map((prompt) => tasksOf(prompt)[0]?.id);
-		assert.deepEqual(
-			(answer as Array<Record<string, string>>).map(({ order, prompt, task_id, error }) => [
-				...[order, prompt, task_id],
-				typeof error,
-			]),
-			[
-				['17', prompts[0], first, 'undefined'],
-				['17', prompts[1], undefined, 'string'],
-				['17', prompts[2], last, 'undefined'],
-			],
-		);
-		const starts = await untilStarted(id, 'Send to App', 2);
-		assert.deepEqual(
-			starts.map((start) => itemsOf(start, 'When a Video Is Ready').length),
-			[1, 1],
-		);
-		const sent = posted.filter(({ order }) => order === '17');
-		assert.deepEqual(
-			sent.map(({ task_id, url }) => [task_id, new URL(url ?? '').pathname.endsWith('.mp4')]).sort(),
-			[first, last].map((taskId) => [taskId, true]).sort(),
-		);
+		const order = { order: '17', prompt: 'ordered' };
+		const answers = await Promise.all([1, 2, 3].map(async () => await post('video-order', order)));
+		const [task, ...others] = tasksOf('ordered');
+		assert.equal(others.length, 0, 'bought once');
+		assert.deepEqual(answers, Array(3).fill({ code: 202, answer: { order: '17', task_id: task?.id } }));
+		await untilStarted(id, 'Send to App', 3);
+		const told = posted(instance, 'videos').map(({ order: number, task_id, url = '' }) => [
+			...[number, task_id],
+			new URL(url).pathname.endsWith('.mp4'),
+		]);
+		assert.deepEqual(told, Array(3).fill(['17', task?.id, true]));
+		const status = await fetch(`${instance.n8n.url}/webhook/video-status?task_id=${task?.id}`);
+		assert.equal(((await status.json()) as Record<string, string>).status, 'completed');
+
+		for (const [wrong, expected, words] of [
+			[{ order: '18' }, 400, /^An order needs prompt, in JSON\.$/],
+			[{}, 400, /^An order needs order and prompt, in JSON\.$/],
+			[{ order: '19', prompt: 'refused [[sandbox create=400]]' }, 400, /refused|did not accept/],
+			[{ order: '20', prompt: 'busy [[sandbox create=503*all]]' }, 503, /./],
+			[{ order: '17', prompt: 'ordered differently' }, 409, /has used this Purchase Key for a different request/],
+		] as const) {
+			const { code, answer } = await post('video-order', wrong);
+			assert.equal(code, expected, `${JSON.stringify(wrong)}: ${answer.error}`);
+			assert.match(answer.error ?? '', words);
+		}
+		assert.equal(tasksOf('differently').length + tasksOf('refused').length + tasksOf('busy').length, 0);
 	});
 
 	test('background-chat.json: the agent answers at once, and the picture is posted to the same chat', async () => {
@@ -173,38 +167,48 @@ describe('In Another Workflow', { concurrency: true }, () => {
 		const credentials = { openAiApi: { id: String(made.id), name: String(made.name) } };
 		const id = await saveExample('background-chat.json', (workflow) => {
 			const called = withNode(workflow, 'When a Message Comes', { webhookId: 'background-chat' });
-			return withNode(withParameters(called, 'Post to Chat', { url: appUrl }), 'Chat Model', { credentials });
+			return withNode(called, 'Chat Model', { credentials });
 		});
 		const call = { name: 'Generate_Image', arguments: { prompt: 'chatted' } };
 		model.play([call], (said) => `It comes later: ${said.join(' ')}`);
 		const asked = { action: 'sendMessage', sessionId: 'session 7', chatInput: 'A lighthouse, please' };
-		const { output = '' } = await post('background-chat/chat', asked);
+		const { output = '' } = (await post('background-chat/chat', asked)).answer;
 		const [task, ...others] = tasksOf('chatted');
 		assert.equal(others.length, 0);
 		const words = `It comes later: .*${task?.id}.*Started\\. The result is not part of this answer`;
 		assert.match(output, new RegExp(words));
 		await untilStarted(id, 'Post to Chat');
-		const messages = posted.filter(({ sessionId }) => sessionId === 'session 7');
+		const messages = posted(instance, 'chat').filter(({ sessionId }) => sessionId === 'session 7');
 		assert.equal(messages.length, 1);
 		assert.match(messages[0]?.text ?? '', /^Here is your picture: http:\S+\.png$/);
 	});
 
-	test('background-schedule.json collects all results of a run', async () => {
+	test('result-by-result.json starts the workflow once for each result, stores its file, and tells of one that failed', async () => {
 		// So that no full hour runs it once more.
-		const id = await saveExample('background-schedule.json', (workflow) =>
-			withParameters(workflow, 'Every Hour', { rule: LEAP_DAYS }),
-		);
+		const prompts = ['a red balloon', 'a blue balloon', 'a lost balloon [[sandbox fail=model_error]]'];
+		const id = await saveExample('result-by-result.json', (workflow) => {
+			const list = { assignments: [{ id: '1', name: 'prompts', type: 'string', value: prompts.join('\n') }] };
+			return withParameters(withParameters(workflow, 'Every Hour', { rule: LEAP_DAYS }), 'Set Prompts', {
+				assignments: list,
+			});
+		});
 		await startExecution(instance.rest, id, 'Start');
-		const [start] = await untilStarted(id, 'Finished');
-		const items = itemsOf(start as Execution, 'Finished');
-		assert.equal(items.length, 5);
-		const got = items.map(({ json }) => json.task_id).sort();
+		const starts = await untilStarted(id, 'Send Message', 3);
 		assert.deepEqual(
-			got,
-			tasksOf('balloon')
+			starts.map((start) => itemsOf(start, 'When One Is Ready').length),
+			[1, 1, 1],
+		);
+		const files = starts.flatMap((start) => itemsOf(start, 'Store File').map(({ json }) => json));
+		assert.deepEqual(files.map(({ fileName }) => kindOfFile(fileName)), ['png', 'png']);
+		assert.deepEqual(
+			files.map(({ task_id }) => task_id).sort(),
+			tasksOf(' balloon')
+				.filter(({ body }) => body.prompt !== prompts[2])
 				.map((task) => task.id)
 				.sort(),
 		);
-		assert.ok(items.every(({ binary }) => binary?.data.mimeType === 'image/png'));
+		const texts = posted(instance, 'messages').map(({ text }) => text);
+		assert.equal(texts.filter((text) => text?.includes(' is stored as ')).length, 2);
+		assert.equal(texts.filter((text) => text?.startsWith('There is no picture of “a lost balloon')).length, 1);
 	});
 });

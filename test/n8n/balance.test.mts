@@ -2,8 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { withParameters } from '../../tools/n8n/examples.mjs';
-import { itemsOf } from '../../tools/n8n/executions.mjs';
-import { activate, deactivate, executionsOf, readExample, saveWorkflow, untilExecuted } from './support/production.mts';
+import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import {
+	activate,
+	deactivate,
+	exampleFor,
+	executionsOf,
+	LEAP_DAYS,
+	posted,
+	saveWorkflow,
+	untilExecuted,
+} from './support/production.mts';
 import { joinN8n, type Joined } from './support/shared.mts';
 import { until } from './support/until.mts';
 
@@ -20,8 +29,12 @@ const everySecond = {
 };
 
 /** The example, looking every second in place of every ten minutes. */
-const lowBalanceAlert = () =>
-	withParameters(readExample('low-balance-alert.json'), 'Balance Is Low', { pollTimes: everySecond });
+const lowBalanceAlert = () => {
+	const looking = withParameters(exampleFor(instance, 'scheduled-batch.json'), 'Balance Is Low', {
+		pollTimes: everySecond,
+	});
+	return withParameters(looking, 'Every Morning', { rule: LEAP_DAYS });
+};
 
 async function setBalance(credits: number) {
 	await fetch(`${instance.sandbox.baseUrl}/__sandbox/account`, {
@@ -38,14 +51,14 @@ async function untilLookedAgain() {
 	await until('the balance was looked at', () => looks() >= before + 2);
 }
 
-test('low-balance-alert.json fires once when the balance is below, again after it rose, and remembers both while it is not active', async () => {
+test('scheduled-batch.json fires once when the balance is below, again after it rose, and remembers both while it is not active', async () => {
 	const workflowId = await saveWorkflow(instance, lowBalanceAlert());
 	await setBalance(900);
 	await activate(instance, workflowId);
 	const [first] = await untilExecuted(instance, workflowId, 1);
 	assert.equal(first?.status, 'success', JSON.stringify(first?.error));
 	assert.equal(
-		itemsOf(first, 'Send Alert')[0]?.json.message,
+		posted(instance, 'alerts')[0]?.message,
 		'The account has 4.5 USD left (900 credits), less than 5 USD.',
 		'at activation',
 	);
@@ -73,4 +86,15 @@ test('a look at activation that is refused is shown as the reason why the trigge
 	instance.sandbox.faults.add({ on: 'balance', times: -1, do: '401' });
 	await assert.rejects(activate(instance, workflowId), /The service did not accept the API key/);
 	assert.deepEqual(await executionsOf(instance, workflowId), []);
+});
+
+test('scheduled-batch.json buys nothing where the credits would run out, and says so once', async () => {
+	await setBalance(11);
+	const workflowId = await saveWorkflow(instance, lowBalanceAlert());
+	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(instance.sandbox.tasks, []);
+	const [alert, ...others] = posted(instance, 'alerts');
+	assert.equal(others.length, 0);
+	assert.match(alert?.message ?? '', /^The batch was not started\. .*11 credits/);
 });

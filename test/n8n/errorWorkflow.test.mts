@@ -1,9 +1,9 @@
 /** What n8n hands on to an error workflow: the code, and the IDs of all that the failed execution has bought, in fields of their own. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { withInbox } from '../../tools/n8n/examples.mjs';
-import { itemsOf, readExecution } from '../../tools/n8n/executions.mjs';
-import { activate, executionsOf, readExample, saveWorkflow, untilExecuted } from './support/production.mts';
+import { withParameters } from '../../tools/n8n/examples.mjs';
+import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { activate, exampleFor, executionsOf, kindOfFile, posted, saveWorkflow, untilExecuted } from './support/production.mts';
 import { joinN8n, type Joined } from './support/shared.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
@@ -11,7 +11,7 @@ let instance: Joined;
 let alertId: string;
 before(async () => {
 	instance = await joinN8n({ imageTaskMs: 400 });
-	alertId = await saveWorkflow(instance, withInbox(readExample('failed-batch-alert.json'), instance.sandbox.baseUrl));
+	alertId = await saveWorkflow(instance, exampleFor(instance, 'failed-batch-alert.json'));
 	await activate(instance, alertId);
 });
 after(() => instance?.close());
@@ -57,9 +57,26 @@ for (const wait of ['untilReady', 'acrossRestarts'])
 		await untilExecuted(instance, alertId, earlier + 1);
 		const alert = await readExecution(rest, String((await executionsOf(instance, alertId)).at(-1)));
 		assert.equal(alert.status, 'success', JSON.stringify(alert.error));
-		const { message, code, ids } = itemsOf(alert, 'Write the Alert')[0]?.json ?? {};
+		const { message, code, ids } = (posted(instance, 'failed-batches')[0] ?? {}) as Record<string, unknown> & { ids: string[] };
 		assert.match(String(message), /has failed: The service could not finish task/);
 		assert.equal(code, 'task_failed');
 		assert.equal(ids[0], sandbox.tasks.find(({ body }) => body.prompt === prompts[1])?.id, 'the failed one first');
 		assert.deepEqual([...ids].sort(), sandbox.tasks.map(({ id }) => id).sort());
 	});
+
+test('failed-batch-alert.json fetches and stores what the IDs of an alert name, and buys nothing', async () => {
+	const { sandbox, rest } = instance;
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters: { prompt: 'a paid one', wait: 'dontWait' } };
+	await untilFinished(rest, await startExecution(rest, await createWorkflow(instance, [{}], [node]), 'Start'));
+	const ids = sandbox.tasks.map(({ id }) => id);
+	const rescue = withParameters(exampleFor(instance, 'failed-batch-alert.json'), 'Set IDs', {
+		assignments: { assignments: [{ id: '1', name: 'ids', type: 'array', value: JSON.stringify(ids) }] },
+	});
+	const execution = await untilFinished(
+		rest,
+		await startExecution(rest, await saveWorkflow(instance, rescue), 'Start'),
+	);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(itemsOf(execution, 'Store File').map(({ json }) => kindOfFile(json.fileName)), ['png']);
+	assert.equal(sandbox.tasks.length, 1);
+});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
-import { activate, readExample, saveWorkflow } from './support/production.mts';
+import { activate, exampleFor, posted, saveWorkflow } from './support/production.mts';
 import { readPurchases } from './support/purchaseLog.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
@@ -11,7 +11,7 @@ import { createWorkflow, packageType } from './support/workflow.mts';
 let instance: Instance;
 
 before(async () => {
-	instance = await startInstance({ sandbox: { imageTaskMs: 400 } });
+	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 400 } });
 });
 after(() => instance?.close());
 beforeEach(() => instance.sandbox.reset());
@@ -110,17 +110,21 @@ test('after a stop, and after the timeout of n8n itself, the IDs that came in ar
 	assert.deepEqual([...(await acceptedOf(stopped)), ...(await acceptedOf(timedOut))].sort(), taskIds());
 });
 
-test('spending-report.json adds up purchases and credits by workflow and model', async () => {
+test('spending-report.json adds up purchases and credits by workflow and model; unknown credits stay empty', async () => {
 	await removeTable();
-	const executionId = await start([{ prompt: 'a' }, { prompt: 'b' }], { reportCredits: true });
+	const video = { ...generate(), type: packageType('videoGeneration') };
+	const silent = await createWorkflow(instance, [{ prompt: 'a' }], [video]);
+	assert.equal((await finished(await startExecution(instance.rest, silent, 'Start'))).status, 'success');
+	const executionId = await start([{ prompt: 'b' }, { prompt: 'c' }], { reportCredits: true });
 	await until('it is in the log', async () => (await rowsOf(executionId)).some(({ state }) => state === 'run'));
-	const { id } = await instance.rest.request('POST', '/rest/workflows', readExample('spending-report.json'));
-	const report = await finished(await startExecution(instance.rest, String(id), 'Start'));
+	const id = await saveWorkflow(instance, exampleFor(instance, 'spending-report.json'));
+	const report = await finished(await startExecution(instance.rest, id, 'Start'));
 	assert.equal(report.status, 'success', JSON.stringify(report.error));
-	assert.deepEqual(
-		itemsOf(report, 'Sum Up').map(({ json }) => json),
-		[{ workflow: 'Test', model: 'gamma-image-2', sum_purchases: 2, sum_credits: 8 }],
-	);
+	const [sent] = posted(instance, 'reports');
+	assert.deepEqual(sent?.rows, [
+		{ Workflow: 'Test', Model: 'gamma-image-2', Purchases: 2, Credits: 8, 'Runs Without Credits': 0 },
+		{ Workflow: 'Test', Model: 'alpha-video-1-5-pro', Purchases: 1, Credits: '', 'Runs Without Credits': 1 },
+	]);
 });
 
 const reasons: Array<[why: string, prepare: () => Promise<unknown>, words: RegExp]> = [

@@ -251,6 +251,19 @@ describe('Verification', () => {
 		expect(json[0]).toMatchObject({ callback_url: sent, h5_link: expect.any(String) });
 	});
 
+	test.each<[people: number, callbackUrl: string, created: number]>([
+		[1, '={{ $execution.resumeUrl }}', 1],
+		[2, '={{ $execution.resumeUrl }}', 0],
+		[2, '={{ $execution.resumeUrl }}&person={{ $itemIndex }}', 0],
+		[2, callback, 2],
+	])('for %d people with the callback URL %s, %d verifications are created', async (people, callbackUrl, created) => {
+		const items = Array.from({ length: people }, () => ({ json: {} }));
+		const { error } = await run('verification', 'create', { callbackUrl }, { items });
+		expect(posts()).toHaveLength(created);
+		if (created > 0) expect(error).toBeUndefined();
+		else expect(`${error?.message} ${error?.description}`).toMatch(/several items cannot share.* Loop Over Items.*Nothing was sent/s);
+	});
+
 	test('a link that is not there yet is read a moment later, and what is lost names the session', async () => {
 		sandbox.faults.add({ on: 'avatar', skip: 1, do: '404' });
 		const found = await run('verification', 'create');

@@ -1,4 +1,4 @@
-/** Lists of pages and files: the example workflows, the versions of n8n, and llms.txt. */
+/** Lists of pages and files: the recipes of the cookbook, the versions of n8n, and llms.txt. */
 import { filesIn, read } from './files.mts';
 
 interface Workflow {
@@ -6,23 +6,43 @@ interface Workflow {
 	nodes: Array<{ type: string; parameters?: { content?: string } }>;
 }
 
-/** The name of each example, and the first sentence of its first note. */
+/** The workflow files by what a reader looks for. */
+const COOKBOOK: Array<[title: string, names: string[]]> = [
+	['First steps', ['text-to-image', 'text-to-image-batch', 'prompt-to-image-to-video']],
+	[
+		'Pictures and videos',
+		[
+			...['pictures-from-a-sheet', 'video-every-morning', 'product-photo-to-video', 'form-to-video'],
+			'result-by-result',
+		],
+	],
+	['Orders and money', ['webhook-order', 'approval-before-buying', 'scheduled-batch', 'spending-report']],
+	['When something fails', ['failed-batch-alert']],
+	['Agents', ['background-chat', 'ai-agent', 'agent-budget']],
+	['Avatars', ['private-avatar-to-video', 'verified-person-to-video', 'person-verification-trigger']],
+];
+
+/** Each recipe: when to use it, and what to change, as its notes say. */
 export function describeExamples(): string {
-	const pictures = new Set(filesIn('docs/images'));
-	return filesIn('workflows')
-		.map((file) => {
-			const { name, nodes } = JSON.parse(read(`workflows/${file}`)) as Workflow;
-			const notes = nodes
-				.filter(({ type }) => type.endsWith('.stickyNote'))
-				.map(({ parameters }) => parameters?.content ?? '');
-			const [, said = ''] = notes[0]?.split('\n\n') ?? [];
-			const needs = /(?:\*\*To try it\*\*|### To try it) \(needs ([^)]*)\)/.exec(notes.join('\n'))?.[1];
-			const link = `[${file}](../../workflows/${file})${needs === undefined ? '' : ` · needs ${needs}`}`;
-			const image = file.replace(/json$/, 'png');
-			const picture = pictures.has(image) ? [`![${name}](../images/${image})`] : [];
-			return [`### ${name}`, firstSentence(said), link, ...picture].join('\n\n');
-		})
-		.join('\n\n');
+	return COOKBOOK.flatMap(([title, names]) => [`## ${title}`, ...names.map(describeExample)]).join('\n\n');
+}
+
+function describeExample(fileName: string): string {
+	const { name, nodes } = JSON.parse(read(`workflows/${fileName}.json`)) as Workflow;
+	const notes = nodes
+		.filter(({ type }) => type.endsWith('.stickyNote'))
+		.map(({ parameters }) => parameters?.content ?? '');
+	const [, said = '', ...more] = notes[0]?.split('\n\n') ?? [];
+	const toChange = more.find((paragraph) => paragraph.startsWith('**To change:**'));
+	const needs = /(?:\*\*To try it\*\*|### To try it) \(needs ([^)]*)\)/.exec(notes.join('\n'))?.[1];
+	const picture = `${fileName}.png`;
+	const [use = said] = /^.*?\.(?= |$)/.exec(said) ?? [];
+	return [
+		`### [${name}](../../workflows/${fileName}.json)`,
+		`${use}${needs === undefined ? '' : ` *Needs ${needs}.*`}`,
+		...(toChange === undefined ? [] : [toChange]),
+		...(filesIn('docs/images').includes(picture) ? [`![Workflow](../images/${picture})`] : []),
+	].join('\n\n');
 }
 
 function firstSentence(text: string): string {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { manifest, projectDir } from '../paths.mjs';
+import { filesFolderOf } from './launch.mjs';
 
 const folder = join(projectDir, 'workflows');
 
@@ -51,6 +52,7 @@ export function withCredential(workflow, { id, name }) {
 /** Nodes that are called from outside. */
 const calledTypes = new Set([
 	'n8n-nodes-base.webhook',
+	'n8n-nodes-base.formTrigger',
 	'n8n-nodes-base.wait',
 	'@n8n/n8n-nodes-langchain.chatTrigger',
 	`${manifest.name}.avatarVerificationTrigger`,
@@ -73,25 +75,33 @@ export function withAddresses(workflow) {
 
 /** The address to which the examples send what they have made, until somebody enters an address of their own. */
 const outside = 'https://example.com/';
+/** The folder in which the examples store files: n8n's own in its Docker image. */
+const folderInDocker = '/home/node/.n8n-files/';
 
 /**
- * A copy that sends to the inbox of the sandbox what would leave this machine, and whose notes say so.
+ * A copy that sends to the inbox of the sandbox what would leave this machine, and whose notes say so. It stores files in
+ * the folder in which the n8n of this user folder may write.
  *
  * @param {Workflow} workflow
- * @param {string} baseUrl of the sandbox
+ * @param {{ baseUrl: string, userFolder: string }} place the address of the sandbox, and n8n's user folder
  * @returns {Workflow}
  */
-export function withInbox(workflow, baseUrl) {
+export function onThisMachine(workflow, { baseUrl, userFolder }) {
 	const inbox = `${baseUrl}/inbox`;
 	const nodes = workflow.nodes.map((node) => {
-		const { url, content } = /** @type {{ url?: string, content?: string }} */ (node.parameters ?? {});
-		if (node.type === 'n8n-nodes-base.httpRequest' && url?.startsWith(outside))
-			return { ...node, parameters: { ...node.parameters, url: url.replace(outside, `${inbox}/`) } };
-		const said = content?.replace(
-			/Set the URL in (\*\*.+?\*\*)\./,
-			`$1 sends to the [inbox of the sandbox](${inbox}).`,
+		const { url, fileName, content } = /** @type {{ url?: string, fileName?: string, content?: string }} */ (
+			node.parameters ?? {}
 		);
-		return said === content ? node : { ...node, parameters: { ...node.parameters, content: said } };
+		const changed = {
+			...(node.type === 'n8n-nodes-base.httpRequest' && { url: url?.replace(outside, `${inbox}/`) }),
+			...(node.type === 'n8n-nodes-base.readWriteFile' && {
+				fileName: fileName?.replace(folderInDocker, `${filesFolderOf(userFolder)}/`),
+			}),
+			...(content !== undefined && {
+				content: content.replace(/Set the URL in (\*\*.+?\*\*)\./, `$1 sends to the [inbox of the sandbox](${inbox}).`),
+			}),
+		};
+		return { ...node, parameters: { ...node.parameters, ...changed } };
 	});
 	return { ...workflow, nodes };
 }

@@ -10,6 +10,13 @@ const gracefulShutdownSeconds = 5;
 /** A start takes 10 s, and minutes on a machine that has much else to do. One that ends by itself is noticed sooner. */
 const readyWithinMs = 300_000;
 
+/**
+ * The folder of an n8n's user folder in which its workflows may write files.
+ *
+ * @param {string} userFolder
+ */
+export const filesFolderOf = (userFolder) => join(userFolder, 'files');
+
 /** @typedef {import('../install/n8n.mjs').N8nRuntime} N8nRuntime */
 /** @typedef {Awaited<ReturnType<typeof launchN8n>>} N8n */
 
@@ -25,7 +32,7 @@ const readyWithinMs = 300_000;
 export async function launchN8n({ runtime, userFolder, logFile, command = ['start'], port: chosenPort, env }) {
 	const port = chosenPort ?? (await freePort());
 	const ports = { N8N_PORT: String(port), N8N_RUNNERS_BROKER_PORT: String(await freePort()) };
-	mkdirSync(userFolder, { recursive: true });
+	mkdirSync(filesFolderOf(userFolder), { recursive: true });
 	const server = startServer({
 		name: 'n8n',
 		command: runtime.node,
@@ -79,6 +86,7 @@ function environment({ node }, userFolder) {
 		N8N_ENCRYPTION_KEY: 'only-for-development-on-this-machine',
 		N8N_SECURE_COOKIE: 'false', // the editor is served over plain http
 		N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
+		N8N_RESTRICT_FILE_ACCESS_TO: filesFolderOf(userFolder),
 		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: String(gracefulShutdownSeconds),
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',

@@ -1,7 +1,7 @@
 /** Gives the local n8n the example workflows, and a credential for the sandbox, with n8n's own import. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { credentialType, readExamples, withAddresses, withCredential, withInbox } from '../n8n/examples.mjs';
+import { credentialType, onThisMachine, readExamples, withAddresses, withCredential } from '../n8n/examples.mjs';
 import { runN8n } from '../n8n/launch.mjs';
 
 const credential = { id: 'sandboxGateway', name: 'Sandbox Gateway', type: credentialType };
@@ -37,7 +37,10 @@ export async function importExamples(instance, { baseUrl, apiKey }) {
 			examples.map(({ id, workflow }) => ({
 				id,
 				active: false,
-				...withInbox(withAddresses(withCredential(workflow, credential)), baseUrl),
+				...onThisMachine(withAddresses(withCredential(workflow, credential)), {
+					baseUrl,
+					userFolder: instance.userFolder,
+				}),
 			})),
 		);
 		after.examples = [...before.examples, ...examples.map(({ id }) => id)];

@@ -108,6 +108,12 @@ export const AVATARS = {
 		advice:
 			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
 	},
+	resumeUrlShared: {
+		kind: 'badInput',
+		message: ({ label }: { label: string }) => `${label} is {{ $execution.resumeUrl }}, which several items cannot share`,
+		advice:
+			'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
+	},
 	sourceNotAUrl: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an http(s) URL`,

@@ -7,6 +7,7 @@ import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
 import type { Creation } from '../../../core/engine/buyOnce';
 import { asText, show } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
+import { resumeUrlOf } from '../../durable/wakeUp';
 import { docsLink } from '../../form/docsLink';
 import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
@@ -71,6 +72,8 @@ export const createVerification: Operation = {
 		const { callback_url: sent } = request.body;
 		if (sent !== undefined && !isUrl(sent))
 			throw gatewayError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(sent) });
+		if (sent !== undefined && resumesForSeveral(run.context, sent))
+			throw gatewayError('resumeUrlShared', { label: callbackUrlField.displayName });
 		const callbackUrl = asText(sent);
 		const simplify = item.options.simplifies;
 		const { avatars } = run.client;
@@ -94,6 +97,15 @@ export const createVerification: Operation = {
 		});
 	},
 };
+
+/**
+ * True where several people would come back to the one URL that resumes this execution: n8n resumes it with the first of
+ * them, and nobody learns of the others.
+ */
+function resumesForSeveral(context: IExecuteFunctions, callbackUrl: string): boolean {
+	const [resumeUrl = ''] = resumeUrlOf(context).split('?');
+	return context.getInputData().length > 1 && resumeUrl !== '' && callbackUrl.startsWith(resumeUrl);
+}
 
 /** Remembers a verification for a trigger in this workflow, except in a manual execution. */
 function remember(context: IExecuteFunctions, vendorToken: string, verification: RememberedVerification): void {

@@ -1,6 +1,8 @@
 /** Workflows as they run in production: active, started by their triggers. */
+import { readFileSync } from 'node:fs';
 import { readExecution } from '../../../tools/n8n/executions.mjs';
-import { readExamples, withCredential, type Workflow } from '../../../tools/n8n/examples.mjs';
+import { onThisMachine, readExamples, withCredential, type Workflow } from '../../../tools/n8n/examples.mjs';
+import type { Joined } from './shared.mts';
 import { until } from './until.mts';
 import type { Signed } from './workflow.mts';
 
@@ -8,6 +10,21 @@ export function readExample(file: string): Workflow {
 	const example = readExamples().find((candidate) => candidate.file === file);
 	if (!example) throw new Error(`There is no example ${file}`);
 	return example.workflow;
+}
+
+/** The example as `npm start` imports it: it posts to the inbox of the sandbox, and stores files in the folder of this n8n. */
+export const exampleFor = ({ n8n, sandbox }: Pick<Joined, 'n8n' | 'sandbox'>, file: string): Workflow =>
+	onThisMachine(readExample(file), { baseUrl: sandbox.baseUrl, userFolder: n8n.userFolder });
+
+/** The bodies of what was posted to this path of the inbox, oldest first. */
+export const posted = ({ sandbox }: Pick<Joined, 'sandbox'>, path: string) =>
+	sandbox.inbox.flatMap(({ to, body }) => (to === path ? [body as Record<string, string>] : [])).reverse();
+
+/** A file that a workflow has stored: its beginning says which kind it is. */
+export function kindOfFile(path: string): string {
+	const file = readFileSync(path);
+	if (file.subarray(0, 8).toString('hex') === '89504e470d0a1a0a') return 'png';
+	return file.subarray(4, 8).toString('latin1') === 'ftyp' ? 'mp4' : 'unknown';
 }
 
 /** Saves the workflow in n8n, with the credential in the nodes of the package. Returns its id. */

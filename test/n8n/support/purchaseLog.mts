@@ -21,13 +21,17 @@ export async function withoutPurchaseLog({ rest, credential }: Signed): Promise<
 }
 
 /** All rows, oldest first. None where there is no table. */
-export async function readPurchases({ rest }: Pick<Signed, 'rest'>): Promise<LogRow[]> {
+export const readPurchases = async (signed: Pick<Signed, 'rest'>) =>
+	await readTable<LogRow>(signed, 'Gateway Purchases');
+
+/** The same of any data table. */
+export async function readTable<Row>({ rest }: Pick<Signed, 'rest'>, wanted: string): Promise<Row[]> {
 	const { id: projectId } = await rest.request('GET', '/rest/projects/personal');
 	const path = `/rest/projects/${projectId}/data-tables`;
 	const tables: Array<{ id: string; name: string }> = (await rest.request('GET', path)).data;
-	const table = tables.find(({ name }) => name === 'Gateway Purchases');
+	const table = tables.find(({ name }) => name === wanted);
 	if (table === undefined) return [];
-	const pages: LogRow[][] = [];
+	const pages: Row[][] = [];
 	do {
 		const query = `take=${ROWS_AT_ONCE}&skip=${pages.length * ROWS_AT_ONCE}&sortBy=id:asc`;
 		pages.push((await rest.request('GET', `${path}/${table.id}/rows?${query}`)).data);
