@@ -95,7 +95,8 @@ test('verified-person-to-video.json: each person sees a page, and each who passe
 	}
 	const execution = await untilFinished(instance.rest, executionId);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	const runs = (node: string) => (execution.runData[node] ?? []).map((_, run) => itemsOf(execution, node, { run })[0]?.json);
+	const runs = (node: string) =>
+		(execution.runData[node] ?? []).map((_, run) => itemsOf(execution, node, { run })[0]?.json);
 	const files = runs('Store Video').map(({ fileName }) => String(fileName));
 	assert.deepEqual(
 		files.map((file) => [basename(file).split(' ')[0], kindOfFile(file)]),

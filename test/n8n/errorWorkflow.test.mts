@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { withParameters } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
-import { activate, exampleFor, executionsOf, kindOfFile, posted, saveWorkflow, untilExecuted } from './support/production.mts';
+import {
+	activate,
+	exampleFor,
+	executionsOf,
+	kindOfFile,
+	posted,
+	saveWorkflow,
+	untilExecuted,
+} from './support/production.mts';
 import { joinN8n, type Joined } from './support/shared.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
@@ -57,7 +65,9 @@ for (const wait of ['untilReady', 'acrossRestarts'])
 		await untilExecuted(instance, alertId, earlier + 1);
 		const alert = await readExecution(rest, String((await executionsOf(instance, alertId)).at(-1)));
 		assert.equal(alert.status, 'success', JSON.stringify(alert.error));
-		const { message, code, ids } = (posted(instance, 'failed-batches')[0] ?? {}) as Record<string, unknown> & { ids: string[] };
+		const { message, code, ids } = (posted(instance, 'failed-batches')[0] ?? {}) as Record<string, unknown> & {
+			ids: string[];
+		};
 		assert.match(String(message), /has failed: The service could not finish task/);
 		assert.equal(code, 'task_failed');
 		assert.equal(ids[0], sandbox.tasks.find(({ body }) => body.prompt === prompts[1])?.id, 'the failed one first');
@@ -66,7 +76,11 @@ for (const wait of ['untilReady', 'acrossRestarts'])
 
 test('failed-batch-alert.json fetches and stores what the IDs of an alert name, and buys nothing', async () => {
 	const { sandbox, rest } = instance;
-	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters: { prompt: 'a paid one', wait: 'dontWait' } };
+	const node = {
+		name: 'Generate',
+		type: packageType('imageGeneration'),
+		parameters: { prompt: 'a paid one', wait: 'dontWait' },
+	};
 	await untilFinished(rest, await startExecution(rest, await createWorkflow(instance, [{}], [node]), 'Start'));
 	const ids = sandbox.tasks.map(({ id }) => id);
 	const rescue = withParameters(exampleFor(instance, 'failed-batch-alert.json'), 'Set IDs', {
@@ -77,6 +91,9 @@ test('failed-batch-alert.json fetches and stores what the IDs of an alert name, 
 		await startExecution(rest, await saveWorkflow(instance, rescue), 'Start'),
 	);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.deepEqual(itemsOf(execution, 'Store File').map(({ json }) => kindOfFile(json.fileName)), ['png']);
+	assert.deepEqual(
+		itemsOf(execution, 'Store File').map(({ json }) => kindOfFile(json.fileName)),
+		['png'],
+	);
 	assert.equal(sandbox.tasks.length, 1);
 });

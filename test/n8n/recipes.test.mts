@@ -76,8 +76,14 @@ test('video-every-morning.json stores the video under its day and prompt, and te
 	assertStored(files, [`${today()} a-boat-at-sunrise`], 'mp4');
 	const texts = posted(instance, 'messages').map(({ text = '' }) => text);
 	assert.equal(texts.length, 2);
-	assert.ok(texts.some((text) => text.includes(`stored as ${files[0]}`) && /http\S+\.mp4$/.test(text)), texts.join('\n'));
-	assert.ok(texts.some((text) => /no video of “a storm .*could not finish task/s.test(text)), texts.join('\n'));
+	assert.ok(
+		texts.some((text) => text.includes(`stored as ${files[0]}`) && /http\S+\.mp4$/.test(text)),
+		texts.join('\n'),
+	);
+	assert.ok(
+		texts.some((text) => /no video of “a storm .*could not finish task/s.test(text)),
+		texts.join('\n'),
+	);
 });
 
 test('product-photo-to-video.json uploads the photo once; the scene made of it is the first frame', async () => {

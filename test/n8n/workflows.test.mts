@@ -2,12 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, test } from 'node:test';
-import {
-	manualTriggerOf,
-	readExamples,
-	withCredential,
-	type Example,
-} from '../../tools/n8n/examples.mjs';
+import { manualTriggerOf, readExamples, withCredential, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { joinN8n, type Joined } from './support/shared.mts';
 

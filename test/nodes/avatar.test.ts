@@ -261,7 +261,10 @@ describe('Verification', () => {
 		const { error } = await run('verification', 'create', { callbackUrl }, { items });
 		expect(posts()).toHaveLength(created);
 		if (created > 0) expect(error).toBeUndefined();
-		else expect(`${error?.message} ${error?.description}`).toMatch(/several items cannot share.* Loop Over Items.*Nothing was sent/s);
+		else
+			expect(`${error?.message} ${error?.description}`).toMatch(
+				/several items cannot share.* Loop Over Items.*Nothing was sent/s,
+			);
 	});
 
 	test('a link that is not there yet is read a moment later, and what is lost names the session', async () => {

@@ -110,7 +110,8 @@ export const AVATARS = {
 	},
 	resumeUrlShared: {
 		kind: 'badInput',
-		message: ({ label }: { label: string }) => `${label} is {{ $execution.resumeUrl }}, which several items cannot share`,
+		message: ({ label }: { label: string }) =>
+			`${label} is {{ $execution.resumeUrl }}, which several items cannot share`,
 		advice:
 			'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
 	},
