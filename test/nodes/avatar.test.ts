@@ -256,7 +256,7 @@ describe('Verification', () => {
 		[2, '={{ $execution.resumeUrl }}', 0],
 		[2, '={{ $execution.resumeUrl }}&person={{ $itemIndex }}', 0],
 		[2, callback, 2],
-	])('for %d people with the callback URL %s, %d verifications are created', async (people, callbackUrl, created) => {
+	])('of %d items with the callback URL %s, %d verifications are created', async (people, callbackUrl, created) => {
 		const items = Array.from({ length: people }, () => ({ json: {} }));
 		const { error } = await run('verification', 'create', { callbackUrl }, { items });
 		expect(posts()).toHaveLength(created);

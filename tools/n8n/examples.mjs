@@ -98,7 +98,9 @@ export function onThisMachine(workflow, { baseUrl, userFolder }) {
 				fileName: fileName?.replace(folderInDocker, `${filesFolderOf(userFolder)}/`),
 			}),
 			...(content !== undefined && {
-				content: content.replace(/Set the URL in (\*\*.+?\*\*)\./, `$1 sends to the [inbox of the sandbox](${inbox}).`),
+				content: content
+					.replace(/Set the URL in (\*\*.+?\*\*)\./, `$1 sends to the [inbox of the sandbox](${inbox}).`)
+					.replace(/Set the folder in (\*\*.+?\*\*)\./, '$1 writes to the folder of files that `npm start` names.'),
 			}),
 		};
 		return { ...node, parameters: { ...node.parameters, ...changed } };
