@@ -73,7 +73,7 @@ export function withAddresses(workflow) {
 	return { ...workflow, nodes };
 }
 
-/** The address to which the examples send what they have made, until somebody enters an address of their own. */
+/** The address to which the examples send what they have made, until the user enters another address. */
 const outside = 'https://example.com/';
 /** The folder in which the examples store files: n8n's own in its Docker image. */
 const folderInDocker = '/home/node/.n8n-files/';

@@ -99,8 +99,8 @@ export const createVerification: Operation = {
 };
 
 /**
- * True where several people would come back to the one URL that resumes this execution: n8n resumes it with the first of
- * them, and nobody learns of the others.
+ * True where several people would come back to the one URL that resumes this execution: n8n resumes it for the first of
+ * them, and the results of the others are lost.
  */
 function resumesForSeveral(context: IExecuteFunctions, callbackUrl: string): boolean {
 	const [resumeUrl = ''] = resumeUrlOf(context).split('?');
