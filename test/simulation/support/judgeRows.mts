@@ -312,7 +312,10 @@ function forgottenByRetry(origin: Origin, { tables, service, story }: N8n): stri
 	return executions.slice(1).flatMap(({ number, status, startedAtMs, live: { resumeError } }) => {
 		// n8n throws an error again that an execution has slept for.
 		if ((status !== 'success' && status !== 'error') || resumeError !== undefined) return [];
-		const text = textOf(story.tries.filter((each) => each.origin === origin && each.execution === number));
+		const ofOrigin = story.tries.filter((each) => each.origin === origin);
+		const own = ofOrigin.filter(({ execution }) => execution === number);
+		// Without a run of the node, it passes on what n8n has saved of the execution before.
+		const text = textOf(own.length > 0 ? own : ofOrigin.filter(({ execution }) => execution < number));
 		return tables.written.flatMap(({ row: { task_id: id, state }, committedAtMs = Infinity }) => {
 			const task = service.tasks.find(String(id));
 			const isOwn = task !== undefined && nameOf(task).startsWith(`${origin.family}-`);
