@@ -25,6 +25,14 @@ export function steady(clock: Clock): Clock {
 	return { now: () => startedAtMs + elapsed(), random, sleep };
 }
 
+/** The most that a time may lie ahead of the clock, in milliseconds: less comes from rounding. */
+const AHEAD_MS = 1_000;
+
+/** True for a time that has not come yet: another computer has noted it, or the clock was set back since. */
+export function isAhead(atMs: number, nowMs: number): boolean {
+	return atMs > nowMs + AHEAD_MS;
+}
+
 /**
  * The longest piece of work without a break, in milliseconds. Twice as long, and n8n answers all others twice as late.
  */

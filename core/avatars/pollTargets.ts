@@ -6,7 +6,7 @@ import {
 	type TaskReference,
 } from '../errors';
 import { VERIFICATION_LINK_SECONDS } from '../limits';
-import type { PollTarget } from '../polling/pollTarget';
+import type { PollTarget } from '../polling/waitForTask';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
 
 /** An asset as a poll target (contract 3.2). */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { unwrap, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
-import type { PollStatus } from '../polling/pollTarget';
+import type { PollStatus } from '../polling/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
 export type AvatarKind = 'real' | 'private';

@@ -1,10 +1,8 @@
 import type { GatewayClient, MediaKind } from '../client';
+import { isAhead } from '../clock';
 import { asGatewayError, gatewayError, namingTask, type GatewayError, type TaskReference } from '../errors';
-import type { PollStatus, PollTarget } from '../polling/pollTarget';
-import { isAhead } from '../polling/startTimes';
 import { judgeTask, type AskedFor } from '../polling/taskEnd';
-import { waitForTask, type Waited } from '../polling/waitForTask';
-import type { WaitWatcher } from '../polling/waitWatcher';
+import { waitForTask, type PollStatus, type PollTarget, type Waited, type WaitWatcher } from '../polling/waitForTask';
 import type { TaskRecord } from '../records/taskRecord';
 import { buyOnce, type BuyPorts, type Creation } from './buyOnce';
 import { endPurchase } from './buyThing';

@@ -1,5 +1,5 @@
 import type { Place, RunPlaces } from '../account/places';
-import { steady, type Clock } from '../clock';
+import { isAhead, steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, type GatewayError } from '../errors';
 import { asCreationError } from '../http/connectionErrors';
 import type { CreateAttempt } from '../http/types';
@@ -9,7 +9,6 @@ import { buyForKey, type Bought } from '../journal/purchaseKey';
 import type { WriteAhead } from '../journal/writeAhead';
 import type { JsonObject } from '../json';
 import { REPEAT_FOR_MS } from '../limits';
-import { isAhead } from '../polling/startTimes';
 import type { LedgerEntry, OrderLedger } from '../orders/ledger';
 import type { JobControls } from './jobs';
 import type { Purchase } from '../orders/order';

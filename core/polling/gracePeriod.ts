@@ -1,5 +1,5 @@
 import { isTransient, type GatewayError } from '../errors';
-import type { KeptWait } from './planner';
+import type { Poll } from './planner';
 
 /** The time for which refusals are ridden out of a task that nothing was seen of: it may be new. Milliseconds. */
 export const NEW_TASK_GRACE_MS = 30_000;
@@ -39,6 +39,20 @@ export function troubleOf(error: GatewayError, isAccepted: boolean): Trouble {
 }
 
 const MAY_STAY = new Set<GatewayError['kind']>(['unavailable', 'unexpectedAnswer', 'rejected']);
+
+/** The part of a wait that its later parts go by, after a sleep of the execution. */
+export interface KeptWait {
+	/** The latest polls. Times count from the acceptance. */
+	polls?: Poll[];
+	/** The service has asked for a pause until then. Unix milliseconds. */
+	notBeforeMs?: number;
+	/** All answers since then contradict the acceptance. Unix milliseconds. */
+	contradictedSinceMs?: number;
+	/** The wait goes on for so long since then. */
+	graceMs?: number;
+	/** The same answer, which cannot get better, has come since then. Unix milliseconds. */
+	sameAnswer?: { sinceMs: number; polls: number; words: string };
+}
 
 /** Answers that a wait rides out for a while, also where it sleeps meanwhile. Milliseconds. */
 export class GracePeriod {

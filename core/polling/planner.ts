@@ -1,6 +1,3 @@
-import { BINS, type SurvivalTable } from './survivalTable';
-import { afterReading, hasBegunAgain, NO_READING, type Reading, type ProgressBelief, type Window } from './progress';
-
 /**
  * Plans the next poll of a task.
  *
@@ -10,16 +7,25 @@ import { afterReading, hasBegunAgain, NO_READING, type Reading, type ProgressBel
  *
  *     ∫ (t − x) f(x) dx from s to t  =  price × ∫ f(x) dx from t on
  *
- * where f is the belief about the end of the task. On the left, a task that ended at x has waited t − x. On the right,
- * the price is paid if the task ends after t. Earlier, the price outweighs what can be lost; later, it is the other way
- * round. Nothing has to be normalised, because both sides grow alike.
- *
- * f is a product of two things: the survival table of such tasks (`survivalTable.ts`), and the belief from the progress
- * of this one (`progress.ts`). Both are constant within a bin or a window, so every piece of the equation is a
- * quadratic.
+ * where f is the belief about the end of the task (`belief.ts`). On the left, a task that ended at x has waited t − x.
+ * On the right, the price is paid if the task ends after t. Earlier, the price outweighs what can be lost; later, it is
+ * the other way round. Nothing has to be normalised, because both sides grow alike. f is constant within a piece, so
+ * every piece of the equation is a quadratic.
  *
  * Measured by `npm run bench -- polling`.
  */
+import {
+	afterReading,
+	beliefFrom,
+	hasBegunAgain,
+	NO_READING,
+	timeLeft,
+	type Piece,
+	type ProgressBelief,
+	type Reading,
+	type TimeLeft,
+} from './belief';
+import type { SurvivalTable } from './survivalTable';
 
 /** One poll, answered or not. */
 export interface Poll {
@@ -29,54 +35,6 @@ export interface Poll {
 	progress?: number;
 	/** No answer, or one that says nothing of the task. */
 	failed?: boolean;
-}
-
-/** The latest polls, by which a wait goes on after a sleep: about all that the plan needs. */
-export const MAX_POLLS = 12;
-
-/** The part of a wait that its later parts go by. */
-export interface KeptWait {
-	/** The latest polls. Times count from the acceptance. */
-	polls?: Poll[];
-	/** The service has asked for a pause until then. Unix milliseconds. */
-	notBeforeMs?: number;
-	/** All answers since then contradict the acceptance. Unix milliseconds. */
-	contradictedSinceMs?: number;
-	/** The wait goes on for so long since then. */
-	graceMs?: number;
-	/** The same answer, which cannot get better, has come since then. Unix milliseconds. */
-	sameAnswer?: { sinceMs: number; polls: number; words: string };
-}
-
-/**
- * Adds a poll, and drops the oldest one where there are too many: not those two that show that the progress has begun again,
- * because all that comes later counts from there.
- */
-export function keepPoll(polls: Poll[], poll: Poll): void {
-	polls.push(poll);
-	if (polls.length <= MAX_POLLS) return;
-	let last: [index: number, reading: Reading] | undefined;
-	let beginning: { from?: number; to?: number } = {};
-	for (const [index, each] of polls.entries()) {
-		if (!isReading(each)) continue;
-		if (hasBegunAgain(each, last?.[1])) beginning = { from: last?.[0], to: index };
-		last = [index, each];
-	}
-	const { from, to } = beginning;
-	polls.splice(from === 0 ? (to === 1 ? 2 : 1) : 0, 1);
-}
-
-const isReading = (poll: Poll): poll is Poll & Reading => poll.progress !== undefined;
-
-/** All that counts of the polls so far: small, whatever their number. */
-export interface PollState {
-	readonly belief: ProgressBelief;
-	/** The last poll that got an answer. Milliseconds since the task was accepted. */
-	readonly answeredAtMs: number;
-	/** The last poll, answered or not. */
-	readonly lastAtMs: number;
-	/** Failed polls since the last answer. */
-	readonly failures: number;
 }
 
 /** The price of a poll in vain, in milliseconds. Twice: about 1.4 times as late, after 0.7 times as many polls. */
@@ -110,6 +68,17 @@ const FAILED_GAP_MS = 500;
 const FAILED_LONG_GAP_MS = 4_000;
 const FAILED_GAP_OF_AGE = 0.1;
 
+/** All that counts of the polls so far: small, whatever their number. */
+export interface PollState {
+	readonly belief: ProgressBelief;
+	/** The last poll that got an answer. Milliseconds since the task was accepted. */
+	readonly answeredAtMs: number;
+	/** The last poll, answered or not. */
+	readonly lastAtMs: number;
+	/** Failed polls since the last answer. */
+	readonly failures: number;
+}
+
 export const NOT_POLLED: PollState = { belief: NO_READING, answeredAtMs: 0, lastAtMs: 0, failures: 0 };
 
 /** The state after one more poll. */
@@ -122,8 +91,7 @@ export function afterPoll(state: PollState, { atMs, progress, failed = false }: 
 /**
  * The age at which to poll next, in milliseconds. May lie in the past: then now.
  *
- * @param turn from 0 to 2: the share of the price that this poll pays. Tasks of a batch draw it, so that they do not
- * poll in step and the first end is soon seen; a single task pays 1.
+ * @param turn from 0 to 2: the share of the price that this poll pays
  * @param backlogMs the time that a request would wait for its turn: a poll in vain delays those that wait, too
  */
 export function nextPollAtMs(
@@ -137,45 +105,9 @@ export function nextPollAtMs(
 		return lastAtMs + Math.min(longestMs, FAILED_GAP_MS * 2 ** (failures - 1));
 	}
 	const longestMs = Math.min(LONGEST_GAP_MS, Math.max(LONG_GAP_MS, answeredAtMs));
-	const gapMs =
-		balancedAtMs(beliefFrom(answeredAtMs, belief.windows, table), PRICE_MS * turn + PRICE_OF_BACKLOG * backlogMs) -
-		answeredAtMs;
+	const priceMs = PRICE_MS * turn + PRICE_OF_BACKLOG * backlogMs;
+	const gapMs = balancedAtMs(beliefFrom(answeredAtMs, belief.windows, table), priceMs) - answeredAtMs;
 	return answeredAtMs + Math.min(longestMs, Math.max(SHORTEST_GAP_MS, gapMs));
-}
-
-/** A part of f with a constant density. */
-export interface Piece {
-	fromMs: number;
-	toMs: number;
-	/** Per millisecond. */
-	density: number;
-}
-
-/** f from an age on, in pieces within which it is constant. */
-export function beliefFrom(startMs: number, windows: readonly Window[], table: SurvivalTable): Piece[] {
-	const edges = windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]).sort((one, other) => one - other);
-	const pieces: Piece[] = [];
-	let edge = 0;
-	let alive = 1;
-	for (const [index, bin] of BINS.entries()) {
-		if (bin.toMs <= startMs) continue;
-		const finished = alive * table.shareFinished(index);
-		alive -= finished;
-		const density = finished / (bin.toMs - bin.fromMs);
-		for (let fromMs = Math.max(bin.fromMs, startMs); fromMs < bin.toMs; ) {
-			while ((edges[edge] ?? Infinity) <= fromMs) edge++;
-			const toMs = Math.min(bin.toMs, edges[edge] ?? Infinity);
-			pieces.push({ fromMs, toMs, density: density * weightAt((fromMs + toMs) / 2, windows) });
-			fromMs = toMs;
-		}
-	}
-	return pieces;
-}
-
-function weightAt(ageMs: number, windows: readonly Window[]): number {
-	let sum = 0;
-	for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;
-	return sum;
 }
 
 /** The first moment at which the time probably lost equals the price of a poll in vain. */
@@ -200,3 +132,103 @@ function balancedAtMs(pieces: readonly Piece[], priceMs: number): number {
 	}
 	return Infinity;
 }
+
+/** Poll at every multiple of an interval after the acceptance, or when a poll is likely to pay. */
+export type PollPlan = { kind: 'automatic' } | { kind: 'fixed'; intervalMs: number };
+
+/** Clocks and timers may be early by this share of an interval. Less, and an early timer polls twice; more, and a late poll skips one. */
+const EARLY = 0.01;
+
+export interface ScheduledTask {
+	/** Earlier durations of such tasks. It learns from this one. */
+	table: SurvivalTable;
+	/** A number in [0, 1). */
+	random: () => number;
+	/** The age of the task when the wait began: it may have finished before. */
+	ageAtStartMs: number;
+	/** The polls of earlier parts of the same wait. */
+	polls?: readonly Poll[];
+}
+
+/** Plans the polls of one task, and teaches its table. Ages are milliseconds since the acceptance. */
+export class PollSchedule {
+	private state = NOT_POLLED;
+
+	/** The share of a poll's price that the next one pays. */
+	private turn = 1;
+
+	private isOver = false;
+
+	constructor(
+		private readonly plan: PollPlan,
+		private readonly task: ScheduledTask,
+	) {
+		task.table.running++;
+		this.drawTurn();
+		for (const poll of task.polls ?? []) this.polled(poll);
+	}
+
+	/**
+	 * The age at which to poll next; may lie in the past.
+	 *
+	 * @param backlogMs the time that a request would wait for its turn. A poll is put off by it instead of standing in
+	 *   line: meanwhile the polls of other tasks may show that it is too early.
+	 */
+	nextPollAtMs(backlogMs: number): number {
+		const { state, plan } = this;
+		if (plan.kind === 'automatic') return nextPollAtMs(state, this.task.table, this.turn, backlogMs) + backlogMs;
+		return plan.intervalMs * Math.max(1, Math.floor(state.lastAtMs / plan.intervalMs + EARLY) + 1);
+	}
+
+	/** A poll has found the task unfinished, or got no answer. */
+	polled(poll: Poll): void {
+		const { answeredAtMs } = this.state;
+		this.state = afterPoll(this.state, poll);
+		this.task.table.seenRunning(answeredAtMs, this.state.answeredAtMs);
+		this.drawTurn();
+	}
+
+	timeLeft(ageMs: number): TimeLeft {
+		const { belief, answeredAtMs } = this.state;
+		return timeLeft(belief.windows, this.task.table, Math.max(answeredAtMs, ageMs));
+	}
+
+	/**
+	 * A poll has found the task finished. It teaches nothing where the wait began so late that an earlier poll would have
+	 * come before: the task may have finished at any time since then.
+	 */
+	finished(ageMs: number): void {
+		if (this.isOver) return;
+		this.end();
+		const { table, ageAtStartMs } = this.task;
+		const { answeredAtMs } = this.state;
+		const isInTime = answeredAtMs > 0 || ageAtStartMs <= nextPollAtMs(NOT_POLLED, table, 1, 0);
+		if (isInTime && ageMs > answeredAtMs) table.learn(answeredAtMs, ageMs);
+	}
+
+	/** The wait is over, however it ended. */
+	end(): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.task.table.running--;
+		this.task.table.seenRunning(this.state.answeredAtMs, 0);
+	}
+
+	/** 1 for a single task; random in a batch, so that its tasks do not poll in step and the first end is soon seen. */
+	private drawTurn(): void {
+		this.turn = this.task.table.running > 1 ? 2 * this.task.random() : 1;
+	}
+}
+
+/** The latest polls, by which a wait goes on after a sleep: about all that the plan needs. */
+export const MAX_POLLS = 12;
+
+/** Adds a poll. Of too many it drops one behind the first two: these may show that the progress has begun again. */
+export function keepPoll(polls: Poll[], poll: Poll): void {
+	const last = polls.filter(isReading).at(-1);
+	polls.push(poll);
+	if (isReading(poll) && hasBegunAgain(poll, last)) polls.splice(0, polls.length, last, poll);
+	if (polls.length > MAX_POLLS) polls.splice(2, 1);
+}
+
+const isReading = (poll: Poll): poll is Poll & Reading => poll.progress !== undefined;

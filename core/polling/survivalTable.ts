@@ -2,10 +2,10 @@
  * Learns the durations of one kind of task: of those that reached an age, the share that finished soon after.
  *
  * It works as actuaries do it. Ages are divided into bins; each bin counts the tasks that reached it and the tasks that
- * finished in it. A running task counts as having reached every bin that it has outlived, so a batch teaches itself;
- * one that nobody waits for any more (timeout, stop) is taken out again. When a finished task really finished is not
- * known, only the polls before and after: it is spread over that interval as the table would have expected it. Taking
- * the moment of the poll instead would teach the lateness of the polls.
+ * finished in it. A running task counts as having reached every bin that it has outlived, so a batch teaches itself,
+ * but only while it is waited for. When a finished task really finished is not known, only the polls before and after:
+ * it is spread over that interval as the table would have expected it. Taking the moment of the poll instead would
+ * teach the lateness of the polls.
  */
 
 /** A span of ages, in milliseconds. Within it, every moment is as likely as another. */
@@ -24,9 +24,7 @@ const GROWTH = 1.3;
  * an edge is seen later.
  */
 const YOUNGEST_MS = 500;
-/**
- * The end of the last bin, in milliseconds. Half or twice: no difference, because of older tasks nothing is believed.
- */
+/** The end of the last bin, in milliseconds: of older tasks nothing is believed. */
 const OLDEST_MS = 86_400_000;
 /**
  * The guess before anything is learned: between these ages each order of magnitude is equally likely, in milliseconds.
@@ -50,11 +48,8 @@ function makeBins(): Bin[] {
 	return bins;
 }
 
+/** Tasks that have reached a bin, and those that have finished in it: no whole numbers, because earlier ones fade. */
 interface Count {
-	/**
-	 * Tasks that have reached the bin, and those that have finished in it. Earlier tasks count less, so these are no
-	 * whole numbers.
-	 */
 	reached: number;
 	finished: number;
 }
@@ -74,13 +69,13 @@ function makePrior(): Count[] {
 }
 
 export class SurvivalTable {
-	private readonly counts: Count[] = PRIOR.map((count) => ({ ...count }));
+	private readonly counts = PRIOR.map((count) => ({ ...count }));
+
+	/** For each bin, the running tasks that have outlived it. */
+	private readonly outlived = BINS.map(() => 0);
 
 	/** Tasks that are being waited for. */
 	running = 0;
-
-	/** Changes whenever a count does. */
-	version = 0;
 
 	/** Tasks that were learned. */
 	learned = 0;
@@ -88,103 +83,43 @@ export class SurvivalTable {
 	/** Of the tasks that reach a bin, the share that finishes in it. */
 	shareFinished(index: number): number {
 		const { reached, finished } = this.counts[index] as Count;
-		return finished / reached;
+		return finished / (reached + (this.outlived[index] as number));
 	}
 
-	/** A new task that is being waited for. */
-	begin(): Observation {
-		this.running++;
-		return new Observation(this);
+	/** Counts a running task that was seen at the second age after the first one. The second is 0 when it runs no more. */
+	seenRunning(beforeMs: number, ageMs: number): void {
+		for (const [index, { toMs }] of BINS.entries())
+			this.outlived[index] = (this.outlived[index] as number) + Number(toMs <= ageMs) - Number(toMs <= beforeMs);
 	}
 
-	/** @internal Counts a task that has outlived the bin. Returns the number of tasks learned so far. */
-	outlived(index: number): number {
-		(this.counts[index] as Count).reached++;
-		this.version++;
-		return this.learned;
-	}
-
-	/** @internal Takes out what `outlived` has counted. */
-	takeOut(index: number, since: number): void {
-		(this.counts[index] as Count).reached -= FADING ** (this.learned - since);
-		this.version++;
-	}
-
-	/** @internal */
+	/** Learns a task that has finished between these ages. */
 	learn(fromMs: number, toMs: number): void {
-		const shares = this.spread(fromMs, toMs);
+		const shares = this.densities().map((density, index) => {
+			const bin = BINS[index] as Bin;
+			const withinMs = Math.max(0, Math.min(bin.toMs, toMs) - Math.max(bin.fromMs, fromMs));
+			// Never nothing, or it could not be learned.
+			return Math.max(density, 1e-6 / (bin.toMs - bin.fromMs)) * withinMs;
+		});
+		const sum = shares.reduce((total, share) => total + share, 0);
 		this.learned++;
-		this.version++;
-		let rest = 1;
+		let running = 1;
 		for (const [index, count] of this.counts.entries()) {
 			const prior = PRIOR[index] as Count;
-			count.reached = prior.reached + FADING * (count.reached - prior.reached);
-			count.finished = prior.finished + FADING * (count.finished - prior.finished);
-			const share = shares.get(index);
-			if (share === undefined) continue;
-			count.reached += rest;
-			count.finished += share;
-			rest = Math.max(0, rest - share);
+			const finished = (shares[index] as number) / sum;
+			const reached = (BINS[index] as Bin).fromMs < toMs ? running : 0;
+			count.reached = prior.reached + FADING * (count.reached - prior.reached) + reached;
+			count.finished = prior.finished + FADING * (count.finished - prior.finished) + finished;
+			running = Math.max(0, running - finished);
 		}
 	}
 
-	/** The probability of each bin, for a task that has finished between these ages. */
-	private spread(fromMs: number, toMs: number): Map<number, number> {
-		const shares = new Map<number, number>();
-		let alive = 1;
-		let sum = 0;
-		for (const [index, bin] of BINS.entries()) {
-			if (bin.fromMs >= toMs) break;
-			const withinMs = Math.min(bin.toMs, toMs) - Math.max(bin.fromMs, fromMs);
-			if (withinMs <= 0) continue;
-			// Never nothing, or it could not be learned.
-			const share = Math.max(alive * this.shareFinished(index), 1e-6) * (withinMs / (bin.toMs - bin.fromMs));
-			alive *= 1 - this.shareFinished(index);
-			shares.set(index, share);
-			sum += share;
-		}
-		for (const [index, share] of shares) shares.set(index, share / sum);
-		return shares;
-	}
-}
-
-/** One task in the table, until it has finished or nobody waits for it any more. */
-export class Observation {
-	private lastCheckMs = 0;
-
-	/** For each bin that it has outlived, the number of tasks learned until then. */
-	private readonly counted: number[] = [];
-
-	private over = false;
-
-	constructor(private readonly table: SurvivalTable) {}
-
-	/** Tasks of its kind that are being waited for, this one included. */
-	get running(): number {
-		return this.table.running;
-	}
-
-	/** It was unfinished at this age. */
-	pending(ageMs: number): void {
-		for (let index = this.counted.length; (BINS[index]?.toMs ?? Infinity) <= ageMs; index++)
-			this.counted.push(this.table.outlived(index));
-		this.lastCheckMs = Math.max(this.lastCheckMs, ageMs);
-	}
-
-	/** It had finished at this age. */
-	finished(ageMs: number): void {
-		if (this.end() && ageMs > this.lastCheckMs) this.table.learn(this.lastCheckMs, ageMs);
-	}
-
-	/** It is not waited for any more. */
-	abandoned(): void {
-		if (this.end()) for (const [index, since] of this.counted.entries()) this.table.takeOut(index, since);
-	}
-
-	private end(): boolean {
-		if (this.over) return false;
-		this.over = true;
-		this.table.running--;
-		return true;
+	/** For each bin, the probability per millisecond that a new task ends in it. */
+	densities(): number[] {
+		let running = 1;
+		return BINS.map(({ fromMs, toMs }, index) => {
+			const finished = running * this.shareFinished(index);
+			running -= finished;
+			return finished / (toMs - fromMs);
+		});
 	}
 }

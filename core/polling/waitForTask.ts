@@ -1,15 +1,62 @@
-import { asGatewayError, GatewayError, stoppedError } from '../errors';
+import {
+	asGatewayError,
+	gatewayError,
+	GatewayError,
+	stoppedError,
+	type CreatedThing,
+	type TaskReference,
+} from '../errors';
 import { refusesAccess } from '../errors/kinds';
 import { isPlainObject } from '../json';
-import { steady, type Clock } from '../clock';
-import { GracePeriod, troubleOf } from './gracePeriod';
-import { timedOut, toldToWait } from './timeouts';
+import { isAhead, steady, type Clock } from '../clock';
+import { formatDuration } from '../text';
+import type { TimeLeft } from './belief';
+import { GracePeriod, troubleOf, type KeptWait } from './gracePeriod';
+import { keepPoll, PollSchedule, type Poll, type PollPlan } from './planner';
 import type { SurvivalTable } from './survivalTable';
-import { keepPoll, type KeptWait, type Poll } from './planner';
-import { PollSchedule, type PollPlan } from './pollSchedule';
-import { isAhead, plausibleStartMs } from './startTimes';
-import type { PollTarget } from './pollTarget';
-import type { WaitWatcher } from './waitWatcher';
+
+/** The part of a record that counts for waiting, whatever kind of thing is waited for. */
+export interface PollStatus {
+	state: 'pending' | 'done' | 'failed';
+	/** The status word, for messages. */
+	status: string;
+	/** 0 to 100. */
+	progress?: number;
+	/** The model, where the caller does not know it: how long a task takes depends on it. */
+	model?: string;
+	/** The time of creation, by the service's own clock. Unix milliseconds. */
+	createdAtMs?: number;
+	/** The service asks for a pause before the next poll. */
+	retryAfterMs?: number;
+}
+
+/** Something to wait for. */
+export interface PollTarget<R> {
+	thing: CreatedThing;
+	/** Named in every error. The wait keeps status, progress and time up to date. */
+	task: TaskReference;
+	/** One poll; throws a GatewayError otherwise. */
+	fetch: () => Promise<R>;
+	statusOf(record: R): PollStatus;
+	/** The error of a failed record. */
+	toFailure(record: R): GatewayError;
+	/**
+	 * Says what the error of a poll means for this kind of thing: `passing` to go on, an error to end the wait with.
+	 * Undefined: the general rule decides. Times are those of this poll and of the first one, by the clock of the wait.
+	 */
+	classifyError?: (
+		error: GatewayError,
+		poll: { atMs: number; firstAtMs: number },
+	) => 'passing' | GatewayError | undefined;
+}
+
+/** Gets to know how a wait goes while it lasts, to tell the user. */
+export interface WaitWatcher {
+	/** The polls of a task begin. The function estimates, at any time, how long it still takes. */
+	begun(timeLeft: () => TimeLeft): void;
+	/** A poll got no answer. */
+	retrying(error: GatewayError, waitMs: number): void;
+}
 
 export interface WaitOptions {
 	plan: PollPlan;
@@ -44,6 +91,9 @@ export interface Waited<R> {
  */
 const PLAN_AGAIN_MS = 1_000;
 
+/** A task that claims to be older is not believed: services keep results for about a day. */
+const LONGEST_AGE_MS = 86_400_000;
+
 /**
  * Waits until a task has ended: the only waiter of the package. Trouble that may pass does not end the wait before the
  * deadline; every error names the task, its last status and the time elapsed.
@@ -59,8 +109,7 @@ class Wait<R> {
 
 	private readonly kept: KeptWait;
 
-	/** The service asks for a pause until then. */
-	private askedUntilMs: number;
+	private readonly gracePeriod: GracePeriod;
 
 	private readonly polls: Poll[];
 
@@ -70,16 +119,15 @@ class Wait<R> {
 	/** Times of polls count from here. */
 	private acceptedAtMs: number;
 
-	private record?: R;
-
-	private trouble?: GatewayError;
-
-	/** There is nothing more to wait for. */
-	private verdict?: GatewayError;
+	/** The service asks for a pause until then. */
+	private askedUntilMs: number;
 
 	private firstAtMs?: number;
 
-	private readonly gracePeriod: GracePeriod;
+	private record?: R;
+
+	/** The reason why the last poll got no answer. */
+	private trouble?: GatewayError;
 
 	constructor(
 		private readonly target: PollTarget<R>,
@@ -96,24 +144,19 @@ class Wait<R> {
 		this.polls = kept.polls ??= [];
 		// Without a time of acceptance that can be, those of earlier polls mean nothing.
 		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
-		else this.schedule = this.beginSchedule();
+		else this.begin(acceptedAtMs);
 	}
 
 	async untilEnded(): Promise<Waited<R>> {
-		const { clock, deadlineMs } = this;
+		const { clock, deadlineMs, options } = this;
 		try {
 			for (;;) {
 				// The pause that the service asks for wins, unless it ends after the deadline: then waiting on is in vain.
-				if (this.askedUntilMs >= deadlineMs) {
-					const nowMs = clock.now();
-					const pauses = { askedMs: this.askedUntilMs - nowMs, leftMs: deadlineMs - nowMs };
-					throw this.timeOut(toldToWait(this.target, pauses));
-				}
+				if (this.askedUntilMs >= deadlineMs) throw this.timeOut(this.toldToWait());
 				this.record = withoutRaw(this.record);
 				await this.sleepUntilDue();
-				if (await this.poll()) return { record: this.record, waitedMs: this.waitedMs };
-				if (this.verdict !== undefined) throw this.timeOut(this.verdict);
-				if (clock.now() >= deadlineMs) throw this.timeOut(timedOut(this.target, this.options.timeoutMs, this.trouble));
+				if (await this.poll()) return { record: this.record, waitedMs: clock.now() - options.startedAtMs };
+				if (clock.now() >= deadlineMs) throw this.timeOut(this.timedOut());
 			}
 		} finally {
 			this.schedule?.end();
@@ -140,14 +183,13 @@ class Wait<R> {
 
 	/** Returns true when the task is done. Throws when it has failed, and for trouble that does not pass. */
 	private async poll(): Promise<boolean> {
-		const { target } = this;
-		const { task } = target;
+		const { target, options } = this;
 		const atMs = this.clock.now();
 		this.firstAtMs ??= atMs;
-		task.elapsedMs = atMs - this.options.startedAtMs;
+		target.task.elapsedMs = atMs - options.startedAtMs;
 		try {
 			const answer = await target.fetch();
-			if (this.options.signal?.aborted) throw stoppedError(task);
+			if (options.signal?.aborted) throw stoppedError(target.task);
 			return this.noteAnswer(answer, atMs);
 		} catch (thrown) {
 			this.noteError(asGatewayError(thrown), atMs, this.firstAtMs);
@@ -166,45 +208,35 @@ class Wait<R> {
 		if (state !== 'pending') this.schedule?.finished(atMs - this.acceptedAtMs);
 		if (state === 'done') return true;
 		if (state === 'failed') throw target.toFailure(answer).withTask(target.task);
-		if (this.schedule === undefined) {
-			this.acceptedAtMs = plausibleStartMs(createdAtMs, atMs);
-			this.schedule = this.beginSchedule(model);
-		}
-		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, progress });
+		// The clock of the service may be off, so it is believed within reason only.
+		const ageMs = atMs - (createdAtMs ?? atMs);
+		const beganAtMs = ageMs > 0 && ageMs < LONGEST_AGE_MS ? atMs - ageMs : atMs;
+		this.notePoll(this.schedule ?? this.begin(beganAtMs, model), { atMs: atMs - this.acceptedAtMs, progress });
 		return false;
 	}
 
 	/** Throws where the trouble does not pass, or the wait was stopped. */
 	private noteError(error: GatewayError, atMs: number, firstAtMs: number): void {
-		const { target } = this;
+		const { target, options } = this;
 		const { task } = target;
-		if (this.options.signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
+		if (options.signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
 		if (error.task) throw error;
 		const verdict = target.classifyError?.(error, { atMs, firstAtMs });
-		if (verdict instanceof GatewayError) {
-			this.trouble = error;
-			this.verdict = verdict.withTask(task);
-			return;
-		}
+		this.trouble = error;
+		if (verdict instanceof GatewayError) throw this.timeOut(verdict.withTask(task));
 		// There is a status where the service has accepted it here, or has answered before.
-		const isAccepted = this.options.acceptedAtMs !== undefined || task.status !== undefined;
+		const isAccepted = options.acceptedAtMs !== undefined || task.status !== undefined;
 		const trouble = verdict === 'passing' ? 'passes' : troubleOf(error, isAccepted);
 		if (trouble === 'passes') this.gracePeriod.reset();
 		else if (trouble === 'final' || !this.gracePeriod.covers(error, trouble, atMs, atMs - this.acceptedAtMs))
 			throw error.withTask(task);
-		this.trouble = error;
 		const { retryAfterMs } = error.details;
-		const graceMs = this.gracePeriod.endsAtMs - atMs;
-		this.leaveAloneFor(retryAfterMs && Math.min(retryAfterMs, graceMs));
-		if (this.schedule === undefined) {
-			this.acceptedAtMs = this.options.startedAtMs;
-			this.schedule = this.beginSchedule();
-		}
+		this.leaveAloneFor(retryAfterMs && Math.min(retryAfterMs, this.gracePeriod.endsAtMs - atMs));
 		// `passing` is an answer, too: it has not finished.
-		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, failed: verdict !== 'passing' });
+		const failed = verdict !== 'passing';
+		this.notePoll(this.schedule ?? this.begin(options.startedAtMs), { atMs: atMs - this.acceptedAtMs, failed });
 		// A task that has just been accepted is often not known yet: that is no news.
-		const isNews = error.kind !== 'notFound';
-		if (verdict !== 'passing' && isNews) this.options.watcher?.retrying(error, this.dueInMs());
+		if (failed && error.kind !== 'notFound') options.watcher?.retrying(error, this.dueInMs());
 	}
 
 	private leaveAloneFor(askedMs: number | undefined): void {
@@ -214,15 +246,18 @@ class Wait<R> {
 		else this.kept.notBeforeMs = wallClock.now() + askedMs;
 	}
 
-	private beginSchedule(model?: string): PollSchedule {
+	/** It is known when the task began. */
+	private begin(acceptedAtMs: number, model?: string): PollSchedule {
 		const { options, clock, polls } = this;
+		this.acceptedAtMs = acceptedAtMs;
 		const schedule = new PollSchedule(options.plan, {
 			table: options.survivalTable(model),
 			random: clock.random,
-			ageAtStartMs: clock.now() - this.acceptedAtMs,
+			ageAtStartMs: clock.now() - acceptedAtMs,
 			polls,
 		});
-		options.watcher?.begun(() => schedule.timeLeft(clock.now() - this.acceptedAtMs));
+		this.schedule = schedule;
+		options.watcher?.begun(() => schedule.timeLeft(clock.now() - acceptedAtMs));
 		return schedule;
 	}
 
@@ -231,16 +266,30 @@ class Wait<R> {
 		keepPoll(this.polls, poll);
 	}
 
-	private get waitedMs(): number {
-		return this.clock.now() - this.options.startedAtMs;
+	/** The error at the deadline. */
+	private timedOut(): GatewayError {
+		const { thing, task } = this.target;
+		const { taskId: id, status, progress } = task;
+		const { message, details: { serviceMessage, serviceCode } = {} } = this.trouble ?? {};
+		const after = formatDuration(this.options.timeoutMs);
+		const data = { thing, id, after, status, progress, trouble: message };
+		return gatewayError('timedOut', data, { task: { ...task }, serviceMessage, serviceCode });
 	}
 
+	/** The error where the service asks for a pause that is longer than what is left. */
+	private toldToWait(): GatewayError {
+		const { thing, task } = this.target;
+		const nowMs = this.clock.now();
+		const asked = formatDuration(this.askedUntilMs - nowMs);
+		const left = formatDuration(this.deadlineMs - nowMs);
+		return gatewayError('timedOutEarly', { thing, id: task.taskId, asked, left }, { task: { ...task } });
+	}
+
+	/** The error, or the refusal of the last poll: the deadline came first, but that is what has happened. */
 	private timeOut(error: GatewayError): GatewayError {
-		// The deadline came first, but that is what has happened.
 		const { trouble, gracePeriod, target } = this;
 		const isDoubted = gracePeriod.endsAtMs < Infinity;
-		if (trouble !== undefined && isDoubted && refusesAccess(trouble)) return trouble.withTask(target.task);
-		return error;
+		return trouble !== undefined && isDoubted && refusesAccess(trouble) ? trouble.withTask(target.task) : error;
 	}
 }
 

@@ -7,7 +7,7 @@ import { promptOf } from '../../core/orders/states';
 import { assertNotExpired } from '../../core/orders/taskErrors';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
-import { usualMs } from '../../core/polling/timeLeft';
+import { usualMs } from '../../core/polling/belief';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
 import { fileNameOption, outputFieldOption, resultPathOption, splitFilesOption } from '../form/options';

@@ -1,8 +1,7 @@
 import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import type { PollTarget } from '../../core/polling/pollTarget';
 import type { SurvivalTable } from '../../core/polling/survivalTable';
-import { waitForTask, type Waited } from '../../core/polling/waitForTask';
+import { waitForTask, type PollTarget, type Waited } from '../../core/polling/waitForTask';
 import type { Creation } from '../../core/engine/buyOnce';
 import { buyThing } from '../../core/engine/buyThing';
 import type { JobControls } from '../../core/engine/jobs';

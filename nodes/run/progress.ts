@@ -1,8 +1,8 @@
 import { realClock } from '../connection/transport';
 import type { GatewayError } from '../../core/errors';
 import type { Purchase } from '../../core/orders/order';
-import type { TimeLeft } from '../../core/polling/timeLeft';
-import type { WaitWatcher } from '../../core/polling/waitWatcher';
+import type { TimeLeft } from '../../core/polling/belief';
+import type { WaitWatcher } from '../../core/polling/waitForTask';
 import { roughDuration } from '../../core/text';
 
 /**

@@ -11,7 +11,7 @@ import type { OrderLedger } from '../../core/orders/ledger';
 import type { Journal } from '../../core/journal/journal';
 import type { Marks } from '../../core/journal/marks';
 import { realClock } from '../connection/transport';
-import type { PollPlan } from '../../core/polling/pollSchedule';
+import type { PollPlan } from '../../core/polling/planner';
 import type { Waiting } from '../form/fields';
 import type { TimeAlone } from './executeNode';
 import type { Progress } from './progress';

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { MAX_REQUEST_URLS, type OrderWait } from '../../core/orders/order';
-import type { PollPlan } from '../../core/polling/pollSchedule';
+import type { PollPlan } from '../../core/polling/planner';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
 import { pollIntervalOption } from '../form/options';

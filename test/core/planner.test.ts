@@ -1,7 +1,13 @@
 /** The time of the next poll, at its bounds: how well tasks are polled in between is shown by polling.test.ts. */
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import { afterPoll, nextPollAtMs, NOT_POLLED, type Poll, type PollState } from '../../core/polling/planner';
-import { PollSchedule } from '../../core/polling/pollSchedule';
+import {
+	afterPoll,
+	nextPollAtMs,
+	NOT_POLLED,
+	PollSchedule,
+	type Poll,
+	type PollState,
+} from '../../core/polling/planner';
 
 test.each([
 	['a young one: a minute at most', 10_000, 60_000],

@@ -4,9 +4,8 @@
  */
 import fc from 'fast-check';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import { afterPoll, nextPollAtMs, NOT_POLLED } from '../../core/polling/planner';
-import { PollSchedule } from '../../core/polling/pollSchedule';
 import { survivalTableOf } from '../../core/polling/survivalTables';
+import { afterPoll, nextPollAtMs, NOT_POLLED, PollSchedule } from '../../core/polling/planner';
 import { goalBetween } from '../support/pollingGoals';
 import {
 	AUTOMATIC,
@@ -25,6 +24,8 @@ const linear: Shape = (share) => 100 * share;
 const stuck: Shape = () => 37;
 
 const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
+const begun = (table: SurvivalTable, random = () => 0.5) =>
+	new PollSchedule(AUTOMATIC, { table, random, ageAtStartMs: 0 });
 /** A table that has seen so many tasks of this kind. */
 function taught(durationMs: number, shape: Shape, tasks: number): SurvivalTable {
 	const table = new SurvivalTable();
@@ -166,10 +167,7 @@ describe('the time between two polls', () => {
 describe('tasks of a batch', () => {
 	const firstPollsMs = (tasks: number, random: () => number) => {
 		const table = taught(40_000, stuck, 10);
-		const schedules = Array.from(
-			{ length: tasks },
-			() => new PollSchedule(AUTOMATIC, { table, random, ageAtStartMs: 0 }),
-		);
+		const schedules = Array.from({ length: tasks }, () => begun(table, random));
 		for (const schedule of schedules) schedule.polled({ atMs: 100, progress: 0 });
 		return schedules.map((schedule) => schedule.nextPollAtMs(0));
 	};
@@ -182,7 +180,7 @@ describe('tasks of a batch', () => {
 
 	test('tasks are polled later while requests wait for their turn', () => {
 		const table = taught(40_000, stuck, 10);
-		const schedule = new PollSchedule(AUTOMATIC, { table, random: () => 0.5, ageAtStartMs: 0 });
+		const schedule = begun(table);
 		expect(schedule.nextPollAtMs(3_000)).toBeGreaterThan(schedule.nextPollAtMs(0) + 3_000);
 		expect(nextPollAtMs(NOT_POLLED, table, 1, 3_000)).toBeGreaterThan(nextPollAtMs(NOT_POLLED, table, 1, 0));
 	});
@@ -190,8 +188,7 @@ describe('tasks of a batch', () => {
 	test('tasks of a batch that still run teach the others', () => {
 		const table = taught(10_000, stuck, 10);
 		const beforeMs = nextPollAtMs(NOT_POLLED, table, 1, 0);
-		const lives = Array.from({ length: 40 }, () => table.begin());
-		for (const life of lives) life.pending(30_000);
+		for (let task = 0; task < 40; task++) begun(table).polled({ atMs: 30_000 });
 		expect(nextPollAtMs(NOT_POLLED, table, 1, 0)).toBeGreaterThan(beforeMs + 3_000);
 	});
 
@@ -225,14 +222,14 @@ describe('tasks of a batch', () => {
 describe('the survival table', () => {
 	test('a task that is given up is taken out again, also when others have finished meanwhile', () => {
 		const [table, other] = [new SurvivalTable(), new SurvivalTable()];
-		const life = table.begin();
-		life.pending(120_000);
+		const life = begun(table);
+		life.polled({ atMs: 120_000 });
 		for (const each of [table, other]) {
-			const finishing = each.begin();
-			finishing.pending(10_050);
+			const finishing = begun(each);
+			finishing.polled({ atMs: 10_050 });
 			finishing.finished(10_100);
 		}
-		life.abandoned();
+		life.end();
 		expect(sharesOf(table)).toEqual(sharesOf(other).map((share) => expect.closeTo(share, 9)));
 	});
 

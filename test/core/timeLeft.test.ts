@@ -3,9 +3,8 @@
  * shapes and spreads of these runs are others than those by which its constants were chosen.
  */
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { afterPoll, nextPollAtMs, NOT_POLLED } from '../../core/polling/planner';
-import { timeLeft } from '../../core/polling/timeLeft';
-import { mean, seeded, simulateTask, slowing, steps, type Shape } from '../support/simulation';
+import { PollSchedule } from '../../core/polling/planner';
+import { AUTOMATIC, mean, seeded, simulateTask, slowing, steps, type Shape } from '../support/simulation';
 
 /** Written after the constants were chosen. */
 const SHAPES: Shape[] = [
@@ -35,16 +34,15 @@ const SPREADS: Array<(usualMs: number) => number> = [
 function shareHeld(shape: Shape, draw: () => number, seenBefore: number): number | undefined {
 	const table = new SurvivalTable();
 	for (let seen = 0; seen < seenBefore; seen++) simulateTask(draw(), shape, table);
-	const observation = table.begin();
+	const schedule = new PollSchedule(AUTOMATIC, { table, random, ageAtStartMs: 0 });
 	const durationMs = draw();
 	const held: number[] = [];
-	for (let state = NOT_POLLED; ; ) {
-		const atMs = nextPollAtMs(state, table, 1, 0);
+	for (;;) {
+		const atMs = schedule.nextPollAtMs(0);
 		if (atMs >= durationMs) break;
 		const progress = shape(atMs / durationMs);
-		state = afterPoll(state, { atMs, progress: progress === undefined ? undefined : Math.floor(progress) });
-		observation.pending(atMs);
-		const { fromMs, toMs } = timeLeft(state, table, atMs);
+		schedule.polled({ atMs, progress: progress === undefined ? undefined : Math.floor(progress) });
+		const { fromMs, toMs } = schedule.timeLeft(atMs);
 		const leftMs = durationMs - atMs;
 		held.push(fromMs <= leftMs && leftMs <= toMs ? 1 : 0);
 	}

@@ -1,7 +1,7 @@
 /** Simulated tasks and batches: how late a result is seen, and after how many polls. No time passes. */
 import { AccountPace } from '../../core/account/pace';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
+import { PollSchedule, type PollPlan } from '../../core/polling/planner';
 import { runJobs, type Job } from '../../core/engine/jobs';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { sharedClock } from '../core/support';
@@ -66,16 +66,23 @@ export interface Measurement {
 	tasks: number;
 	seed: number;
 	plan?: PollPlan;
+	/** The service refreshes what it shows only so often: the progress, and the end. */
+	refreshS?: number;
 }
 
 /** Many tasks of about this duration (±20 %), each with a table of its own. */
-export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, plan }: Measurement): Measured {
+export function measureOne(seconds: number, shape: Shape, how: Measurement): Measured {
+	const { warm, tasks, seed, plan, refreshS = 0 } = how;
 	const random = seeded(seed);
-	const drawMs = () => seconds * 1000 * (0.8 + 0.4 * random());
+	const draw = (): [durationMs: number, shape: Shape] => {
+		const durationMs = seconds * 1000 * (0.8 + 0.4 * random());
+		if (refreshS === 0) return [durationMs, shape];
+		return refreshed(durationMs, shape, { everyMs: refreshS * 1000, firstMs: refreshS * 1000 * random() });
+	};
 	const runs = Array.from({ length: tasks }, () => {
 		const table = new SurvivalTable();
-		for (let seen = 0; warm && seen < SEEN_BEFORE; seen++) simulateTask(drawMs(), shape, table, plan);
-		return simulateTask(drawMs(), shape, table, plan);
+		for (let seen = 0; warm && seen < SEEN_BEFORE; seen++) simulateTask(...draw(), table, plan);
+		return simulateTask(...draw(), table, plan);
 	});
 	const lags = runs.map(({ lagS }) => lagS).sort((a, b) => a - b);
 	return {
@@ -83,6 +90,22 @@ export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, p
 		p95LagS: lags[Math.floor(lags.length * 0.95)],
 		polls: mean(runs.map(({ pollsAtMs }) => pollsAtMs.length)),
 	};
+}
+
+/** The task as a service shows it that refreshes its records only so often. */
+function refreshed(
+	durationMs: number,
+	shape: Shape,
+	{ everyMs, firstMs }: { everyMs: number; firstMs: number },
+): [shownMs: number, shape: Shape] {
+	const shownMs = firstMs + everyMs * Math.max(0, Math.ceil((durationMs - firstMs) / everyMs));
+	return [
+		shownMs,
+		(share) => {
+			const asOfMs = firstMs + everyMs * Math.floor((share * shownMs - firstMs) / everyMs);
+			return shape(Math.min(1, Math.max(0, asOfMs) / durationMs));
+		},
+	];
 }
 
 /** The mean over durations and shapes. */

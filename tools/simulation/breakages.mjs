@@ -337,7 +337,7 @@ const played = [
 	{
 		promise: 'a wait ends with its timeout',
 		file: 'core/polling/waitForTask.ts',
-		find: 'if (clock.now() >= deadlineMs) throw this.timeOut(timedOut(this.target, this.options.timeoutMs, this.trouble));',
+		find: 'if (clock.now() >= deadlineMs) throw this.timeOut(this.timedOut());',
 		becomes: '',
 	},
 	{
