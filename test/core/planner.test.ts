@@ -2,6 +2,8 @@
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
 import {
 	afterPoll,
+	keepPoll,
+	MAX_POLLS,
 	nextPollAtMs,
 	NOT_POLLED,
 	PollSchedule,
@@ -30,6 +32,15 @@ describe('a poll', () => {
 		expect(until(early, late, { atMs: 25_000, progress: 29 })).toBe(20_000);
 		expect(until(early, late, { atMs: 25_000, progress: 30 })).toBe(0); // by half, and no more: only inexact
 		expect(until({ atMs: 20_000, progress: 11 }, { atMs: 25_000, progress: 1 })).toBe(0);
+	});
+
+	test('of many polls so many are kept, with those that show that the progress has begun again', () => {
+		const polls: Poll[] = [];
+		for (const [index, progress] of [20, 40, 60, 5, ...Array.from({ length: 30 }, (_, poll) => 6 + poll)].entries())
+			keepPoll(polls, { atMs: 1_000 * (index + 1), progress });
+		expect(polls).toHaveLength(MAX_POLLS);
+		expect(polls.at(-1)).toEqual({ atMs: 34_000, progress: 35 });
+		expect(polls.reduce(afterPoll, NOT_POLLED).belief.originMs).toBe(3_000);
 	});
 
 	test('polls that fail are followed by one after half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
