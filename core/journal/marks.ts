@@ -125,6 +125,7 @@ export class Marks implements WriteAhead {
 		this.slots = SLOTS.map((slot) => `${this.ofRun}, try ${ledger.knownTries}, slot ${slot}`);
 	}
 
+	/** The marks of earlier tries, before a try with rows sends anything. */
 	async find(): Promise<FoundMarks> {
 		const found = await this.ask();
 		return {

@@ -191,6 +191,14 @@ describe('the record', () => {
 		expect(logLines().join('\n')).not.toContain('secret words');
 	});
 
+	test('where n8n’s record cannot be written at the first try, a retry finds the mark of the second', async () => {
+		record.faults = ['database is locked'];
+		await crashAtTheEnd(fromItem, { ...first, items: prompts('a') });
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
+		expect(error?.message).toMatch(/may or may not have accepted/);
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
 	test('a retry that cannot read n8n’s record sends nothing, whatever run is named', async () => {
 		record.faults = ['database is locked', 'database is locked'];
 		const { error } = await runGateway('image', sandbox, naming(`${establishedAt}.0`), {

@@ -40,12 +40,14 @@ async function supervise(items: INodeExecutionData[], { flow, dead, mode = 'inte
 }
 
 /** A poller, until it has nothing left to do. */
-async function poll(items: INodeExecutionData[], executionId = '102') {
+async function polled(items: INodeExecutionData[], executionId = '102') {
 	const kept = { executionId };
 	const { data } = await runs.handOver({ operation: 'durablePollTasks' }, { mode: 'integrated', kept, items });
 	await runs.rows();
-	return endsOf(data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? []);
+	return data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [];
 }
+
+const poll = async (...poller: Parameters<typeof polled>) => endsOf(await polled(...poller));
 
 /** Each order as its end, and the reason of an error. */
 const endsOf = (items: INodeExecutionData[]) =>
@@ -110,6 +112,13 @@ test.each([[{}], [{ settings: onFail }]])(
 		expect(prompted()).toBe('a');
 	},
 );
+
+test('what n8n has saved as delivered ends the wait, and is not fetched again', async () => {
+	const start = await handOver(prompts('a', 'b'));
+	const { given, flow } = await supervise(start);
+	const next = await supervise(start, { flow, dead: asleepWith(await polled(given)) });
+	expect([endsOf(next.ended), next.given]).toEqual([['done', 'done'], []]);
+});
 
 test.each([
 	['with Stop Workflow, it holds back', {}, 'notSubmitted', 'ab'],

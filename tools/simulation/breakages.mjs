@@ -220,6 +220,8 @@ const played = [
 		file: 'nodes/run/markStore.ts',
 		find: 'return await access().catch(access);',
 		becomes: 'return await access();',
+		noticedBy: 'test/nodes/crash.test.ts',
+		title: 'where n8n’s record cannot be written at the first try',
 	},
 	// Reuse While Building.
 	{
@@ -274,9 +276,11 @@ const played = [
 	// Executions that n8n saves.
 	{
 		promise: 'a retry buys nothing in the place of a task that another execution may have replaced',
-		file: 'core/engine/buyOnce.ts',
-		find: 'if (handedOver) dropRequest(order);',
-		becomes: '',
+		file: 'core/orders/ledger.ts',
+		find: 'if (known?.handedOver && known.taskId !== undefined)',
+		becomes: 'if (known?.handedOver && known.taskId === undefined)',
+		noticedBy: 'test/core/ledger.test.ts',
+		title: 'a task that has failed after its order was handed over',
 	},
 	{
 		promise: 'n8n saves a request as it was with its order',
@@ -289,6 +293,8 @@ const played = [
 		file: 'nodes/durable/supervisor.ts',
 		find: 'const saved = left.orders ?? passedOn;',
 		becomes: 'const saved = passedOn;',
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'what n8n has saved as delivered ends the wait',
 	},
 	{
 		promise: 'results are handed on only when those who wait for them sleep',

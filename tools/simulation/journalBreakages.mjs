@@ -150,7 +150,7 @@ export const journal = [
 		becomes: 'await outlasting(clock, claim).catch(() => {});',
 		unfound: 'A table that takes no lease seldom takes the next row.',
 		noticedBy: 'test/core/journal.test.ts',
-		title: 'one whose lease could not be written sends nothing',
+		title: 'a retry whose lease cannot be written goes on with IDs only',
 	},
 	{
 		promise: 'rows that were read since the execution began are looked at',
@@ -194,6 +194,8 @@ export const journal = [
 		file: 'core/journal/unsettled.ts',
 		find: 'if (isOther) return ledger.lost(',
 		becomes: 'if (isOther && (false as boolean)) return ledger.lost(',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'the task of another request is no result of this one',
 	},
 	{
 		promise: 'a second retry goes on with what the first one has bought in the place of what was in doubt',
@@ -229,7 +231,7 @@ export const journal = [
 		promise: 'a doubt is not told as long as an outcome may come',
 		file: 'core/journal/unsettled.ts',
 		find: 'if (this.mayGetOutcome(row)) this.rows.set(order, row);',
-		becomes: '',
+		becomes: 'void row;',
 	},
 	// Rows that are missing.
 	{
