@@ -47,10 +47,15 @@ export function entryOf(reason: string | undefined): (typeof REASONS)[Reason] | 
 	return Object.hasOwn(REASONS, String(reason)) ? REASONS[reason as Reason] : undefined;
 }
 
+/** The code of all mistakes in forms and credentials: a person mends them, and no workflow acts on one of them. */
+const INVALID_INPUT = 'invalid_input';
+
 /**
  * The public code of a reason, e.g. `balance_too_low`. Workflows compare with it, and orders are stored with the reason:
  * whoever renames a reason breaks both.
  */
 export function toCode(reason: string): string {
-	return entryOf(reason)?.code ?? reason.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+	const entry = entryOf(reason);
+	if (entry !== undefined && entry.kind === undefined) return entry.code ?? INVALID_INPUT;
+	return entry?.code ?? reason.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -46,8 +46,6 @@ export type RestOfBatch = Pick<Situation, 'subExecution' | 'others' | 'unsubmitt
 export interface CatalogueEntry extends FormEntry {
 	/** Decides what follows from it. */
 	kind: GatewayErrorKind;
-	/** The public code, where it is not the name of the entry. */
-	code?: string;
 	/** The same request would meet the same end, whatever is done outside the form. */
 	permanent?: true;
 	/** Everything else that is asked for with the same scope, such as the model, would meet the same end, too. */
@@ -60,6 +58,8 @@ export interface CatalogueEntry extends FormEntry {
 
 /** A mistake in a form, of the kind `badInput`. */
 export interface FormEntry {
+	/** The public code, where it is not the name of the entry; of a mistake in a form, where it is not `invalid_input`. */
+	code?: string;
 	/** Says what happened, as a past fact. */
 	message: string | ((data: never) => string);
 	/** Says how to continue, which depends on the situation. */

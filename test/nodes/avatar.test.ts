@@ -524,7 +524,7 @@ describe('bad input', () => {
 		const { json } = await upload([first, second, first], { options });
 		expect(json[0]).toMatchObject({
 			error: 'The service does not allow this upload into the group',
-			code: 'group_not_allowed',
+			code: 'key_not_allowed',
 			details: expect.stringMatching(/The key may be limited.*use the group_id that Group → Create returned/) as string,
 		});
 		expect(json[1].code).not.toBe('not_submitted');

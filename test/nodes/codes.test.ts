@@ -27,46 +27,60 @@ interface Situation {
 const inNetwork = { id: 'x', status: 'completed', url: 'http://10.0.0.5/a.png' };
 const hasTask = { task_id: expect.any(String), waited_seconds: expect.any(Number) };
 
-/** By the code. */
-const SITUATIONS: Record<string, Situation> = {
+/** Several have one code where a workflow acts on them in one way. */
+const SITUATIONS: Array<[code: string, Situation]> = [
 	// Before anything is sent: of the form, and of the model
-	expression_gave_nothing: { parameters: { ...generate(''), prompt: '={{ $json.nothing }}' } },
-	not_a_json_object: { parameters: generate('', { additionalFields: '[1]' }) },
-	value_not_allowed: { kind: 'video', parameters: generate('', { additionalFields: '{"duration": 99}' }) },
-	not_a_number: { parameters: generate('', { timeoutMinutes: '={{ "soon" }}' }) },
+	['invalid_input', { parameters: { ...generate(''), prompt: '={{ $json.nothing }}' } }],
+	['invalid_input', { parameters: generate('', { additionalFields: '[1]' }) }],
+	['invalid_input', { kind: 'video', parameters: generate('', { additionalFields: '{"duration": 99}' }) }],
+	['invalid_input', { parameters: generate('', { timeoutMinutes: '={{ "soon" }}' }) }],
 	// Answers to a creation
-	balance_too_low: { parameters: generate('create=402'), with: { http_status: 402 } },
-	key_refused: { parameters: generate('create=401'), with: { http_status: 401 } },
-	content_declined: { parameters: generate('create=422'), with: { http_status: 422 } },
-	request_rejected: { parameters: generate('create=400'), with: { http_status: 400 } },
-	outcome_unknown: { parameters: generate('create=504'), with: { http_status: 504 } },
-	token_not_created: {
-		kind: 'token',
-		parameters: { name: 't', quota: 'unlimited' },
-		fault: { on: 'token', times: -1, do: 'token_failed' },
-	},
+	['balance_too_low', { parameters: generate('create=402'), with: { http_status: 402 } }],
+	['key_refused', { parameters: generate('create=401'), with: { http_status: 401 } }],
+	['content_declined', { parameters: generate('create=422'), with: { http_status: 422 } }],
+	['request_rejected', { parameters: generate('create=400'), with: { http_status: 400 } }],
+	['outcome_unknown', { parameters: generate('create=504'), with: { http_status: 504 } }],
+	[
+		'outcome_unknown',
+		{
+			kind: 'token',
+			parameters: { name: 't', quota: 'unlimited' },
+			fault: { on: 'token', times: -1, do: 'token_failed' },
+		},
+	],
 	// A task that exists
-	task_unknown: {
-		parameters: { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'gone' },
-		with: { http_status: 404 },
-	},
-	task_failed: {
-		parameters: generate('fail=generation_failed message="no paint: balance_too_low"'),
-		with: { ...hasTask, status: 'failed' },
-	},
-	timed_out: { kind: 'video', parameters: generate('duration=never', { timeoutMinutes: 0.03 }), with: hasTask },
-	no_result_url: { parameters: generate('result=none'), with: hasTask },
-	download_failed: {
-		parameters: { ...generate('type=text/html'), result: 'file' },
-		with: { ...hasTask, urls: [expect.any(String)] },
-	},
-	download_not_allowed: {
-		parameters: { operation: 'getResult', wait: 'dontWait', taskId: 'x', result: 'file' },
-		fault: { on: 'status', times: -1, do: { status: 200, body: inNetwork } },
-		with: { urls: [inNetwork.url] },
-	},
-};
-const situations = Object.entries(SITUATIONS);
+	[
+		'task_unknown',
+		{
+			parameters: { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: 'gone' },
+			with: { http_status: 404 },
+		},
+	],
+	[
+		'task_failed',
+		{
+			parameters: generate('fail=generation_failed message="no paint: balance_too_low"'),
+			with: { ...hasTask, status: 'failed' },
+		},
+	],
+	['timed_out', { kind: 'video', parameters: generate('duration=never', { timeoutMinutes: 0.03 }), with: hasTask }],
+	['no_result_url', { parameters: generate('result=none'), with: hasTask }],
+	[
+		'download_failed',
+		{
+			parameters: { ...generate('type=text/html'), result: 'file' },
+			with: { ...hasTask, urls: [expect.any(String)] },
+		},
+	],
+	[
+		'download_not_allowed',
+		{
+			parameters: { operation: 'getResult', wait: 'dontWait', taskId: 'x', result: 'file' },
+			fault: { on: 'status', times: -1, do: { status: 200, body: inNetwork } },
+			with: { urls: [inNetwork.url] },
+		},
+	],
+];
 
 async function outputsOf(situation: Situation, onError: 'continueRegularOutput' | 'continueErrorOutput') {
 	const { kind = 'image', parameters, fault } = situation;
@@ -75,13 +89,13 @@ async function outputsOf(situation: Situation, onError: 'continueRegularOutput' 
 	return (task?.data?.main ?? []).map((items) => items?.map(({ json }) => json) ?? []);
 }
 
-test.each(situations)('%s stands beside the message in the normal output', async (code, situation) => {
+test.each(SITUATIONS)('%s stands beside the message in the normal output', async (code, situation) => {
 	const [[json]] = await outputsOf(situation, 'continueRegularOutput');
 	expect(json).toMatchObject({ code, error: expect.stringContaining(' '), ...situation.with });
 	expect(Object.keys(json).slice(0, 3)).toEqual(['error', 'code', 'details']);
 });
 
-test.each(situations)('%s stands first in the details of the error output', async (code, situation) => {
+test.each(SITUATIONS)('%s stands first in the details of the error output', async (code, situation) => {
 	const [done, [json]] = await outputsOf(situation, 'continueErrorOutput');
 	expect(done).toEqual([]);
 	expect(json).toMatchObject({ error: expect.stringContaining(' '), details: { code, ...situation.with } });

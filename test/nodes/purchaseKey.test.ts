@@ -135,7 +135,7 @@ describe('a Purchase Key', () => {
 		expect([runs.sandbox.requests.length, runs.tables.rows.length]).toEqual([0, 0]);
 		const { json } = await runs.run('image', keyed, { items, ...inItems });
 		expect(json.map(({ code, status }) => code ?? status)).toEqual([
-			...['purchase_key_shared', 'purchase_key_shared', 'purchase_key_shared'],
+			...['purchase_key_conflict', 'purchase_key_conflict', 'purchase_key_conflict'],
 			...['completed', 'completed'],
 		]);
 		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b', 'a', 'c', 'd']);

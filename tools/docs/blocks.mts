@@ -6,7 +6,7 @@ import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.nod
 import { Token } from '../../nodes/Token/Token.node.ts';
 import { imageModels, videoModels } from '../../nodes/models/index.ts';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node.ts';
-import { describeCodes, describeFormCodes } from './codes.mts';
+import { describeCodes } from './codes.mts';
 import { describeFields } from './fields.mts';
 import { describeLimits } from './limits.mts';
 import { toDocs } from './model.mts';
@@ -31,7 +31,6 @@ const BLOCKS: Record<string, () => string> = {
 	'token-fields': () => describeFields(token),
 	options: () => describeOptions([image, video, avatar, token]),
 	codes: describeCodes,
-	'form-codes': describeFormCodes,
 	limits: describeLimits,
 	'output-fields': describeOutput,
 	examples: describeExamples,

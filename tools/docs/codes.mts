@@ -19,6 +19,7 @@ const KNOWN: Partial<Record<Reason, string>> = {
 	createdFromOtherRequest: 'paid',
 	tokenNotCreated: 'unknown',
 	tokenKeyGone: 'free',
+	reusedTaskExpired: 'paid',
 };
 
 /** The cost as one word, which the page explains. As far as the gateway's documentation shows, only tasks cost something. */
@@ -53,31 +54,23 @@ function reasonsByCode(): Map<string, Reason[]> {
 	return codes;
 }
 
-/** Found in the form or the credential, before anything was sent. */
-const isOfForm = (reason: Reason) =>
-	(REASONS[reason].kind ?? 'badInput') === 'badInput' && REASONS[reason].created === undefined;
+/** More messages than these are about many things: the cause says them all in one. */
+const MOST_MESSAGES = 3;
 
-const listed = (reasons: Reason[]) => [...new Set(reasons.map(messageOf))].join(' · ');
-const anchored = (code: string) => `<a id="${code}"></a>\`${code}\``;
-
-/** The codes that have texts of their own in `CODE_TEXTS`: a guard compares both. */
-export const codesOfRuns = (): string[] =>
-	[...reasonsByCode()].filter(([, reasons]) => !reasons.every(isOfForm)).map(([code]) => code);
-
-/** The codes that a run can end with: one line each. */
-export function describeCodes(): string {
-	const codes = reasonsByCode();
-	const rows = codesOfRuns().map((code) => {
-		const reasons = codes.get(code) ?? [];
-		const [cause = '', step = ''] = CODE_TEXTS[code] ?? [];
-		const costs = [...new Set(reasons.filter((reason) => !isOfForm(reason)).map(costOf))].join(' or ');
-		return `| ${anchored(code)}<br>${listed(reasons)} | ${costs} | ${[cause, step].filter(Boolean).join(' ')} |`;
-	});
-	return ['| Code and message | Cost | Why, and what to do |', '|---|---|---|', ...rows].join('\n');
+function listed(reasons: Reason[]): string {
+	const messages = [...new Set(reasons.map(messageOf))];
+	return messages.length > MOST_MESSAGES ? '' : `<br>${messages.join(' · ')}`;
 }
 
-/** The codes of mistakes in a form, whose messages say themselves what to change. */
-export function describeFormCodes(): string {
-	const ofForms = [...reasonsByCode()].filter(([, reasons]) => reasons.every(isOfForm));
-	return ofForms.map(([code]) => `\`${code}\``).join(', ');
+/** The codes, which have texts of their own in `CODE_TEXTS`: a guard compares both. */
+export const allCodes = (): string[] => [...reasonsByCode().keys()];
+
+/** The codes that an item or a run can end with: one line each. */
+export function describeCodes(): string {
+	const rows = [...reasonsByCode()].map(([code, reasons]) => {
+		const [cause = '', step = ''] = CODE_TEXTS[code] ?? [];
+		const costs = [...new Set(reasons.map(costOf))].join(' or ');
+		return `| <a id="${code}"></a>\`${code}\`${listed(reasons)} | ${costs} | ${[cause, step].filter(Boolean).join(' ')} |`;
+	});
+	return ['| Code and message | Cost | Why, and what to do |', '|---|---|---|', ...rows].join('\n');
 }

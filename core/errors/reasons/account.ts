@@ -21,16 +21,19 @@ export const ACCOUNT = {
 	},
 	balanceNotFound: {
 		kind: 'notFound',
+		code: 'unexpected_answer',
 		message: 'This address is not a Generation Gateway service',
 		advice: nothingThere,
 	},
 	notAnAccountBalance: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: 'The answer is not an account balance',
 		advice: 'Check the Base URL in the credential.',
 	},
 	creditsUnknown: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: 'The service does not say how many credits are left',
 		advice: 'Check the Base URL and the API Key in the credential.',
 	},
@@ -48,12 +51,14 @@ export const ACCOUNT = {
 	},
 	userUnknown: {
 		kind: 'rejected',
+		code: 'key_refused',
 		message: 'The service does not know the user of this API key',
 		advice: 'Check that the account still exists and that the API key belongs to it.',
 		created: 'maybe',
 	},
 	usedBalanceUnknown: {
 		kind: 'unavailable',
+		code: 'service_unavailable',
 		message: 'The service could not read the used balance',
 		advice: 'This is usually temporary. Try again in a minute.',
 		created: 'maybe',
@@ -61,13 +66,14 @@ export const ACCOUNT = {
 
 	tokenNameTooLong: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, length, max }: Field & { length: number; max: number }) =>
 			`${label} has ${length} characters: at most ${max} are allowed`,
 		advice: 'Shorten the name.',
 	},
 	tokenNameRefused: {
-		code: 'token_name_too_long',
 		kind: 'rejected',
+		code: 'request_rejected',
 		message: 'The name of the API key is too long',
 		advice: `Use at most ${TOKEN_NAME_LENGTH} characters.`,
 		created: 'nothing',
@@ -75,6 +81,7 @@ export const ACCOUNT = {
 	},
 	tokenNotCreated: {
 		kind: 'outcomeUnknown',
+		code: 'outcome_unknown',
 		message: 'The service could not create the API key',
 		advice: (doubt: { atMs?: number } & NamedRun, situation) => decideYourself('token', doubt, situation),
 		// An internal fault while creating: whether there is a token now, nobody says.
@@ -88,41 +95,49 @@ export const ACCOUNT = {
 	},
 	amountNotWhole: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}: internal units are whole numbers`,
 		advice: `Enter a whole number: ${UNITS_PER_USD} units are 1 USD.`,
 	},
 	amountNotANumber: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}: it must be a number, 0 or more`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
 	notOneModel: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not a single model`,
 		advice: 'Enter the ID of one model per row, without commas. An expression can also give a list of IDs.',
 	},
 	allowedModelUnknown: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the list`,
 		advice: ({ known }: { known: string }) => `Choose one of ${known}, or ${CUSTOM_MODEL_LABEL} for any other.`,
 	},
 	allowedModelsOfWrongShape: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a list of models`,
 		advice: 'Add the models in the form, or let the expression return a list of their IDs.',
 	},
 	expiryInPast: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the future`,
 		advice: 'Choose a later date, or clear Expires At for an API key that never expires.',
 	},
 	notUnixSeconds: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a time in Unix seconds`,
 		advice: 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a key that never expires.',
 	},
 	notADate: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a date`,
 		advice:
 			'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or clear the field for an API key that never expires.',

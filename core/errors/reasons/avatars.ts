@@ -30,6 +30,7 @@ const GET_VERIFICATION = 'Try again with Verification → Get and this ID, or cr
 export const AVATARS = {
 	verificationUnknown: {
 		kind: 'notFound',
+		code: 'not_found',
 		message: ({ id }: Thing) => `The service does not know the verification ${id}`,
 		advice: (_: Thing, { operation }) =>
 			operation === 'create'
@@ -47,12 +48,14 @@ export const AVATARS = {
 	},
 	noVerificationLink: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: ({ id }: Thing) => `The service gave no link for the verification ${id}`,
 		advice: ({ status }: { status?: string }) =>
 			`${status === undefined ? '' : `The status of its session is "${status}". `}${GET_VERIFICATION}`,
 	},
 	noVerificationResult: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: 'The service answered without a verification result',
 		advice: checkBaseUrl,
 	},
@@ -65,6 +68,7 @@ export const AVATARS = {
 	},
 	notVerifiedInTime: {
 		kind: 'taskFailed',
+		code: 'not_verified',
 		message: ({ id }: Thing) => `Nobody has passed the verification ${id} in time`,
 		advice: `The link is valid for ${VERIFICATION_LINK_SECONDS} seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.`,
 		serviceFirst: true,
@@ -72,17 +76,20 @@ export const AVATARS = {
 	/** A wrong Base URL gets the same answer. */
 	groupUnknown: {
 		kind: 'notFound',
+		code: 'not_found',
 		message: noGroup,
 		advice: (about: OfKind) => `${groupsOf(about)} If the group is right, check the Base URL in the credential.`.trim(),
 	},
 	groupNotAllowed: {
 		kind: 'permission',
+		code: 'key_not_allowed',
 		message: 'The service does not allow this upload into the group',
 		advice: (about: OfKind) => `The key may be limited, or the group belongs to another account. ${groupsOf(about)}`,
 		serviceFirst: true,
 	},
 	assetUnknown: {
 		kind: 'notFound',
+		code: 'not_found',
 		message: ({ id, avatarKind }: Thing & OfKind) => `This account has no ${avatarKind} avatar asset ${id}`,
 		advice: (_: Thing, situation) =>
 			situation.operation === 'upload'
@@ -91,6 +98,7 @@ export const AVATARS = {
 	},
 	noAssetStatus: {
 		kind: 'unavailable',
+		code: 'unexpected_answer',
 		message: 'The service answered without an asset status',
 		advice: checkBaseUrl,
 	},
@@ -104,6 +112,7 @@ export const AVATARS = {
 
 	callbackNotAUrl: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a URL`,
 		advice:
 			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
@@ -117,22 +126,26 @@ export const AVATARS = {
 	},
 	sourceNotAUrl: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an http(s) URL`,
 		advice: publicUrl,
 	},
 	sourceIsFile: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label }: { label: string }) => `${label} contains the file itself: the field takes a URL only`,
 		advice: publicUrl,
 	},
 	fileNotInRequest: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, field }: { label: string; field: string }) =>
 			`${label} is not sent, because Additional Fields give or remove "${field}"`,
 		advice: ({ field }: { field: string }) => `Remove "${field}" in Additional Fields, or set Source to URL.`,
 	},
 	sourceIsBinaryField: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: ({ label, name }: { label: string; name: string }) =>
 			`${label} is the name of the binary field "${name}": the field takes a URL only`,
 		advice: publicUrl,

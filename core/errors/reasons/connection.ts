@@ -25,6 +25,7 @@ export const CONNECTION = {
 	},
 	noKeySent: {
 		kind: 'authentication',
+		code: 'key_refused',
 		message: 'The request reached the service without an API key',
 		advice: 'Enter the API Key in the Generation Gateway API credential that this node uses.',
 		created: 'nothing',
@@ -77,6 +78,7 @@ export const CONNECTION = {
 	},
 	requestNotProcessed: {
 		kind: 'unavailable',
+		code: 'service_unavailable',
 		message: 'The service could not process the request',
 		advice: usuallyTemporary,
 	},
@@ -88,6 +90,7 @@ export const CONNECTION = {
 	},
 	endpointNotFound: {
 		kind: 'notFound',
+		code: 'unexpected_answer',
 		message: ({ path }: { path: string }) => `The service has no endpoint at ${path}`,
 		advice:
 			'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.',
@@ -118,28 +121,33 @@ export const CONNECTION = {
 	},
 	requestTooLarge: {
 		kind: 'rejected',
+		code: 'request_rejected',
 		message: 'The request is larger than the service accepts',
 		advice: 'Shorten the longest field, such as the prompt or Additional Fields.',
 		permanent: true,
 	},
 	uploadTooLarge: {
 		kind: 'rejected',
+		code: 'request_rejected',
 		message: 'The file is larger than the service accepts',
 		advice: 'Make the file smaller. A limit of 20 MiB per image is usual.',
 		permanent: true,
 	},
 	uploadEndpointNotFound: {
 		kind: 'rejected',
+		code: 'unexpected_answer',
 		message: 'The service does not accept images at this address',
 		advice: 'Check Image Upload Path under Custom Paths in the credential.',
 	},
 	noUploadUrl: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: 'The service accepted the image but returned no URL for it',
 		advice: 'Check Image Upload Path under Custom Paths in the credential.',
 	},
 	serviceRedirects: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: ({ target }: { target?: string }) =>
 			`The service redirects requests${target === undefined ? '' : ` to ${target}`}`,
 		advice:
@@ -152,11 +160,13 @@ export const CONNECTION = {
 	},
 	notTheService: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: 'The answer does not come from the Generation Gateway service',
 		advice: 'Check the Base URL in the credential: the address answered with something other than JSON.',
 	},
 	answerTooLarge: {
 		kind: 'unexpectedAnswer',
+		code: 'unexpected_answer',
 		message: 'The answer from the service is too large',
 		advice: (
 			{ megabytes, megabytesWithFiles, values }: { megabytes: number; megabytesWithFiles: number; values: string },
@@ -175,6 +185,7 @@ export const CONNECTION = {
 	},
 	tooManyLargeAnswers: {
 		kind: 'unavailable',
+		code: 'service_unavailable',
 		message: 'The services send more large answers at the same time than n8n can hold',
 		advice: usuallyTemporary,
 	},

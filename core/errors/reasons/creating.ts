@@ -58,12 +58,14 @@ export const CREATING = {
 	},
 	submissionStopped: {
 		kind: 'notSubmitted',
+		code: 'not_submitted',
 		message: 'This item was not submitted, because the execution was stopped',
 		advice: 'Nothing was bought for this item. Run only this item again: other items would be bought again.',
 		created: 'nothing',
 	},
 	notSubmittedAlone: {
 		kind: 'notSubmitted',
+		code: 'not_submitted',
 		message: ({ time }: { time: string }) =>
 			`This item was not submitted: n8n runs a single node for ${time} at most, and they were over`,
 		advice: 'Nothing was bought for this item. Use the node in a workflow, or run it with this item only.',

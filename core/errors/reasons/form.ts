@@ -102,6 +102,7 @@ export const FORM = {
 			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
 	fileUnreadable: {
+		code: 'file_unreadable',
 		message: ({ label, name }: Partial<Field> & { name: string }) =>
 			`${label === undefined ? 'The' : `${label}: the`} file "${name}" could not be read`,
 		advice: ({ words }: { words: string }) =>

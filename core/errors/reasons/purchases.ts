@@ -25,6 +25,7 @@ export const PURCHASES = {
 	},
 	purchaseKeyInAgents: {
 		kind: 'badInput',
+		code: 'invalid_input',
 		message: 'This item has a Purchase Key, but n8n Agents have no purchase log',
 		advice:
 			'n8n runs this tool without a workflow, so the node could not know if it was bought before. Nothing was bought. Clear Purchase Key in this tool, or use the tool of an agent in a workflow.',
@@ -32,6 +33,7 @@ export const PURCHASES = {
 	},
 	purchaseKeyShared: {
 		kind: 'badInput',
+		code: 'purchase_key_conflict',
 		message: ({ items }: { items: string }) => `Items ${items} have the same Purchase Key, but not the same request`,
 		advice: 'n8n counts items from 0. Use another Purchase Key for each request, e.g. the ID of its order.',
 	},
@@ -59,6 +61,7 @@ export const PURCHASES = {
 	},
 	reuseUnavailable: {
 		kind: 'unavailable',
+		code: 'purchase_log_unavailable',
 		message: 'Reuse While Building is on, but the purchase log cannot be read',
 		advice: ({ why }: { why: string }) =>
 			`Nothing was bought: only the log tells what this node has bought before. The reason: ${why}. Try again. To buy without checking, turn off Reuse While Building in the options.`,
@@ -66,6 +69,7 @@ export const PURCHASES = {
 	},
 	reusedTaskExpired: {
 		kind: 'noResult',
+		code: 'created_task_not_found',
 		message: ({ id }: { id: string }) =>
 			`The service no longer keeps the result of task ${id}, which Reuse While Building has found`,
 		advice: 'Nothing was bought now. To buy it again, turn off Reuse While Building in the options.',

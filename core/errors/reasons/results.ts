@@ -23,6 +23,7 @@ export const RESULTS = {
 	},
 	noResultAtPath: {
 		kind: 'noResult',
+		code: 'no_result_url',
 		message: ({ id, path }: Result & { path: string }) =>
 			`Task ${id} is complete, but there is no URL at ${path} in its record`,
 		advice: ({ record }: { record: string }, situation) =>
@@ -48,6 +49,7 @@ export const RESULTS = {
 	},
 	resultsTooLargeToStore: {
 		kind: 'download',
+		code: 'result_too_large',
 		message: ({ id }: Result) =>
 			`The result of task ${id} is too large for n8n to store it with the others of this run`,
 		advice: (_: object, situation) =>
@@ -56,6 +58,7 @@ export const RESULTS = {
 	},
 	tooManyResultFiles: {
 		kind: 'download',
+		code: 'result_too_large',
 		message: ({ id, count, max }: Result & { count: number; max: number }) =>
 			`Task ${id} has ${count} result files, and this node downloads at most ${max}`,
 		advice: ({ urls }: Urls, situation) =>
@@ -78,6 +81,7 @@ export const RESULTS = {
 	},
 	resultTooLargeToStore: {
 		kind: 'download',
+		code: 'result_too_large',
 		message: ({ id }: Result) => `The result of task ${id} is too large for this n8n, and was not downloaded`,
 		advice: ({ size, limit, urls }: Urls & { size: string; limit: string }, situation) =>
 			`It is ${size}: this n8n stores at most ${limit}. Use the URLs, or change how n8n stores files. ${thenGetFile(situation)} Result URLs: ${urls}`,
@@ -86,6 +90,7 @@ export const RESULTS = {
 	},
 	resultNotStored: {
 		kind: 'download',
+		code: 'download_failed',
 		message: ({ id }: Result) => `The result of task ${id} could not be stored`,
 		advice: ({ words, urls }: Urls & { words: string }, situation) =>
 			`The task is complete. n8n says: "${words}". Fix this in n8n. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,

@@ -85,26 +85,28 @@ export const TASKS = {
 	},
 	createdTaskRefused: {
 		kind: 'permission',
+		code: 'created_task_not_shown',
 		message: ({ id, why }: Task & { why: string }) => `The service accepted task ${id}, but refuses to show it: ${why}`,
 		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenWaitOn(situation)}`,
 		retryContinues: true,
 	},
 	failureOfNoTask: {
 		kind: 'unavailable',
-		code: 'no_task_status',
+		code: 'unexpected_answer',
 		message: 'The answer says that something went wrong, and does not name the task',
 		advice: (_: unknown, situation) => `The task may still be running.${thenTryAgainWithRest(situation)}`,
 		serviceFirst: true,
 	},
 	recordOfOtherTask: {
 		kind: 'unavailable',
-		code: 'no_task_status',
+		code: 'unexpected_answer',
 		message: ({ other }: { other: string }) => `The answer is about another task (${other})`,
 		advice: (_: unknown, situation) =>
 			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgainWithRest(situation)}`,
 	},
 	noTaskStatus: {
 		kind: 'unavailable',
+		code: 'unexpected_answer',
 		message: 'The service answered without a task status',
 		advice: (_: unknown, situation) =>
 			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgainWithRest(situation)}`,
@@ -141,6 +143,7 @@ export const TASKS = {
 	},
 	timedOutAlone: {
 		kind: 'taskTimedOut',
+		code: 'timed_out',
 		message: ({ thing, id, time, status, progress }: Unfinished & { time: string }) =>
 			`${upperFirst(thing)} ${id} has not finished in the ${time} that n8n gives a single node${lastStatus({ status, progress })}`,
 		advice: ({ thing }: { thing: CreatedThing }, situation) =>
@@ -149,6 +152,7 @@ export const TASKS = {
 	},
 	timedOutEarly: {
 		kind: 'taskTimedOut',
+		code: 'timed_out',
 		message: ({ thing, id, asked, left }: Task & { thing: CreatedThing; asked: string; left: string }) =>
 			`${upperFirst(thing)} ${id} has not finished: the service asks to wait ${asked}, but only ${left} are left`,
 		advice: ({ thing }: { thing: CreatedThing }, situation) => AFTER_TIMEOUT[thing]?.(situation) ?? '',
@@ -156,6 +160,7 @@ export const TASKS = {
 	},
 	resultNotPassedOn: {
 		kind: 'stopped',
+		code: 'waiting_interrupted',
 		message: ({ id }: Partial<Task>) =>
 			id === undefined ? 'The result of this item has not arrived yet' : `The result of task ${id} has not arrived yet`,
 		advice: ({ id }: Partial<Task>, situation) =>
@@ -166,6 +171,7 @@ export const TASKS = {
 	},
 	storedItemUnreadable: {
 		kind: 'stopped',
+		code: 'waiting_interrupted',
 		message: ({ id }: Partial<Task>) =>
 			id === undefined ? 'What n8n has saved of this item is damaged' : `What n8n has saved of task ${id} is damaged`,
 		advice: ({ id }: Partial<Task>, situation) =>
@@ -206,6 +212,7 @@ export const TASKS = {
 	},
 	waitingCanceled: {
 		kind: 'stopped',
+		code: 'waiting_interrupted',
 		message: 'The execution was canceled, because the workflow that waited was stopped',
 		advice:
 			'Results that came before are in the input of this node. Get those of the others with Get Result. A retry of this execution changes nothing.',
