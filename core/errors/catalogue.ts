@@ -1,11 +1,8 @@
 import { ACCOUNT } from './reasons/account';
 import { AVATARS } from './reasons/avatars';
-import { BACKGROUND } from './reasons/background';
 import { CONNECTION } from './reasons/connection';
 import { CREATING } from './reasons/creating';
-import { CREDENTIAL } from './reasons/credential';
 import { FORM } from './reasons/form';
-import { MODELS } from './reasons/models';
 import { PURCHASES } from './reasons/purchases';
 import { RESULTS } from './reasons/results';
 import { TASKS } from './reasons/tasks';
@@ -13,7 +10,6 @@ import type { CatalogueEntry, FormEntry } from './entry';
 
 /** Everything that can happen. The names are public: see `toCode`. */
 const CATALOGUE = {
-	...CREDENTIAL,
 	...CONNECTION,
 	...CREATING,
 	...PURCHASES,
@@ -22,8 +18,6 @@ const CATALOGUE = {
 	...ACCOUNT,
 	...AVATARS,
 	...FORM,
-	...MODELS,
-	...BACKGROUND,
 };
 
 export type Reason = keyof typeof CATALOGUE;

@@ -91,6 +91,15 @@ export function gatewayError<R extends Reason>(
 	});
 }
 
+/**
+ * The error of a value in a form or a credential.
+ *
+ * @param message begins with the label of the field
+ * @param advice what to enter in its place
+ */
+export const invalidInput = (message: string, advice: string, details?: GatewayErrorDetails): GatewayError =>
+	gatewayError('invalidInput', { message, advice }, details);
+
 function textOf(message: CatalogueEntry['message'], data: unknown): string {
 	return typeof message === 'string' ? message : message(data as never);
 }

@@ -1,5 +1,13 @@
 import { unreachable } from './connectionErrors';
-import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, GatewayError } from '../errors';
+import {
+	asGatewayError,
+	gatewayError,
+	invalidInput,
+	isTransient,
+	stoppedError,
+	type CreatedThing,
+	GatewayError,
+} from '../errors';
 import { refusesAccess } from '../errors/kinds';
 import type { Clock } from '../clock';
 import { parseJson } from '../json';
@@ -129,7 +137,10 @@ export class GatewayRequests {
 		const url = new URL(`${baseUrl}${path}`);
 		// The last guard of the key: whatever was configured, it goes to the host of the base URL only.
 		if (url.origin !== new URL(baseUrl).origin) {
-			throw gatewayError('customPathLeadsElsewhere', {});
+			throw invalidInput(
+				'A custom path leads to another host',
+				'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
+			);
 		}
 		return url.toString();
 	}
@@ -262,7 +273,7 @@ const OF_ADDRESS = new Set<GatewayError['kind']>(['unreachable', 'notFound', 'un
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
 export function encodeId(id: string): string {
 	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
-	throw gatewayError('notAnId', { id });
+	throw invalidInput(`An ID cannot be "${id}"`, 'Enter the ID exactly as the service returned it.');
 }
 
 /** The parsed answer. Throws when it is a refusal, or no JSON at all. */

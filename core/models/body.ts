@@ -1,12 +1,12 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
-import { gatewayError, GatewayError } from '../errors';
+import { gatewayError, GatewayError, invalidInput } from '../errors';
 import { asArray, getPath, isPlainObject, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
 import { isInexact } from '../longIntegers';
 import { asText, either, show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
 import { IMAGE_NAMES, imageLabel, imagesAt, PendingUpload } from './images';
 import { allowedValues, isNumeric, isVisible, type FieldSpec, type ModelSpec } from './spec';
-import { IMAGE_ROLES_PATH, ROLES } from '../labels';
+import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../labels';
 
 /** One row of an image list: a URL, an asset reference, or a file that is still to be uploaded. */
 export interface ImageInput {
@@ -227,7 +227,7 @@ function checkContainers({ id, fields }: ModelSpec, body: JsonObject): GatewayEr
 		const fits = isList ? Array.isArray(value) : isPlainObject(value);
 		if (value === undefined || fits) return [];
 		const allowed = isList ? 'a list' : 'an object';
-		return [gatewayError('valueOfWrongType', { label: path, value: show(value), model: id, allowed })];
+		return [invalidInput(`${path} is ${show(value)}: ${id} takes ${allowed}`, 'Change it in Additional Fields.')];
 	});
 }
 
@@ -244,7 +244,11 @@ function checkField(given: Given): GatewayError | undefined {
 	// No JSON can carry a number that is none, wherever it is entered.
 	if (reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
 	if (checkValue({ ...given, source: 'json' })) return issue;
-	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
+	const { label, value: shown, allowed } = reason.data;
+	return invalidInput(
+		`${label} is ${shown}: the form allows ${allowed}`,
+		`Change ${label} to an allowed value. Not all values of this model are documented: to send this one, enter it as ${field.bodyPath} in Additional Fields.`,
+	);
 }
 
 const isEmpty = ({ displayName: label }: FieldSpec) => gatewayError('fieldEmpty', { label });
@@ -287,9 +291,25 @@ function checkUrls({ model, field: { displayName: label }, value, source }: Give
 	if (wrong.length === 0) return undefined;
 	const given = show(wrong[0]);
 	if (isAssetReference(wrong[0])) return gatewayError('assetNotAccepted', { label, value: given, model: model.id });
-	const isMeantAsAsset = source === 'json' && isAssetLike(wrong[0]);
-	return gatewayError(isMeantAsAsset ? 'notAnAssetReference' : 'notAUrl', { label, value: given });
+	return source === 'json' && isAssetLike(wrong[0])
+		? notAnAssetReference(label, given)
+		: invalidInput(
+				`${label} contains ${given}, which is not an http(s) URL`,
+				'Enter a public URL that starts with https:// or http://.',
+			);
 }
+
+const notAnAssetReference = (label: string, shown: string): GatewayError =>
+	invalidInput(
+		`${label} is ${shown}, which does not name an asset`,
+		'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
+	);
+
+const imageIsFile = (label: string): GatewayError =>
+	invalidInput(
+		`${label} contains base64 data: the service accepts image URLs only`,
+		'Set the source of the image to Binary Field: the image is then uploaded first.',
+	);
 
 /** The error of a value that is no list: only Additional Fields can give one. */
 function checkList(given: Given): GatewayError | undefined {
@@ -309,11 +329,16 @@ function checkImages({ model, field, value, source }: Given): GatewayError | und
 	if (index === -1) return undefined;
 	const image = images[index];
 	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
-	const given = { label, value: show(image) };
-	if (isUnset(image)) return gatewayError('imageEmpty', { label });
-	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { ...given, model: model.id });
-	if (isAssetLike(image)) return gatewayError('notAnAssetReference', given);
-	return isFileContent(image) ? gatewayError('imageIsFile', { label }) : gatewayError('imageNotAUrl', given);
+	const shown = show(image);
+	if (isUnset(image))
+		return invalidInput(`${label} is empty`, 'Enter a URL, choose Binary Field as its source, or remove the row.');
+	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: shown, model: model.id });
+	if (isAssetLike(image)) return notAnAssetReference(label, shown);
+	if (isFileContent(image)) return imageIsFile(label);
+	return invalidInput(
+		`${label} is ${shown}, which is not an http(s) URL`,
+		'Enter a public URL that starts with https:// or http://, or set the source to Binary Field.',
+	);
 }
 
 function checkRoles(given: Given): GatewayError | undefined {
@@ -329,9 +354,17 @@ function checkRoles(given: Given): GatewayError | undefined {
 		role: getPath(entry, 'role'),
 	}));
 	const without = entries.find(({ role }) => isUnset(role));
-	if (without) return gatewayError('roleMissing', { label: without.label });
+	if (without)
+		return invalidInput(
+			`${without.label} has no role`,
+			`Give each entry of ${IMAGE_ROLES_PATH} the role ${either(ROLES)}, or use ${IMAGE_URLS_PATH}.`,
+		);
 	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong) return gatewayError('roleNotSupported', { label: wrong.label, value: show(wrong.role), model: model.id });
+	if (wrong)
+		return invalidInput(
+			`${wrong.label} has the role ${show(wrong.role)}, which ${model.id} does not support`,
+			`Set Role to ${either(Object.values(ROLE_LABELS))}. An expression must return ${either(ROLES)}.`,
+		);
 	return checkImages({ ...given, value: entries.map(({ url }) => url) });
 }
 
@@ -341,7 +374,7 @@ function checkImagesElsewhere({ fields, otherFields = [] }: ModelSpec, body: Jso
 		shape === 'imagesWithRoles' ? [bodyPath, IMAGE_ROLES_PATH] : [bodyPath],
 	);
 	return IMAGE_NAMES.filter((name) => !known.includes(name) && imagesAt(body, name).some(isFileContent)).map((name) =>
-		gatewayError('imageIsFile', { label: name }),
+		imageIsFile(name),
 	);
 }
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { throwAll } from '../../core/models/body';
 import { isExpression } from '../../core/models/form';
@@ -127,17 +127,23 @@ function readFromUrl(item: Item, kind: AvatarKind): FormRequest {
 	return request;
 }
 
+const PUBLIC_URL =
+	'Enter a public URL that starts with https:// or http://. For an image in a binary field, set Source to Binary Field.';
+
 function checkIsNoFile(item: Item): void {
 	const [name, { displayName: label }] = [item.text(sourceUrlField), sourceUrlField];
 	if (!isHttpUrl(name) && binaryFieldsOf(item).includes(name))
-		throw gatewayError('sourceIsBinaryField', { label, name });
+		throw invalidInput(`${label} is the name of the binary field "${name}": the field takes a URL only`, PUBLIC_URL);
 }
 
 /** The form does not show the asset type of a file: the node uploads images only. */
 function readFromFile(item: Item, kind: AvatarKind): Required<UploadRequest> {
 	const given = item.given(binaryField);
 	if ('source_url' in item.options.json(additionalFieldsOption))
-		throw gatewayError('fileNotInRequest', { label: binaryField.displayName, field: 'source_url' });
+		throw invalidInput(
+			`${binaryField.displayName} is not sent, because Additional Fields give or remove "source_url"`,
+			'Remove "source_url" in Additional Fields, or set Source to URL.',
+		);
 	const image = readBinaryImage(item, given);
 	// A file in the place of the URL is checked when it is read; its type is known, and no choice.
 	const type = { value: 'image', default: 'image' };
@@ -182,7 +188,8 @@ function checkSource(request: FormRequest, kind: AvatarKind): GatewayError | und
 	const { displayName: label } = sourceUrlField;
 	if (isOpen(request, kind, 'source_url') || isHttpUrl(url)) return undefined;
 	if (typeof url === 'string' && url.trim() === '') return gatewayError('fieldEmpty', { label });
-	return isFileContent(url)
-		? gatewayError('sourceIsFile', { label })
-		: gatewayError('sourceNotAUrl', { label, value: show(url) });
+	const message = isFileContent(url)
+		? `${label} contains the file itself: the field takes a URL only`
+		: `${label} is ${show(url)}, which is not an http(s) URL`;
+	return invalidInput(message, PUBLIC_URL);
 }

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import { gatewayError, invalidInput } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
 import { otherShape } from '../../core/models/form';
 import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../../core/labels';
@@ -78,7 +78,10 @@ function readRow(row: unknown, stored: unknown, number: number): string[] {
 	const label = `${LABEL}: Model ${number}`;
 	if (!isPlainObject(row) || !('id' in row)) {
 		if (typeof row === 'string') return [readId(row, label, holdsExpression(stored))];
-		throw gatewayError('allowedModelsOfWrongShape', { label: LABEL, value: show(row) });
+		throw invalidInput(
+			`${LABEL} is ${show(row)}, which is not a list of models`,
+			'Add the models in the form, or let the expression return a list of their IDs.',
+		);
 	}
 	const { id, customId } = row;
 	const storedRow: JsonObject = isPlainObject(stored) ? stored : {};
@@ -93,7 +96,10 @@ function readRow(row: unknown, stored: unknown, number: number): string[] {
 function readKnown(id: unknown, label: string, isExpression: boolean): string {
 	if (isEmpty(id) && isExpression) throw gatewayError('expressionGaveNothing', { label });
 	if (knownModels.some((known) => known === id)) return String(id);
-	throw gatewayError('allowedModelUnknown', { label, value: show(id), known: knownModels.join(', ') });
+	throw invalidInput(
+		`${label} is ${show(id)}, which is not in the list`,
+		`Choose one of ${knownModels.join(', ')}, or ${CUSTOM_MODEL_LABEL} for any other.`,
+	);
 }
 
 /** One ID: the request separates them by commas. */
@@ -102,7 +108,10 @@ function readId(given: unknown, label: string, isExpression: boolean): string {
 	if (isEmpty(id))
 		throw isExpression ? gatewayError('expressionGaveNothing', { label }) : gatewayError('fieldEmpty', { label });
 	if (typeof id !== 'string' || /[,\n\r\t"'[\]{}]/.test(id))
-		throw gatewayError('notOneModel', { label, value: show(id) });
+		throw invalidInput(
+			`${label} contains ${show(id)}, which is not a single model`,
+			'Enter the ID of one model per row, without commas. An expression can also give a list of IDs.',
+		);
 	if (id.length > MAX_ID_LENGTH) throw gatewayError('textTooLong', { label, length: id.length, max: MAX_ID_LENGTH });
 	return id;
 }

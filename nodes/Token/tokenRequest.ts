@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { CREDITS_PER_USD } from '../../core/account/balance';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { TOKEN_NAME_LENGTH } from '../../core/limits';
+import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../core/limits';
 import { isInexact } from '../../core/longIntegers';
 import { throwAll, toNumber } from '../../core/models/body';
 import { show } from '../../core/text';
@@ -72,17 +72,28 @@ const isSwitch: Check = (given, value) =>
 	typeof value === 'boolean' ? undefined : gatewayError('notAChoice', { ...given, allowed: 'true or false' });
 
 /** The contract sets no bound: a service may take -1 for no limit, so Additional Fields may give it. */
-const isAmount: Check = (given, value, isEntered) =>
+const isAmount: Check = ({ label, value: shown }, value, isEntered) =>
 	typeof value === 'number' && !isInexact(value) && (!isEntered || value >= 0)
 		? undefined
-		: gatewayError('amountNotANumber', given);
+		: invalidInput(`${label} is ${shown}: it must be a number, 0 or more`, `Change ${label} to a number.`);
 
 /** In internal units, which are whole. */
 const isWhole: Check = (given, value) =>
-	isAmount(given, value, false) ?? (Number.isSafeInteger(value) ? undefined : gatewayError('amountNotWhole', given));
+	isAmount(given, value, false) ??
+	(Number.isSafeInteger(value)
+		? undefined
+		: invalidInput(
+				`${given.label} is ${given.value}: internal units are whole numbers`,
+				`Enter a whole number: ${UNITS_PER_USD} units are 1 USD.`,
+			));
 
-const isTime: Check = (given, value) =>
-	Number.isSafeInteger(value) ? undefined : gatewayError('notUnixSeconds', given);
+const isTime: Check = ({ label, value: shown }, value) =>
+	Number.isSafeInteger(value)
+		? undefined
+		: invalidInput(
+				`${label} is ${shown}, which is not a time in Unix seconds`,
+				'Enter a whole number of seconds, e.g. 1893456000, or -1 for a key that never expires.',
+			);
 
 const isName: Check = (given, value) => {
 	const { label } = given;
@@ -90,7 +101,7 @@ const isName: Check = (given, value) => {
 	if (value.trim() === '') return gatewayError('fieldEmpty', { label });
 	const { length } = [...value];
 	const max = TOKEN_NAME_LENGTH;
-	return length > max ? gatewayError('tokenNameTooLong', { label, length, max }) : undefined;
+	return length > max ? gatewayError('textTooLong', { label, length, max }) : undefined;
 };
 
 const CHECKS: Record<string, [label: string, Check]> = {

@@ -1,5 +1,5 @@
 import type { AccountLimits } from '../../core/account/accounts';
-import { gatewayError } from '../../core/errors';
+import { gatewayError, invalidInput } from '../../core/errors';
 import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/account/pace';
 import { isPlainObject, parseJson } from '../../core/json';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
@@ -117,27 +117,34 @@ export function readApiKey(value: unknown): string {
 	const shown = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
 		? `"${character}" (${code})`
 		: `the invisible character ${code}`;
-	throw gatewayError('credentialCharacterNotAllowed', { label: 'API Key', shown, position: index + 1 });
+	throw invalidInput(
+		`API Key in the credential has ${shown} as character ${index + 1}, which HTTP does not allow`,
+		'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
+	);
 }
 
 /** An endpoint, as people copy it from a reference of the service. Any other path may be that of the service. */
 const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/user\/balance)$/;
 
 function readBaseUrl(baseUrl: unknown, isPrivateNetwork: boolean): string {
-	const label = 'Base URL';
+	const refuse = (says: string, advice: string) => invalidInput(`Base URL in the credential ${says}`, advice);
 	const text = typeof baseUrl === 'string' ? baseUrl.trim() : '';
-	if (text === '') throw gatewayError('credentialEmpty', { label });
+	if (text === '') throw refuse('is empty', 'Enter the address of the service, e.g. https://gateway.example.com.');
 	const url = URL.canParse(text) ? new URL(text) : undefined;
 	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-		throw gatewayError('credentialNotAnAddress', { label });
+		throw refuse('is not a web address', 'It must start with https://, e.g. https://gateway.example.com.');
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
-	if (hasMore) throw gatewayError('credentialMoreThanAddress', { label });
+	if (hasMore)
+		throw refuse('contains more than an address', 'Enter the address only, without user name, password, query or #.');
 	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !isPrivateNetwork)
-		throw gatewayError('credentialPlainHttp', { label });
+		throw refuse(
+			'uses plain http, so the API key would be sent unencrypted',
+			'Use https://, or, if the service is in your own private network, turn on Advanced and Private Network in the credential.',
+		);
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];
 	if (endpoint !== undefined)
-		throw gatewayError('credentialIsEndpoint', { label, address: base.slice(0, -endpoint.length) });
+		throw refuse('is the path of an endpoint', `Enter the address without it: ${base.slice(0, -endpoint.length)}.`);
 	return base;
 }
 
@@ -147,19 +154,28 @@ function isLoopback(host: string): boolean {
 
 /** A custom path must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
 function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
-	const data = { label: LABELS[name], example: DEFAULT_PATHS[name] };
-	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value)) throw gatewayError('credentialAbsoluteUrl', data);
+	const example = DEFAULT_PATHS[name];
+	const refuse = (says: string, advice: string) =>
+		invalidInput(`${LABELS[name]} in the credential ${says}`, `${advice}, e.g. ${example}.`);
+	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value))
+		throw refuse(
+			'is an absolute URL, so the API key would be sent to another host',
+			'Enter only a path on the service',
+		);
 	if (!value.startsWith('/') || /[\\\s#]/.test(value) || value.includes('..'))
-		throw gatewayError('credentialNotAPath', data);
-	if (data.example.includes('{task_id}') && !value.includes('{task_id}'))
-		throw gatewayError('credentialWithoutTaskId', data);
+		throw refuse('is not a path on the service', 'A path starts with /');
+	if (example.includes('{task_id}') && !value.includes('{task_id}'))
+		throw refuse('does not say where the task ID goes', 'Put {task_id} in its place');
 	return value;
 }
 
 /** Checks a field name, such as `file`, `image-file` or `files[]`. */
 function checkFieldName(value: string): string {
 	if (/^[A-Za-z_][\w.-]*(\[\w*\])*$/.test(value)) return value;
-	throw gatewayError('credentialNotAFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
+	throw invalidInput(
+		'Image Upload Field in the credential is not the name of a field',
+		`Enter a name of letters, digits and underscores, e.g. ${DEFAULT_UPLOAD_FIELD}.`,
+	);
 }
 
 /** Reads the further fields of the upload form: JSON, or an object that an expression gives. Undefined where there are none. */
@@ -169,6 +185,9 @@ function readFormFields(value: unknown): Record<string, string> | undefined {
 	const fields = isText ? parseJson(value) : value;
 	const entries = isPlainObject(fields) ? Object.entries(fields) : [['', fields] as const];
 	if (entries.some(([name, field]) => name === '' || !['string', 'number', 'boolean'].includes(typeof field)))
-		throw gatewayError('credentialNotFormFields', { label: 'Image Upload Form Fields (JSON)' });
+		throw invalidInput(
+			'Image Upload Form Fields (JSON) in the credential is not a JSON object of form fields',
+			'Enter names with texts, numbers, true or false, e.g. {"purpose": "vision"}.',
+		);
 	return entries.length === 0 ? undefined : Object.fromEntries(entries.map(([name, field]) => [name, String(field)]));
 }

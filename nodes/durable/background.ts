@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
-import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
+import { gatewayError, invalidInput, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import { startableWorkflows } from '../../core/processMemory';
 import type { HandOver } from '../../core/orders/handOver';
@@ -37,7 +37,11 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 		(name) => context.getNodeParameter(name, 0, null),
 		(name) => parameters[name],
 	);
-	if (isInN8nAgents(context)) throw gatewayError('backgroundInAgents', {});
+	if (isInN8nAgents(context))
+		throw invalidInput(
+			'Wait cannot be In Another Workflow in n8n Agents: n8n runs this tool without an execution that could wait',
+			'Set Wait of this tool to Don’t Wait, and add a tool for Get Result.',
+		);
 	const missing = missingNode(context, NEEDED_TO_START);
 	if (!supportsDurableWait(context) || missing !== undefined) throw gatewayError('backgroundNotPossible', { missing });
 	const chosen = form.value(workflowField);
@@ -84,7 +88,10 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
 	const before = context.getParentNodes((isTool(node) ? $prevNode?.name : node.name) ?? '');
 	const isUnclear = isTool(node) && before.length === 0;
 	if (isUnclear || before.some(({ type, disabled }) => type === TRIGGER && !disabled))
-		throw gatewayError('workflowLoops', {});
+		throw invalidInput(
+			'The workflow could start this node again with its own results, and pay each time',
+			'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
+		);
 }
 
 /**
@@ -98,13 +105,27 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 	const checked = `${String(context.getWorkflow().id)} ${context.getNode().id} ${workflowId}`;
 	if (Date.now() - (startableWorkflows.get(checked) ?? 0) < STARTABLE_FOR_MS) return;
 	await tryToStart(context, { code: tryWaitAndStart(context.getNode(), workflowId) }, (words) =>
-		gatewayError('waitingNotPossible', { words }),
+		invalidInput(
+			'n8n cannot start the execution that waits for the tasks',
+			`n8n says: "${words}". If it is about the credential, ask its owner to share it with you, or ask a person who can use it to run the workflow.`,
+		),
 	);
 	await tryToStart(context, { id: workflowId }, (words) => {
 		// It says the same of a workflow that has been deleted.
-		if (/not active|does not exist/i.test(words)) return gatewayError('workflowNotPublished', { name });
-		if (/Missing node to start/i.test(words)) return gatewayError('workflowWithoutTrigger', { name });
-		return gatewayError('workflowNotStartable', { name, words });
+		if (/not active|does not exist/i.test(words))
+			return invalidInput(
+				`"${name}" is not published or no longer exists, so n8n could not start it with the results`,
+				'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
+			);
+		if (/Missing node to start/i.test(words))
+			return invalidInput(
+				`"${name}" cannot be started by another workflow`,
+				'Add the trigger When Executed by Another Workflow to it, and publish it.',
+			);
+		return invalidInput(
+			`n8n cannot start "${name}"`,
+			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
+		);
 	});
 	if (startableWorkflows.size >= MOST_STARTABLE) startableWorkflows.clear();
 	startableWorkflows.set(checked, Date.now());

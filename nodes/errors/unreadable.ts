@@ -1,11 +1,11 @@
-import { GatewayError, gatewayError } from '../../core/errors';
+import { GatewayError, gatewayError, invalidInput } from '../../core/errors';
 import { wordsOf } from '../../core/text';
 
 /** The error of a form that n8n could not read, for example because of an expression, in n8n's words. */
 export function unreadable(thrown: unknown): GatewayError {
 	if (thrown instanceof GatewayError) return thrown;
 	const { message, description } = thrown as { message?: string; description?: string };
-	return gatewayError('itemUnreadable', { words: message, more: description }, { cause: thrown });
+	return invalidInput(message ?? 'The item could not be read', description ?? '', { cause: thrown });
 }
 
 /**

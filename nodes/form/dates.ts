@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { INodeProperties } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import { invalidInput, type GatewayError } from '../../core/errors';
 import { show } from '../../core/text';
 
 /** The end of the year 9999. What is later is counted in milliseconds, most likely. */
@@ -16,16 +16,26 @@ const END_OF_TIME_MS = 8.64e15;
 export function readUnixSeconds(value: unknown, { displayName: label }: INodeProperties, timeZone: string): number {
 	const atMs = toUnixTime(value, label, timeZone);
 	const seconds = Math.floor(atMs / 1000);
-	if (seconds > LATEST_SECONDS) throw gatewayError('notADate', { label, value: show(value) });
-	if (atMs <= Date.now()) throw gatewayError('expiryInPast', { label, value: new Date(atMs).toISOString() });
+	if (seconds > LATEST_SECONDS) throw notADate(label, value);
+	if (atMs <= Date.now())
+		throw invalidInput(
+			`${label} is ${new Date(atMs).toISOString()}, which is not in the future`,
+			'Choose a later date, or clear Expires At for an API key that never expires.',
+		);
 	return seconds;
 }
 
 function toUnixTime(value: unknown, label: string, timeZone: string): number {
 	const atMs = typeof value === 'string' ? readText(value.trim(), timeZone) : readObject(value);
 	if (Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
-	throw gatewayError('notADate', { label, value: show(value) });
+	throw notADate(label, value);
 }
+
+const notADate = (label: string, value: unknown): GatewayError =>
+	invalidInput(
+		`${label} is ${show(value)}, which is not a date`,
+		'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or clear the field for an API key that never expires.',
+	);
 
 /** Unix milliseconds of what an expression gives that is no text; NaN where it is no moment. */
 function readObject(value: unknown): number {

@@ -1,5 +1,5 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
 import type { FieldSpec } from '../../core/models/spec';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
@@ -152,7 +152,10 @@ export class FieldReader {
 		const added = this.read(name);
 		if (added === undefined && this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
 		if (isPlainObject(added ?? {})) return { ...(added as JsonObject | null) };
-		throw gatewayError('collectionOfWrongShape', { label, value: show(added) });
+		throw invalidInput(
+			`${label} is ${show(added)}, which is not an object`,
+			`Add the entries of ${label} in the form. An expression or JSON must give an object with their names and values.`,
+		);
 	}
 
 	/** The JSON object that was typed in, or that an expression gave. */
@@ -183,7 +186,11 @@ export function assertNoTemplate(stored: unknown, label: string, type?: string):
 	const texts = isPlainObject(stored) ? [stored.value] : asArray(stored);
 	const template = type === 'json' ? N8N_TEMPLATE : TEMPLATE;
 	const isTemplate = (text: unknown) => typeof text === 'string' && !text.startsWith('=') && template.test(text);
-	if (texts.some(isTemplate)) throw gatewayError('expressionIsText', { label });
+	if (texts.some(isTemplate))
+		throw invalidInput(
+			`${label} contains {{ … }} as text, which n8n does not evaluate`,
+			`Switch ${label} from Fixed to Expression, above the field. For braces that are meant as text, use an expression, too, and write {{ '{{' }} instead of {{.`,
+		);
 }
 
 /** Reads the Options: a switch that was not added is off, whatever it is when it arrives in the form. */
@@ -196,7 +203,11 @@ export class OptionsReader extends FieldReader {
 /** A number or a switch that an expression gives is a text, too. */
 export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';
-	if (isInexact(value) && Number.isFinite(value)) throw gatewayError('idRounded', { label, value: show(value) });
+	if (isInexact(value) && Number.isFinite(value))
+		throw invalidInput(
+			`${label} is the number ${show(value)}, which has been rounded`,
+			`Change ${label} to text: a number of more than 15 digits loses its last ones. Pass it on as text from where it comes.`,
+		);
 	const text = asText(value);
 	if (text !== undefined) return text.trim();
 	throw gatewayError('notText', { label, value: show(value) });
@@ -209,22 +220,30 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 		try {
 			parsed = JSON.parse(value) as unknown;
 		} catch (cause) {
-			throw gatewayError(
-				'notJson',
-				{ label, where: cause instanceof Error ? cause.message : String(cause) },
-				{ cause },
-			);
+			throw notJson(label, cause);
 		}
 	}
 	const changed = typeof value === 'string' ? firstChangedNumber(value) : firstInexactIn(parsed, label);
-	if (changed !== undefined) throw gatewayError('numberInexact', { label, value: shorten(changed, 60) });
+	if (changed !== undefined)
+		throw invalidInput(
+			`${label} contains the number ${shorten(changed, 60)}, which cannot be sent exactly`,
+			'Enter a number of at most 15 digits. Where the service takes text, too, write the number in quotes; in an expression, pass it on as text from where it comes.',
+		);
 	return asWritten(parsed, label);
 }
+
+const notJson = (label: string, cause: unknown): GatewayError =>
+	invalidInput(
+		`${label} is not valid JSON`,
+		`Check quotes, commas and brackets (${cause instanceof Error ? cause.message : String(cause)}).`,
+		{ cause },
+	);
 
 /** The same as JSON has it: an expression can give dates, which have no fields of their own. */
 function asWritten(given: unknown, label: string): JsonObject {
 	const written: unknown = JSON.parse(JSON.stringify(given) ?? 'null');
-	if (!isPlainObject(written)) throw gatewayError('notAJsonObject', { label });
+	if (!isPlainObject(written))
+		throw invalidInput(`${label} must be a JSON object`, 'Write it in braces, e.g. {"seed": 42}.');
 	return written;
 }
 
@@ -238,7 +257,7 @@ function firstInexactIn(given: unknown, label: string): string | undefined {
 			return null;
 		});
 	} catch (cause) {
-		throw gatewayError('notJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, { cause });
+		throw notJson(label, cause);
 	}
 	return first;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { takingBreaks } from '../../core/clock';
-import { gatewayError, stoppedError } from '../../core/errors';
+import { invalidInput, stoppedError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { extensionOf, SIGNATURE_BYTES, typeByContent } from '../../core/mediaTypes';
@@ -46,7 +46,11 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 			const start = async () => await readStart(item, data);
 			if (isNamedImage) return;
 			const known = typeByContent(await readingFile({ label: fieldLabel, fileName: name }, start));
-			if (!known?.startsWith('image/')) throw gatewayError('notAnImage', { label, name, mimeType });
+			if (!known?.startsWith('image/'))
+				throw invalidInput(
+					`${label}: the binary field "${name}" is not an image`,
+					`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
+				);
 			type = { mimeType: known, extension: extensionOf(known) };
 		},
 		stored: () => (data.id === undefined ? undefined : { id: data.id, fileName: describeFile().fileName }),
@@ -64,14 +68,24 @@ function readNamed(item: Item, given: unknown, label: string, fieldLabel: string
 	const data = findFile(item, name);
 	if (data !== undefined) return { data, name };
 	const there = binaryFieldsOf(item).join(', ');
-	throw name === ''
-		? gatewayError('binaryFieldEmpty', { label: fieldLabel, there })
-		: gatewayError('noBinaryField', { label, name, there });
+	if (name === '')
+		throw invalidInput(
+			`${fieldLabel} is empty`,
+			`Enter the name of a binary field${there && ` (the item has ${there})`}, or an expression that returns a file from another node.`,
+		);
+	throw invalidInput(
+		`${label}: the item has no binary field "${name}"`,
+		`${there === '' ? 'It has no binary data at all.' : `It has: ${there}.`} Enter the name of a binary field of the input item.`,
+	);
 }
 
 function readFileObject(item: Item, given: JsonObject, fieldLabel: string): NamedFile {
 	const data = resolveFile(item, given as unknown as IBinaryData) ?? findWithoutContent(item, given);
-	if (data === undefined) throw gatewayError('notAFile', { label: fieldLabel });
+	if (data === undefined)
+		throw invalidInput(
+			`${fieldLabel} is an object, but not a file`,
+			'Enter the name of a binary field, or an expression that returns one file.',
+		);
 	return { data, name: data.fileName ?? 'file' };
 }
 

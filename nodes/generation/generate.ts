@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
-import { gatewayError } from '../../core/errors';
+import { gatewayError, invalidInput } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { markRequired, toModelOptions, toProperties } from '../../core/models/form';
 import { pendingUploads, withReferences, type PendingUpload } from '../../core/models/images';
@@ -106,7 +106,11 @@ function passAlong(item: Item): IDataObject {
 	const along = item.json(passAlongField) as IDataObject;
 	const input = Object.keys(along).length > 0 ? { pass_along: along } : {};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
-	if (bytes > MOST_BYTES_ALONG) throw gatewayError('passedDataTooLarge', { bytes, max: MOST_BYTES_ALONG });
+	if (bytes > MOST_BYTES_ALONG)
+		throw invalidInput(
+			`The data passed along is ${bytes} bytes: at most ${MOST_BYTES_ALONG} are allowed`,
+			'Pass along only what you need to identify the item, such as an ID.',
+		);
 	return input;
 }
 
@@ -122,7 +126,11 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
 	const key = options.text(purchaseKeyOption);
 	options.assertNotLost(purchaseKeyOption);
 	if (key === '') return {};
-	if (isInN8nAgents(run.context)) throw gatewayError('purchaseKeyInAgents', {});
+	if (isInN8nAgents(run.context))
+		throw invalidInput(
+			'This item has a Purchase Key, but n8n Agents have no purchase log',
+			'n8n runs this tool without a workflow, so the node could not know if it was bought before. Clear Purchase Key in this tool, or use the tool of an agent in a workflow.',
+		);
 	const why = await untilAborted(run.openJournal(), run.context.getExecutionCancelSignal());
 	if (why !== undefined || run.journal?.isWithoutRows !== false)
 		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });
@@ -144,7 +152,11 @@ function readResult(
 	const max = FILE_LIMITS.files;
 	if (models === undefined || result.as === 'urlOnly' || !(Number(n) > max)) return result;
 	const field = models.find(({ id }) => id === model)?.fields.find(({ bodyPath }) => bodyPath === 'n');
-	throw gatewayError('tooManyToDownload', { label: field?.displayName ?? 'n', value: String(n), max });
+	const label = field?.displayName ?? 'n';
+	throw invalidInput(
+		`${label} is ${String(n)}: when files are downloaded, it must be ${max} or less`,
+		`Change ${label} to ${max} or less, in several items if you need more, or set Result to URL Only to get all URLs.`,
+	);
 }
 
 interface Identifying {

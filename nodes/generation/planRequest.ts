@@ -1,5 +1,4 @@
-import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
-import { MODELS } from '../../core/errors/reasons/models';
+import { asGatewayError, GatewayError, gatewayError, invalidInput } from '../../core/errors';
 import { asArray, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import {
 	hiddenChoices,
@@ -41,7 +40,10 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	item.assertGiven(modelField);
 	const modelId = String(item.value(modelField) ?? '');
 	if (Object.hasOwn(additionalFields, 'model'))
-		throw gatewayError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
+		throw invalidInput(
+			`${additionalFieldsOption.displayName} contains the field "model", which cannot be changed there`,
+			`Remove it there. To use a model that is not in the list, choose ${CUSTOM_MODEL_LABEL} and enter its ID as Model ID.`,
+		);
 	if (modelId === CUSTOM_MODEL) {
 		// Where it was chosen, the form shows nothing else.
 		const unused = item.isExpression(modelField.name) ? findUnused(item, {}, models) : [];
@@ -50,7 +52,10 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	}
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined)
-		throw gatewayError('modelNotInList', { model: modelId, known: models.map(({ id }) => id).join(', ') });
+		throw invalidInput(
+			`Model is "${modelId}", which this node does not know`,
+			`Choose one of ${models.map(({ id }) => id).join(', ')}, or ${CUSTOM_MODEL_LABEL} for any other.`,
+		);
 
 	const values: FormValues = {};
 	for (const field of model.fields) {
@@ -122,14 +127,19 @@ function explainOne({ details: { reason } }: GatewayError, { item, model, values
 
 const isBlank = (value: unknown) => String(value ?? '').trim() === '';
 
+const ENTER_PROMPT = 'Enter the prompt and whatever else the model needs.';
+
 /** The body of a model that the node does not know: nothing in it is checked. */
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
 	item.assertGiven(customBodyField);
 	const body = mergeDeep(item.json(customBodyField), additionalFields);
-	if (Object.keys(body).length === 0) throw item.nothingIn(customBodyField, MODELS.bodyUnchanged.advice);
+	if (Object.keys(body).length === 0) throw item.nothingIn(customBodyField, ENTER_PROMPT);
 	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {
-		throw gatewayError('bodyUnchanged', { label: customBodyField.displayName });
+		throw invalidInput(
+			`${customBodyField.displayName} is unchanged: it has an empty prompt and nothing else`,
+			ENTER_PROMPT,
+		);
 	}
 	return { ...body, model: id };
 }
@@ -147,11 +157,10 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 		for (const [index, { role }] of images.entries()) {
 			if (role === undefined) continue;
 			if (role !== ROLES[index])
-				throw gatewayError('roleNotForModel', {
-					label: imageLabel(field, index),
-					role: ROLE_LABELS[role] ?? role,
-					model: model.id,
-				});
+				throw invalidInput(
+					`${imageLabel(field, index)} has the role ${ROLE_LABELS[role] ?? role}, but ${model.id} has no roles`,
+					'Set Role to By Position and put the images in their order, or choose a model with roles.',
+				);
 			dropped.push(roleLabel);
 		}
 		values[name] = images.map(({ reference }) => ({ reference }));
@@ -198,7 +207,10 @@ function toRows(field: FieldSpec, given: unknown): JsonObject[] {
 		if (typeof row === 'string') return { url: row };
 		if (isPlainObject(row) && ROW_FIELDS.some((each) => Object.hasOwn(row, each))) return row;
 		const value = show(isForm ? list : given);
-		throw gatewayError('listOfWrongShape', { label: field.displayName, value, row: name });
+		throw invalidInput(
+			`${field.displayName} is ${value}, which is not a list that this field takes`,
+			`Add the entries in the form, or let the expression return a URL, a list of URLs, or {"${name}": [{"url": "https://…"}]}.`,
+		);
 	});
 }
 

@@ -1,5 +1,5 @@
 import type { INodePropertyCollection } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import { invalidInput } from '../../core/errors';
 import { getPath, type JsonObject } from '../../core/json';
 import type { FieldSpec, Rule } from '../../core/models/spec';
 import { IMAGE_URLS_PATH } from '../../core/labels';
@@ -154,7 +154,8 @@ export function atMost(
 			const entries = getPath(body, bodyPath);
 			const count = Array.isArray(entries) ? entries.length : 0;
 			if (count <= max || !counts(body, additionalFields)) return undefined;
-			return gatewayError('tooManyEntries', { label, count, max, advice });
+			const allowed = `at most ${max} ${max === 1 ? 'is' : 'are'} allowed`;
+			return invalidInput(`${label} has ${count} entries, but ${allowed}`, advice);
 		},
 	};
 }

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
-import { gatewayError, GatewayError } from '../../core/errors';
+import { gatewayError, GatewayError, invalidInput } from '../../core/errors';
 import { getPath, type JsonObject } from '../../core/json';
 import { OrderLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
@@ -64,7 +64,10 @@ function chosen<T extends { option: INodePropertyOptions }>(
 	if (choice !== undefined) return choice;
 	const label = name === 'operation' ? 'Operation' : 'Resource';
 	const known = choices.map(({ option }) => option.name).join(', ');
-	return gatewayError('operationUnknown', { label, value: show(value), known });
+	return invalidInput(
+		`${label} is ${show(value)}, which this node does not have`,
+		`Choose one of ${known}. The workflow may come from a newer version of this package.`,
+	);
 }
 
 /** The facts that the words of an error depend on. */
@@ -295,7 +298,10 @@ const nounOf = (context: IExecuteFunctions) => (context.getNode().type.includes(
 function assertNeedsNoSleep({ time }: TimeAlone, waiting?: Waiting): void {
 	if (waiting !== 'acrossRestarts' && waiting !== 'inAnotherWorkflow') return;
 	const choice = waitField.options.find(({ value }) => value === waiting)?.name ?? '';
-	throw gatewayError('noSleepAlone', { choice, time });
+	throw invalidInput(
+		`Wait cannot be ${choice} here: n8n runs this node alone for ${time} at most, and then deletes the executions that wait`,
+		'Set Wait to Don’t Wait, and get the result later with Get Result and the task ID. To wait, use the node in a workflow.',
+	);
 }
 
 /** Calls it when it is asked for first. */

@@ -1,4 +1,4 @@
-import { gatewayError } from '../../core/errors';
+import { invalidInput } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { MAX_REQUEST_URLS, type OrderWait } from '../../core/orders/order';
 import type { PollPlan } from '../../core/polling/planner';
@@ -36,5 +36,9 @@ export function readWait({ options }: Item, timeoutOption: NumberField, run: Run
 export function assertCanBeDeferred({ background }: Run, body: JsonObject): void {
 	const choice = background ? 'In Another Workflow' : 'Across Restarts';
 	const urls = urlsOfRequest(body).size;
-	if (urls > MAX_REQUEST_URLS) throw gatewayError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
+	if (urls > MAX_REQUEST_URLS)
+		throw invalidInput(
+			`The request contains ${urls} URLs: with ${choice}, at most ${MAX_REQUEST_URLS} are allowed`,
+			'Remove URLs from the prompt or the body of the request.',
+		);
 }

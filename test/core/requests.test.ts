@@ -226,8 +226,8 @@ test.each([
 });
 
 test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead elsewhere, or cannot be sent', (id) => {
-	const reason = { name: 'notAnId', data: { id } };
-	expect(() => encodeId(id)).toThrow(expect.objectContaining({ kind: 'badInput', details: { reason } }));
+	const message = `An ID cannot be "${id}"`;
+	expect(() => encodeId(id)).toThrow(expect.objectContaining({ kind: 'badInput', message }));
 });
 
 describe('a credential that a person changes meanwhile', () => {

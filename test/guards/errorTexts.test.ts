@@ -15,7 +15,7 @@ import { TASKS } from '../../core/errors/reasons/tasks';
 import { TABLE_NAME } from '../../core/labels';
 import { HINTS } from '../../nodes/run/hints';
 import { messages, optionalFactsOf, write } from '../support/messages.mts';
-import { loadPackage } from '../support/sources.mts';
+import { loadPackage, sentencesInCode } from '../support/sources.mts';
 import { IN_ITEMS_ONLY } from '../../tools/docs/codes.mts';
 
 const reasons = Object.keys(REASONS) as Reason[];
@@ -42,7 +42,6 @@ const FACTS: Record<string, [value: unknown, words: string]> = {
 /** A while in the place of a time; and a task that says more than the time of its purchase. */
 const OF_REASON: Partial<Record<Reason, typeof FACTS>> = {
 	noFreePlace: { time: ['5 min', '5 min'] },
-	noSleepAlone: { time: ['30 s', '30 s'] },
 	notSubmittedAlone: { time: ['30 s', '30 s'] },
 	timedOutAlone: { time: ['30 s', '30 s'] },
 	purchaseKeyConflict: { time: ['2026-01-31T14:05:00.000Z', ''] },
@@ -145,6 +144,7 @@ const labelsOf = (properties: INodeProperties[]): string[] =>
 /** Names of n8n and of the data table, the two fields whose names begin with the kind, and words with capitals. */
 const OTHER_NAMES = [
 	...['When Executed by Another Workflow', 'Loop Over Items', 'HTTP Request', 'On Error', TABLE_NAME],
+	...['Continue (using error output)', 'Agents (not of an AI Agent node)'],
 	...['Task Status Path', 'API', 'URLs', 'IDs', 'Result URLs', 'On Webhook Call', 'N8N_DEFAULT_BINARY_DATA_MODE'],
 ];
 /** Words with capitals in a row, such as "Lower Requests per Second": a label, perhaps after the first word of a sentence. */
@@ -175,7 +175,9 @@ test('every label that advice, a hint or a help names is in a form, and an opera
 	);
 	const hints = Object.values(HINTS).map((hint) => write(hint as never, (name) => `«${name}»`));
 	const helps = forms.flatMap(({ properties }) => properties.flatMap(helpsOf));
-	const phrases = [...new Set([...advice, ...hints, ...helps].flatMap((text) => text.match(PHRASE) ?? []))];
+	const phrases = [
+		...new Set([...advice, ...sentencesInCode(), ...hints, ...helps].flatMap((text) => text.match(PHRASE) ?? [])),
+	];
 	expect(phrases.length).toBeGreaterThan(50);
 	// The words before a label begin a sentence: two labels in a row would be a name that nothing has.
 	const isLabel = (phrase: string) =>

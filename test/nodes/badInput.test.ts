@@ -38,7 +38,7 @@ const cases: Case[] = [
 	{
 		title: 'images with and without role',
 		parameters: { prompt: 'a', ...images(url(A), url(A, 'first_frame')) },
-		says: /Some images have a role and some have none/,
+		says: /Role is By Position for some images, and set for others/,
 	},
 	{
 		title: 'data URI as an image',

@@ -131,7 +131,7 @@ test.each<[model: string, prompt: string, additionalFields: Body, message: strin
 		'alpha-video-1-5-pro',
 		'a',
 		{ image_urls: [A], image_with_roles: [ROLE] },
-		'Some images have a role and some have none',
+		'Role is By Position for some images, and set for others',
 	],
 	['beta-v3-omni', 'a', { audio: false, video_list: [{ video_url: CLIP, refer_type: 'base' }] }, undefined],
 	['beta-video-o1', 'a', { audio: false }, undefined],

@@ -1,4 +1,4 @@
-/** Specifications of request bodies, written for a test, and the reasons for which a body is refused. */
+/** Specifications of request bodies, written for a test, and the messages by which a body is refused. */
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/body';
@@ -20,10 +20,8 @@ export const specOf = (fields: FieldSpec[], more: Partial<ModelSpec> = {}): Mode
 	...more,
 });
 
-export type Reason = readonly [name?: string, data?: unknown];
-
-/** The reasons of all that is wrong with a body, in order. */
-export function reasonsOf(spec: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): Reason[] {
+/** The messages about all that is wrong with a body, in order. */
+export function refusalsOf(spec: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): string[] {
 	try {
 		checkBody(spec, body, additionalFields);
 		return [];
@@ -31,7 +29,7 @@ export function reasonsOf(spec: ModelSpec, body: JsonObject, additionalFields: J
 		const first = asGatewayError(thrown);
 		const all = [first, ...(first.details.others ?? [])];
 		expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['badInput']));
-		return all.map(({ details: { reason } }) => [reason?.name, reason?.data]);
+		return all.map(({ message }) => message);
 	}
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import type { ICredentialType, INodeType } from 'n8n-workflow';
+import ts from 'typescript';
 
 const PROJECT = resolve(__dirname, '../..');
 
@@ -16,6 +17,20 @@ export function linesOf(folder: string): Array<{ path: string; text: string }> {
 			const lines = readFileSync(join(PROJECT, path), 'utf8').split('\n');
 			return lines.map((text) => ({ path, text }));
 		});
+}
+
+/** Every text of the product's code that is a whole sentence, such as the advice of an error. What is put into it is «…». */
+export function sentencesInCode(): string[] {
+	const paths = new Set(['core', 'nodes', 'credentials'].flatMap(linesOf).map(({ path }) => path));
+	const sentences: string[] = [];
+	const visit = (node: ts.Node): void => {
+		if (ts.isStringLiteralLike(node)) sentences.push(node.text);
+		if (ts.isTemplateExpression(node))
+			sentences.push(node.head.text + node.templateSpans.map(({ literal }) => `«…»${literal.text}`).join(''));
+		node.forEachChild(visit);
+	};
+	for (const path of paths) visit(ts.createSourceFile(path, readProjectFile(path), ts.ScriptTarget.Latest));
+	return sentences.filter((text) => /^[A-Z«].* .*\.$/s.test(text));
 }
 
 export interface Loaded<T> {

@@ -1,7 +1,6 @@
-import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
-import { CUSTOM_MODEL_LABEL } from '../../labels';
+import { TOKEN_NAME_LENGTH } from '../../limits';
 import { decideYourself, enterRun, ofOtherRun, stopCalling } from '../recovery';
-import type { Field, FieldValue, CatalogueEntry, NamedRun } from '../entry';
+import type { CatalogueEntry, NamedRun } from '../entry';
 
 const nothingThere =
 	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
@@ -64,13 +63,6 @@ export const ACCOUNT = {
 		created: 'maybe',
 	},
 
-	tokenNameTooLong: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, length, max }: Field & { length: number; max: number }) =>
-			`${label} has ${length} characters: at most ${max} are allowed`,
-		advice: 'Shorten the name.',
-	},
 	tokenNameRefused: {
 		kind: 'rejected',
 		code: 'request_rejected',
@@ -92,54 +84,5 @@ export const ACCOUNT = {
 		message: ({ name }: { name: string }) => `The API key "${name}" was created in an earlier try, and shown only then`,
 		advice: (data: { id: string } & NamedRun) =>
 			`Delete the API key${data.id && ` with the ID ${data.id}`} in your account, ${enterRun(data)} in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new one.${ofOtherRun(data)}`,
-	},
-	amountNotWhole: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}: internal units are whole numbers`,
-		advice: `Enter a whole number: ${UNITS_PER_USD} units are 1 USD.`,
-	},
-	amountNotANumber: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}: it must be a number, 0 or more`,
-		advice: ({ label }: Field) => `Change ${label} to a number.`,
-	},
-	notOneModel: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not a single model`,
-		advice: 'Enter the ID of one model per row, without commas. An expression can also give a list of IDs.',
-	},
-	allowedModelUnknown: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the list`,
-		advice: ({ known }: { known: string }) => `Choose one of ${known}, or ${CUSTOM_MODEL_LABEL} for any other.`,
-	},
-	allowedModelsOfWrongShape: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a list of models`,
-		advice: 'Add the models in the form, or let the expression return a list of their IDs.',
-	},
-	expiryInPast: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the future`,
-		advice: 'Choose a later date, or clear Expires At for an API key that never expires.',
-	},
-	notUnixSeconds: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a time in Unix seconds`,
-		advice: 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a key that never expires.',
-	},
-	notADate: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a date`,
-		advice:
-			'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or clear the field for an API key that never expires.',
 	},
 } satisfies Record<string, CatalogueEntry>;

@@ -1,5 +1,5 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
-import type { FieldValue, CatalogueEntry } from '../entry';
+import type { CatalogueEntry } from '../entry';
 import { waitForAsset } from '../recovery';
 
 interface Thing {
@@ -18,9 +18,6 @@ const noGroup = ({ avatarKind }: OfKind) =>
 	`The service answered "not found": this account may have no ${avatarKind} avatar group with this ID`;
 const checkBaseUrl = 'Check the Base URL in the credential.';
 const groupsOf = ({ avatarKind }: OfKind) => GROUP[avatarKind] ?? '';
-
-const publicUrl =
-	'Enter a public URL that starts with https:// or http://. For an image in a binary field, set Source to Binary Field.';
 
 /** There is no ID in the form, so it is not the ID that is wrong. */
 const ACCEPTED = 'The service has accepted it, but does not find it now.';
@@ -108,46 +105,5 @@ export const AVATARS = {
 		advice: ({ status }: { status: string }) =>
 			`The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
 		serviceFirst: true,
-	},
-
-	callbackNotAUrl: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a URL`,
-		advice:
-			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
-	},
-	resumeUrlShared: {
-		kind: 'badInput',
-		message: ({ label }: { label: string }) =>
-			`${label} is {{ $execution.resumeUrl }}, which several items cannot share`,
-		advice:
-			'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
-	},
-	sourceNotAUrl: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an http(s) URL`,
-		advice: publicUrl,
-	},
-	sourceIsFile: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label }: { label: string }) => `${label} contains the file itself: the field takes a URL only`,
-		advice: publicUrl,
-	},
-	fileNotInRequest: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, field }: { label: string; field: string }) =>
-			`${label} is not sent, because Additional Fields give or remove "${field}"`,
-		advice: ({ field }: { field: string }) => `Remove "${field}" in Additional Fields, or set Source to URL.`,
-	},
-	sourceIsBinaryField: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: ({ label, name }: { label: string; name: string }) =>
-			`${label} is the name of the binary field "${name}": the field takes a URL only`,
-		advice: publicUrl,
 	},
 } satisfies Record<string, CatalogueEntry>;

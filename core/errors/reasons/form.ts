@@ -1,16 +1,18 @@
-import type { Field, FieldValue, FormEntry } from '../entry';
+import { CUSTOM_MODEL_LABEL } from '../../labels';
+import type { CatalogueEntry, Field, FieldValue, FormEntry } from '../entry';
 
-/** Mistakes in the form of any node. */
+interface OfModel extends FieldValue {
+	model: string;
+}
+
+/**
+ * Mistakes in a form or a credential, found before anything is sent. One that is found in a single place has its words there, by
+ * `invalidInput`; here are those of several places, and those to which other places add something.
+ */
 export const FORM = {
-	operationUnknown: {
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which this node does not have`,
-		advice: ({ known }: { known: string }) =>
-			`Choose one of ${known}. The workflow may come from a newer version of this package.`,
-	},
-	/** An expression that could not be resolved, for example: n8n's own words say it best. */
-	itemUnreadable: {
-		message: ({ words }: { words?: string }) => words ?? 'The item could not be read',
-		advice: ({ more }: { more?: string }) => more ?? '',
+	invalidInput: {
+		message: ({ message }: { message: string }) => message,
+		advice: ({ advice }: { advice: string }) => advice,
 	},
 	fieldEmpty: {
 		message: ({ label }: Field) => `${label} is empty`,
@@ -20,15 +22,14 @@ export const FORM = {
 		message: ({ label }: Field) => `${label} is empty: its expression returned nothing for this item`,
 		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
 	},
-	/** A slip that n8n does not show: the text would be bought for each item. */
-	expressionIsText: {
-		message: ({ label }: Field) => `${label} contains {{ … }} as text, which n8n does not evaluate`,
-		advice: ({ label }: Field) =>
-			`Switch ${label} from Fixed to Expression, above the field. For braces that are meant as text, use an expression, too, and write {{ '{{' }} instead of {{.`,
-	},
 	notText: {
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not text`,
 		advice: ({ label }: Field) => `Change ${label} to text.`,
+	},
+	textTooLong: {
+		message: ({ label, length, max, model }: Field & { length: number; max: number; model?: string }) =>
+			`${label} has ${length} characters: ${model === undefined ? `at most ${max} are allowed` : `${model} allows at most ${max}`}`,
+		advice: ({ label }: Field) => `Shorten ${label}.`,
 	},
 	notAChoice: {
 		message: ({ label, value, allowed }: FieldValue & { allowed: string }) =>
@@ -44,75 +45,48 @@ export const FORM = {
 		message: ({ label, value, max }: FieldValue & { max: number }) => `${label} is ${value}: it must be ${max} or less`,
 		advice: ({ label, max }: Field & { max: number }) => `Change ${label} to a number, ${max} or less.`,
 	},
-	tooManyToDownload: {
-		message: ({ label, value, max }: FieldValue & { max: number }) =>
-			`${label} is ${value}: when files are downloaded, it must be ${max} or less`,
-		advice: ({ label, max }: Field & { max: number }) =>
-			`Change ${label} to ${max} or less, in several items if you need more, or set Result to URL Only to get all URLs.`,
+	valueNotAllowed: {
+		message: ({ label, value, model, allowed }: OfModel & { allowed: string }) =>
+			`${label} is ${value}: ${model} allows ${allowed}`,
+		advice: ({ label }: Field) => `Change ${label} to an allowed value.`,
 	},
-	textTooLong: {
-		message: ({ label, length, max, model }: Field & { length: number; max: number; model?: string }) =>
-			`${label} has ${length} characters: ${model === undefined ? `at most ${max} are allowed` : `${model} allows at most ${max}`}`,
-		advice: ({ label }: Field) => `Shorten ${label}.`,
+	assetNotAccepted: {
+		message: ({ label, value, model }: OfModel) =>
+			`${label} is the asset reference ${value}, which ${model} does not accept`,
+		/** @param takers the models that take such references, which only the registry knows */
+		advice: ({ takers = CUSTOM_MODEL_LABEL }: { takers?: string }) =>
+			`This model takes public http(s) URLs. You can enter asset references for ${takers}. To send one with this model anyway, use Additional Fields.`,
 	},
-	notAnId: {
-		message: ({ id }: { id: string }) => `An ID cannot be "${id}"`,
-		advice: 'Enter the ID exactly as the service returned it.',
+	fieldNotForModel: {
+		message: ({ label, path, model }: Field & { path: string; model: string }) =>
+			`${model} does not support ${label} (${path})`,
+		/** @param takers the models that have the field, which only the registry knows */
+		advice: ({ advice = '', takers = '' }: { advice?: string; takers?: string }) =>
+			[advice, takers && `Models that have it: ${takers}.`].filter(Boolean).join(' '),
 	},
-	idRounded: {
-		message: ({ label, value }: FieldValue) => `${label} is the number ${value}, which has been rounded`,
-		advice: ({ label }: Field) =>
-			`Change ${label} to text: a number of more than 15 digits loses its last ones. Pass it on as text from where it comes.`,
+	operationNotForWorkflows: {
+		message: 'This operation cannot be used in workflows: the node uses it to wait across restarts',
+		advice: 'Use Generate or Get Result, and set Wait to Until Ready, Across Restarts.',
 	},
-	notJson: {
-		message: ({ label }: Field) => `${label} is not valid JSON`,
-		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,
+	backgroundNotPossible: {
+		message: ({
+			missing,
+			why = 'it needs n8n 2.41 or later and a saved workflow',
+		}: {
+			missing?: string;
+			why?: string;
+		}) =>
+			`Wait cannot be In Another Workflow here: ${missing === undefined ? why : `this n8n excludes the node "${missing}"`}`,
+		advice: ({ missing, why }: { missing?: string; why?: string }) =>
+			`${missing !== undefined ? 'Remove it from NODES_EXCLUDE' : why === undefined ? 'Save the workflow, or update n8n' : `It needs n8n's data tables`}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
 	},
-	notAJsonObject: {
-		message: ({ label }: Field) => `${label} must be a JSON object`,
-		advice: 'Write it in braces, e.g. {"seed": 42}.',
-	},
-	collectionOfWrongShape: {
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an object`,
-		advice: ({ label }: Field) =>
-			`Add the entries of ${label} in the form. An expression or JSON must give an object with their names and values.`,
-	},
-	numberInexact: {
-		message: ({ label, value }: FieldValue) => `${label} contains the number ${value}, which cannot be sent exactly`,
-		advice:
-			'Enter a number of at most 15 digits. Where the service takes text, too, write the number in quotes; in an expression, pass it on as text from where it comes.',
-	},
-	noBinaryField: {
-		message: ({ label, name }: Field & { name: string }) => `${label}: the item has no binary field "${name}"`,
-		advice: ({ there }: { there: string }) =>
-			`${there === '' ? 'It has no binary data at all.' : `It has: ${there}.`} Enter the name of a binary field of the input item.`,
-	},
-	binaryFieldEmpty: {
-		message: ({ label }: Field) => `${label} is empty`,
-		advice: ({ there }: { there: string }) =>
-			`Enter the name of a binary field${there && ` (the item has ${there})`}, or an expression that returns a file from another node.`,
-	},
-	notAFile: {
-		message: ({ label }: Field) => `${label} is an object, but not a file`,
-		advice: 'Enter the name of a binary field, or an expression that returns one file.',
-	},
-	notAnImage: {
-		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
-		advice: ({ mimeType }: { mimeType: string }) =>
-			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
-	},
+	/** Others may have been bought before n8n was asked for it. */
 	fileUnreadable: {
 		code: 'file_unreadable',
 		message: ({ label, name }: Partial<Field> & { name: string }) =>
 			`${label === undefined ? 'The' : `${label}: the`} file "${name}" could not be read`,
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Nothing was sent for this item. n8n keeps a file as long as the execution that has stored it. If that was deleted, get the file again: run the workflow from its beginning. You then pay again for items that were bought without a Purchase Key.`,
-		// Others may have been bought before n8n was asked for it.
 		created: 'nothing',
 	},
-	tooManyUrls: {
-		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
-			`The request contains ${count} URLs: with ${choice}, at most ${max} are allowed`,
-		advice: 'Remove URLs from the prompt or the body of the request.',
-	},
-} satisfies Record<string, FormEntry>;
+} satisfies Record<string, FormEntry & Partial<CatalogueEntry>>;

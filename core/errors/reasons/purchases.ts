@@ -23,14 +23,6 @@ export const PURCHASES = {
 			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Purchase Log has to be on in the credential, and n8n needs its data tables.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
-	purchaseKeyInAgents: {
-		kind: 'badInput',
-		code: 'invalid_input',
-		message: 'This item has a Purchase Key, but n8n Agents have no purchase log',
-		advice:
-			'n8n runs this tool without a workflow, so the node could not know if it was bought before. Nothing was bought. Clear Purchase Key in this tool, or use the tool of an agent in a workflow.',
-		created: 'nothing',
-	},
 	purchaseKeyShared: {
 		kind: 'badInput',
 		code: 'purchase_key_conflict',

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { parseCallback, toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type CreatedAnswer, type RememberedVerification } from '../../../core/avatars/records';
-import { gatewayError, namingTask } from '../../../core/errors';
+import { gatewayError, invalidInput, namingTask } from '../../../core/errors';
 import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
 import type { Creation } from '../../../core/engine/buyOnce';
 import { asText, show } from '../../../core/text';
@@ -71,9 +71,15 @@ export const createVerification: Operation = {
 		const request = toRequest(item, { callback_url: given });
 		const { callback_url: sent } = request.body;
 		if (sent !== undefined && !isUrl(sent))
-			throw gatewayError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(sent) });
+			throw invalidInput(
+				`${callbackUrlField.displayName} is ${show(sent)}, which is not a URL`,
+				'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
+			);
 		if (sent !== undefined && resumesForSeveral(run.context, sent))
-			throw gatewayError('resumeUrlShared', { label: callbackUrlField.displayName });
+			throw invalidInput(
+				`${callbackUrlField.displayName} is {{ $execution.resumeUrl }}, which several items cannot share`,
+				'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
+			);
 		const callbackUrl = asText(sent);
 		const simplify = item.options.simplifies;
 		const { avatars } = run.client;

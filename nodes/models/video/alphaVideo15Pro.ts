@@ -1,10 +1,11 @@
-import { gatewayError, type GatewayError } from '../../../core/errors';
+import { invalidInput, type GatewayError } from '../../../core/errors';
 import { asArray, getPath, isUnset } from '../../../core/json';
 import type { ModelSpec } from '../../../core/models/spec';
 import { ROLE_LABELS } from '../../../core/labels';
 import { audioField, imagesWithRolesField, promptField } from '../commonFields';
 
-const rolesForAll = 'Give every image a role, or none: the service takes either plain images or images with roles.';
+const rolesForAll =
+	'Set Role of every image, or leave all By Position: the service takes either plain images or images with roles.';
 
 const eachRoleOnce = 'There can be only one First Frame and one Last Frame.';
 
@@ -68,7 +69,9 @@ export const alphaVideo15Pro: ModelSpec = {
 		{
 			advice: rolesForAll,
 			refuse: ({ image_urls: plain, image_with_roles: withRoles }) =>
-				isUnset(plain) || isUnset(withRoles) ? undefined : gatewayError('rolesMixed', { advice: rolesForAll }),
+				isUnset(plain) || isUnset(withRoles)
+					? undefined
+					: invalidInput('Role is By Position for some images, and set for others', rolesForAll),
 		},
 		{
 			advice: 'Without roles, the service uses only the first two images, so the node uploads and sends only those.',
@@ -84,5 +87,5 @@ function refuseRoleTwice(images: unknown[]): GatewayError | undefined {
 	if (twice === undefined) return undefined;
 	const count = roles.filter((role) => role === twice).length;
 	const role = ROLE_LABELS[twice] ?? twice;
-	return gatewayError('roleTwice', { count: count === 2 ? 'Two' : String(count), role, advice: eachRoleOnce });
+	return invalidInput(`${count === 2 ? 'Two' : count} images have the role ${role}`, eachRoleOnce);
 }

@@ -1,4 +1,4 @@
-import { gatewayError } from '../../../core/errors';
+import { gatewayError, invalidInput } from '../../../core/errors';
 import { getPath, isUnset } from '../../../core/json';
 import type { FieldSpec, ModelSpec, Rule } from '../../../core/models/spec';
 import { atMost, audioField, imagesField, otherField, promptField } from '../commonFields';
@@ -132,10 +132,10 @@ export const betaV3Omni: ModelSpec = {
 			refuse: ({ audio, video_list: videos }) =>
 				isUnset(audio) || isUnset(videos)
 					? undefined
-					: gatewayError('fieldsExcludeEachOther', {
-							labels: `${audioField.displayName} and ${referenceVideoField.displayName}`,
-							advice: eitherSoundOrVideo,
-						}),
+					: invalidInput(
+							`${audioField.displayName} and ${referenceVideoField.displayName} cannot be used together`,
+							eitherSoundOrVideo,
+						),
 			// `audio: false` next to a reference video means nothing, and a strict service might refuse both together.
 			shorten: (body, additionalFields) => {
 				const { audio, ...others } = body;

@@ -1,4 +1,4 @@
-import { gatewayError, type GatewayError } from '../../../core/errors';
+import { invalidInput, type GatewayError } from '../../../core/errors';
 import { getPath, isUnset, type JsonObject } from '../../../core/json';
 import { imagesOf } from '../../../core/models/images';
 import type { FieldSpec, ModelSpec } from '../../../core/models/spec';
@@ -76,8 +76,7 @@ function refuseBothAndNone(body: JsonObject): GatewayError | undefined {
 	const labels = `${imagesField.displayName} and ${referenceUrlsField.displayName}`;
 	const hasVideos = !isUnset(getPath(body, referenceUrlsField.bodyPath));
 	// Images under other names count as an input, but the contract says of none that it goes with no other.
-	if (hasVideos && !isUnset(body.image_urls))
-		return gatewayError('fieldsExcludeEachOther', { labels, advice: imageOrVideos });
+	if (hasVideos && !isUnset(body.image_urls)) return invalidInput(`${labels} cannot be used together`, imageOrVideos);
 	if (hasVideos || !isUnset(body.image_urls) || imagesOf(body).length > 0) return undefined;
-	return gatewayError('oneFieldRequired', { labels, advice: imageOrVideos });
+	return invalidInput(`One of ${labels} is required`, imageOrVideos);
 }
