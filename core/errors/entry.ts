@@ -25,19 +25,13 @@ export interface Situation {
 	recovery: 'retry' | 'runAgain' | 'callAgain';
 	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy anew. */
 	subExecution?: string;
-	/** Other things of the run that the service has accepted: a retry continues them. */
+	/** Other items of the run that a retry concerns, too. */
 	others?: number;
-	/** Items of the run without a task, or with one that has failed: a retry submits them. */
-	unsubmitted?: number;
-	/** More items of an unknown outcome: a retry refuses them, unless Submit Again for Run names the run that has left them. */
-	unclear?: number;
+	/** The expression that gives the ID of the task at the output that gets the item. */
+	taskIdAt?: string;
 	/** The advice for the reason that the service's own words give. */
 	serviceAdvice?: string;
 }
-
-/** The same of a run that has ended with the error of one item, for advice on the others. */
-export type RestOfBatch = Pick<Situation, 'subExecution' | 'others' | 'unsubmitted' | 'unclear'> &
-	Partial<Pick<Situation, 'operation'>>;
 
 /**
  * One reason of the catalogue. Its texts are made of what is known when it happens; each names the data that it needs, and
@@ -50,8 +44,6 @@ export interface CatalogueEntry extends FormEntry {
 	permanent?: true;
 	/** Everything else that is asked for with the same scope, such as the model, would meet the same end, too. */
 	ofScope?: true;
-	/** The task exists, and a retry continues it without a change of the form. */
-	retryContinues?: true;
 	/** The service's words come before the advice: why it happened is read first. */
 	serviceFirst?: true;
 }

@@ -109,11 +109,6 @@ export function codeOf({ kind, details }: GatewayError): string {
 	return toCode(details.reason?.name ?? kind);
 }
 
-/** True where the task of the item exists and a retry continues it: the node needs no change. */
-export function retryContinues({ details }: GatewayError): boolean {
-	return entryOf(details.reason?.name)?.retryContinues === true;
-}
-
 /** True where others with the same scope, such as the model, would meet the same end. */
 export function endsScope({ kind, details }: GatewayError): boolean {
 	return kind === 'permission' || entryOf(details.reason?.name)?.ofScope === true;

@@ -6,8 +6,6 @@ interface Kind {
 	endsSubmitting?: true;
 	/** The service refuses whoever asks, whatever was asked for. */
 	refusesAccess?: true;
-	/** A retry of the execution is the advice of every reason of this kind. */
-	advisesRetry?: true;
 	/** Because of what happened to another item, or of a stop. */
 	isOfOthers?: true;
 	/** The other items of a run go on, also where the node stops at errors: nothing has failed. */
@@ -31,17 +29,17 @@ const KINDS = {
 	rejected: { endsTheSame: 'always' },
 	contentPolicy: { endsTheSame: 'always' },
 	/** 429 for longer than it is sent again. */
-	rateLimited: { isTransient: true, advisesRetry: true },
+	rateLimited: { isTransient: true },
 	/** The service, a proxy in front of it, or n8n itself cannot answer now. */
-	unavailable: { isTransient: true, advisesRetry: true },
+	unavailable: { isTransient: true },
 	/** No connection. */
-	unreachable: { isTransient: true, advisesRetry: true },
+	unreachable: { isTransient: true },
 	/** An answer that is not this service's. */
 	unexpectedAnswer: {},
 	/** A creating request may or may not have been accepted. */
-	outcomeUnknown: { advisesRetry: true },
+	outcomeUnknown: {},
 	/** The task exists, and the service does not say how it is. */
-	notShown: { sparesBatch: true, advisesRetry: true },
+	notShown: { sparesBatch: true },
 	taskFailed: { endsTheSame: 'permanent' },
 	taskTimedOut: {},
 	/** Completed, but without a result URL. */
@@ -73,9 +71,6 @@ export const refusesAccess = (error: Pick<ErrorOfKind, 'kind'>): boolean => kind
 
 /** True where the kind alone says that a read may end otherwise a moment later. */
 export const passesByItself = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isTransient === true;
-
-/** True where the advice is a retry, whatever the reason. */
-export const advisesRetry = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).advisesRetry === true;
 
 /** True for an error of the item itself. */
 export const isOwn = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isOfOthers !== true;

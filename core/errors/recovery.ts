@@ -1,68 +1,131 @@
-import type { CreatedThing, NamedRun, RestOfBatch, Situation } from './entry';
+/** The way on from an error: a retry of the execution, the item run again, or an agent that calls its tool again. */
+import type { CreatedThing, NamedRun, Situation } from './entry';
 
 /** The words of people, where they are others than the names of the things. */
 const WORDS: Partial<Record<string, string>> = { token: 'API key' };
 
 export const wordOf = (thing: CreatedThing): string => WORDS[thing] ?? thing;
 
-/** The execution that a retry continues. */
-const thisExecution = ({ subExecution }: RestOfBatch) =>
+export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+
+/** True of every retry, because a run knows what it has bought. */
+const CONTINUES = ': tasks that exist continue, nothing is paid twice';
+const CREATES_ONCE = ': nothing is created twice';
+
+/** What a retry promises, by the operation of the node. */
+const PROMISES: Partial<Record<string, string>> = {
+	...{ generate: CONTINUES, getResult: CONTINUES },
+	...{ create: CREATES_ONCE, upload: CREATES_ONCE },
+};
+
+const promiseOf = ({ operation }: Situation) => PROMISES[operation] ?? '';
+
+/** A retry of the workflow that called this one would begin a new execution here, and buy again. */
+const thisExecution = ({ subExecution }: Situation) =>
 	subExecution === undefined ? 'this execution' : `execution ${subExecution} of this workflow`;
 
-const retryExecution = (situation: RestOfBatch) => `retry ${thisExecution(situation)} in the Executions list`;
-
-/** The variant that takes what was changed in the form. */
-const retryWithChanges = ({ subExecution }: RestOfBatch) =>
-	`save, and in the Executions list choose Retry with currently saved workflow${subExecution === undefined ? '' : ` for execution ${subExecution} of this workflow`}`;
-
-/** The rest of a batch in a retry: what it continues, and what it submits for the first time. Empty where nothing is left. */
-function restOfRun(situation: RestOfBatch): string {
-	const { operation, others = 0 } = situation;
-	const one = others === 1;
-	const count = one ? '' : `${others} `;
-	const continued =
-		operation === 'generate'
-			? `the ${count}other ${one ? 'task continues and costs' : 'tasks continue and cost'} nothing`
-			: `the ${count}other ${one ? 'request is' : 'requests are'} not sent again`;
-	return [others > 0 && continued, unsubmittedOf(situation)].filter(Boolean).join(', and ');
+/** The one step after which it is tried again, as the clause of a sentence. What exists by then continues. */
+function tryAgain(situation: Situation, when = '', promise = promiseOf(situation)): string {
+	if (situation.operation === '') return `try again${when}`;
+	if (situation.recovery === 'callAgain') return `call this tool again${when}`;
+	return situation.recovery === 'runAgain'
+		? `run the workflow again${when}, with this item only`
+		: `retry ${thisExecution(situation)} in the Executions list${when}${promise}`;
 }
 
-function unsubmittedOf({ unsubmitted = 0, unclear = 0 }: RestOfBatch): string {
-	const items = (count: number) => (count === 1 ? '1 item' : `${count} items`);
-	const submitted = unsubmitted > 0 && `${items(unsubmitted)} ${unsubmitted === 1 ? 'is' : 'are'} submitted`;
-	const refused =
-		unclear > 0 && `${unsubmitted > 0 ? unclear : items(unclear)} ${unclear === 1 ? 'stays' : 'stay'} unclear`;
-	return [submitted, refused].filter(Boolean).join(', and ');
+/** The same after a change of the form: n8n's other retry takes it. */
+function tryWithChanges(situation: Situation, promise = promiseOf(situation)): string {
+	if (situation.recovery !== 'retry') return tryAgain(situation);
+	const of = situation.subExecution === undefined ? '' : ` for ${thisExecution(situation)}`;
+	return `save, and in the Executions list choose Retry with currently saved workflow${of}${promise}`;
 }
 
-/** True where other items are concerned, too. */
-const isBatch = ({ others = 0, unclear = 0 }: Situation) => others > 0 || unclear > 0;
+/** For requests that may go well later. */
+export const tryLater = (situation: Situation) => `${upperFirst(tryAgain(situation, ' later'))}.`;
 
-const withRest = (situation: Situation, sentence: string, joint: string) =>
-	[sentence, restOfRun(situation)].filter(Boolean).join(joint);
+/** After a change outside of the form, which the advice names first. */
+export const thenTryAgain = (situation: Situation) => ` Then ${tryAgain(situation)}.`;
+
+/** After a change of the form. */
+export const thenTryWithChanges = (situation: Situation) => ` Then ${tryWithChanges(situation)}.`;
+
+/** For a task that has failed. */
+export const createAgain = (situation: Situation) =>
+	situation.operation === 'generate'
+		? `To try again, ${tryAgain(situation, '', '')}: that creates a new task, and you pay again.${situation.others ? ' Tasks that exist continue.' : ''}`
+		: 'To try again, create a new task with Generate.';
+
+/** The steps that cost money when the node that has met this is run again. n8n shows the first two beside the error. */
+function buysAgain({ operation, recovery, subExecution }: Situation): string {
+	if (operation !== 'generate') return '';
+	if (recovery === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
+	if (recovery === 'runAgain') return ' Running this node again creates a new task, and you pay again.';
+	return subExecution === undefined
+		? ' Execute step and Debug in editor buy again.'
+		: ' Execute step, Debug in editor, and a retry of the workflow that called this one buy again.';
+}
+
+/**
+ * The step to the result of a task that exists: a retry of the execution that it has ended, and Get Result behind the output
+ * that has its item. An agent has the tools that a person gave it, and its user can use the ID.
+ *
+ * @param more what else is entered in Get Result, e.g. "and URL Only as Result"
+ */
+export function continueTask(situation: Situation, more = ''): string {
+	const { recovery, taskIdAt } = situation;
+	const entered = more && ` ${more}`;
+	const free =
+		taskIdAt === undefined
+			? `in a new workflow, with this task ID${entered}`
+			: `at this output, with ${taskIdAt} as Task ID${entered}`;
+	const step = {
+		retry: `${upperFirst(tryAgain(situation))}.`,
+		runAgain: `Use Get Result ${free}: that costs nothing.`,
+		callAgain: `Call a tool for Get Result with this task ID${entered}. If you have none, tell the user the ID.`,
+	}[recovery];
+	return `${step}${buysAgain(situation)}`;
+}
+
+/** The same after a change that the advice names first. */
+export const thenContinueTask = (situation: Situation) => `Then ${lowerFirst(continueTask(situation))}`;
+
+/**
+ * The same with another option: of this node for a retry, or of Get Result.
+ *
+ * @param value what is chosen or entered, e.g. "URL Only"
+ */
+export const continueWith = (situation: Situation, option: string, value: string): string =>
+	situation.recovery === 'retry'
+		? retryAfter(`Set ${option} to ${value}`, situation)
+		: continueTask(situation, `and ${value} as ${option}`);
+
+/** The retry that continues the task after a change of the form. */
+export const retryAfter = (change: string, situation: Situation): string =>
+	`${change}, ${tryWithChanges(situation)}.${buysAgain(situation)}`;
+
+/** For an asset that exists, and is not active yet. */
+export function continueAsset(situation: Situation): string {
+	if (situation.recovery === 'retry') return `${upperFirst(tryAgain(situation))}.`;
+	const step = situation.recovery === 'callAgain' ? 'Call a tool for Asset → Get' : 'Use Asset → Get';
+	return `${step} with this asset ID.${situation.operation === 'upload' ? ' Running this node again uploads the file again.' : ''}`;
+}
 
 /** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
-export const decideYourself = (thing: CreatedThing, doubt: { atMs?: number } & NamedRun, situation: Situation) => {
+export function decideYourself(thing: CreatedThing, doubt: { atMs?: number } & NamedRun, situation: Situation): string {
 	const { atMs } = doubt;
-	const time = typeof atMs === 'number' ? `${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
-	const around = time && `around ${time}`;
+	const time = typeof atMs === 'number' ? `around ${new Date(atMs).toISOString().slice(11, 16)} UTC` : 'then';
 	const word = wordOf(thing);
-	// A batch has more to say: see FIVE_LINES in `toNodeError.ts`.
-	if (situation.recovery === 'retry' && isBatch(situation)) {
-		const { unclear = 0 } = situation;
-		const those =
-			unclear === 0
-				? `${word} of ${time ?? 'that time'}`
-				: `${word}s of ${around ?? 'that time'} for these ${unclear + 1} items`;
-		return submitAgain(`If your account has no ${those}`, thing, doubt, situation);
-	}
-	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${around ?? 'then'}.`;
-	return submitAgain(`${look} If there is none`, thing, doubt, situation);
-};
+	// Those that are known are named below the advice.
+	const which = situation.others
+		? `${word}s created ${time} with other IDs`
+		: `${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${time}`;
+	return `Look in the ${word} list of your account for ${which}. If there is none, ${submitAgain(doubt, situation)}`;
+}
 
 /** For a thing of another request, of which a crashed try has left the ID: only the user knows if this one is wanted, too. */
 export const decideAgain = (thing: CreatedThing, doubt: NamedRun, situation: Situation) =>
-	submitAgain(`${USE_OF_EARLIER[thing]} If you want another one of this request`, thing, doubt, situation);
+	`${USE_OF_EARLIER[thing]} If you want another one of this request, ${submitAgain(doubt, situation)}`;
 
 const USE_OF_EARLIER: Record<CreatedThing, string> = {
 	task: 'Get Result with this task ID returns it.',
@@ -72,175 +135,54 @@ const USE_OF_EARLIER: Record<CreatedThing, string> = {
 	asset: 'Asset → Get with this ID returns it.',
 };
 
-function submitAgain(condition: string, thing: CreatedThing, doubt: NamedRun, situation: Situation): string {
-	if (situation.recovery !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
-	const enter = `${condition}, ${enterRun(doubt)}`;
-	if (isBatch(situation))
-		return `${enter}, else set On Error to Continue. ${upperFirst(withRest({ ...situation, unclear: 0 }, retryWithChanges(situation), ': '))}.${ofOtherRun(doubt)}`;
-	return `${enter} in the options, ${retryWithChanges(situation)}.${ofOtherRun(doubt)} Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
+function submitAgain(doubt: NamedRun, situation: Situation): string {
+	if (situation.recovery !== 'retry') return `${tryAgain(situation)}.`;
+	// Of several items, the retry would end with the same one again.
+	const otherwise = situation.others ? ', else set On Error to Continue. Then' : ',';
+	return `${enterRun(doubt)}${otherwise} ${tryWithChanges(situation)}.${ofOtherRun(doubt)}${buysAgain(situation)}`;
 }
 
 /** Without its name, a retry is refused with an error that has it. */
-export const enterRun = ({ run = 'the run that the error of a retry names' }: NamedRun) =>
-	`enter ${run} as Submit Again for Run`;
+export const enterRun = ({ run = 'the run that a retry names' }: NamedRun) => `enter ${run} as Submit Again for Run`;
 
 /** The reason why the run in the form was of no use. */
 export const ofOtherRun = ({ otherRun }: NamedRun) =>
 	otherRun === undefined ? '' : ` Submit Again for Run has ${otherRun}, which is another run.`;
-
-/** The way to the results of a batch when the reason of its end names none of its own. */
-export const retryRest = (situation: RestOfBatch) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
-
-/** The same where the retry needs a change of the form, which the advice names first. */
-export const retryRestWithChanges = (situation: RestOfBatch) =>
-	`Then ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
-
-/** The same where a retry would end in the same way. */
-export const retryRestPastError = (situation: RestOfBatch) =>
-	`To get the rest, set On Error to Continue (using error output), ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
-
-/** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */
-export const stopCalling = ({ recovery }: Situation, why: string) =>
-	recovery === 'callAgain'
-		? `Stop: do not call this tool again. ${why}, so every further call will be refused, too. `
-		: '';
-
-const OF_CALLER = ', Debug in editor, or retrying the workflow that called this one';
-
-/** Warns of the steps that cost money when the node that has met this is run again. */
-export const buysAgain = ({ operation, recovery, subExecution }: Situation) => {
-	if (operation !== 'generate') return '';
-	if (recovery === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
-	// n8n shows Debug in editor beside Retry.
-	const more = recovery !== 'retry' ? '' : subExecution === undefined ? ' or Debug in editor' : OF_CALLER;
-	return ` Running this node again${more} creates a new task, and you pay again.`;
-};
-
-/**
- * A node elsewhere: n8n would run everything before a node in this workflow, and with it what buys. An agent has the tools
- * that somebody gave it, and whoever asks it can use the ID.
- *
- * @param operation what the node does, e.g. Get Result
- * @param more what is entered there, beginning with the ID
- */
-export const withNode = ({ recovery }: Situation, operation: string, more: string) =>
-	recovery === 'callAgain'
-		? `call a tool for ${operation} with ${more}. If you have none, tell the user the ID`
-		: `create a new workflow: a trigger, and after it ${operation} with ${more}`;
-
-/** Says that a retry costs nothing: it finds the tasks of the same requests in the ledger. */
-function retryIsFree(situation: Situation): string {
-	const { operation, others = 0 } = situation;
-	if (operation !== 'generate') return 'that costs nothing';
-	const more = others === 0 ? '' : others === 1 ? ' and the other one,' : ` and the ${others} others,`;
-	const continued = `it continues the task${more} and costs nothing, unless the request changed`;
-	return [continued, unsubmittedOf(situation)].filter(Boolean).join('; ');
-}
-
-interface Elsewhere {
-	aim: string;
-	operation: string;
-	more: string;
-}
-
-const inNewWorkflow = (situation: Situation, { operation, more }: Elsewhere) =>
-	`${withNode(situation, operation, more)}.${buysAgain(situation)}`;
-
-/**
- * The step that continues a task that exists: the retry where n8n offers one, because a new node leads to paying again. In
- * a batch it is the only way: a node elsewhere would get one task of many.
- */
-function continueWith(situation: Situation, elsewhere: Elsewhere): string {
-	if (situation.recovery !== 'retry') return `${elsewhere.aim}, ${inNewWorkflow(situation, elsewhere)}`;
-	const warning = (situation.others ?? 0) > 0 ? '' : buysAgain(situation);
-	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}.${warning}`;
-}
-
-const RESULT = { aim: 'To get its result', operation: 'Get Result', more: 'this task ID' };
-
-/** For a task that is still running, which a person may also wait for without the execution. */
-export const waitOn = (situation: Situation) => {
-	if (situation.recovery !== 'retry' || (situation.others ?? 0) > 0) return continueWith(situation, RESULT);
-	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}. If n8n offers no retry, ${inNewWorkflow(situation, RESULT)}`;
-};
-
-/** For a task of one item that may never give a result: another look, or another task. */
-export const lookAgain = (named: NamedRun, situation: Situation) => {
-	const look = `${upperFirst(retryExecution(situation))}: ${situation.operation === 'generate' ? 'it continues the task and costs' : 'that costs'} nothing.`;
-	return [look, buyAgain(named, situation)].filter(Boolean).join(' ');
-};
 
 /** For a task that exists, and may never give a result: in a retry, Submit Again for Run buys another one. */
 export const buyAgain = (named: NamedRun, situation: Situation, aim = 'To buy it again') =>
 	situation.operation !== 'generate' || situation.recovery === 'callAgain'
 		? ''
 		: situation.recovery === 'retry'
-			? `${aim}, ${enterRun(named)}, ${retryWithChanges(situation)}.${ofOtherRun(named)}`
-			: `${aim}, ${tryAgain(situation)}.`;
+			? ` ${aim}, ${enterRun(named)}, ${tryWithChanges(situation, '')}.${ofOtherRun(named)}`
+			: ` ${aim}, ${tryAgain(situation)}.`;
 
-const FILE = {
-	aim: 'To get only the file',
-	operation: 'Get Result',
-	more: 'this task ID',
+/** Another look at such a task is free. In a batch, there is no room for the other way. */
+export const lookAgain = (named: NamedRun, situation: Situation) =>
+	situation.recovery !== 'retry' || situation.others
+		? continueTask(situation)
+		: `${upperFirst(tryAgain(situation))}.${buyAgain(named, situation)}`;
+
+/** The same request is refused again, and a retry does not read what the nodes before would give now. */
+export const readsStoredInput = ({ recovery, others }: Situation) =>
+	recovery === 'retry' && !others
+		? ' A retry reads the stored input, so make the change in this node, or in a new execution.'
+		: '';
+
+/** The way to the other items of a run, where the advice on one of them names no retry. */
+export const retryRest = {
+	asItIs: (situation: Situation) => `Then ${tryAgain(situation)}.`,
+	withChanges: (situation: Situation) => `Then ${tryWithChanges(situation)}.`,
+	/** Without On Error, a retry ends with this item again, whatever the nodes before give now. */
+	pastThisItem: (situation: Situation) =>
+		`To get the rest, set On Error to Continue, ${tryWithChanges(situation, ': it reads the stored input, and tasks that exist continue')}.`,
 };
 
-export const getFile = (situation: Situation) => continueWith(situation, FILE);
+/** True for a text that names a retry. */
+export const namesRetry = (text: string) => text.includes('in the Executions list');
 
-/** The same after a change that the advice names first. */
-const thenContinue = (situation: Situation, elsewhere: Elsewhere) =>
-	`Then ${situation.recovery === 'retry' ? lowerFirst(continueWith(situation, elsewhere)) : inNewWorkflow(situation, elsewhere)}`;
-
-export const thenWaitOn = (situation: Situation) => thenContinue(situation, RESULT);
-export const thenGetFile = (situation: Situation) => thenContinue(situation, FILE);
-
-/** With another Result Path: as an option of this node for a retry, or of a new one. */
-export function readAgain(situation: Situation, path: string): string {
-	if (situation.recovery === 'retry')
-		return `enter ${path} as Result Path in the options, ${retryWithChanges(situation)}: ${retryIsFree(situation)}.`;
-	const more = `this task ID and ${path} as Result Path in the options`;
-	return `${withNode(situation, 'Get Result', more)}.${buysAgain(situation)}`;
-}
-
-export const waitForAsset = (situation: Situation) => {
-	const elsewhere = `${withNode(situation, 'Asset → Get', 'this asset ID')}.`;
-	const uploads = situation.operation === 'upload';
-	const again = uploads ? ' Running this node again uploads the file again.' : '';
-	if (situation.recovery !== 'retry') return `To use it, ${elsewhere}${again}`;
-	const retry = upperFirst(retryExecution(situation));
-	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers no retry, ${elsewhere}${again}`;
-};
-
-export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
-
-/** For requests that may go well later. A retry submits only items that were not accepted, so it is named wherever n8n offers one. */
-export const tryLater = (situation: Situation) =>
-	situation.operation === ''
-		? 'Try again later.'
-		: `${withRest(situation, `${upperFirst(tryAgain(situation))} later`, ': ')}.`;
-
-/** After a change that the advice names first. */
-export const thenTryAgain = (situation: Situation) =>
-	// In a batch, the words about the others say so.
-	situation.recovery === 'retry' && (situation.others ?? 0) > 0 ? '' : ` Then ${tryAgain(situation)}.`;
-
-/** The same for reasons that may meet a batch in the middle: it names what the retry does with the others. */
-export const thenTryAgainWithRest = (situation: Situation) =>
-	situation.operation === '' ? ' Then try again.' : ` Then ${withRest(situation, tryAgain(situation), ': ')}.`;
-
-/** After a change of the form. In a batch, the words about the others say so. */
-export const thenRetryWithChanges = (situation: Situation) =>
-	situation.recovery === 'retry' && (situation.others ?? 0) === 0
-		? ` Then ${retryWithChanges(situation)}.`
-		: thenTryAgain(situation);
-
-function tryAgain(situation: Situation): string {
-	const { recovery } = situation;
-	if (recovery === 'retry') return retryExecution(situation);
-	return recovery === 'runAgain' ? 'run only this item again' : 'call this tool again';
-}
-
-export const createAgain = (situation: Situation) =>
-	situation.operation === 'generate'
-		? `To try again, ${withRest(situation, `${tryAgain(situation)}: that creates a new task, and you pay again`, '; ')}.`
-		: 'To try again, create a new task with Generate.';
+/** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */
+export const stopCalling = ({ recovery }: Situation, why: string) =>
+	recovery === 'callAgain'
+		? `Stop: do not call this tool again. ${why}, so every further call will be refused, too. `
+		: '';

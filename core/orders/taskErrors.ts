@@ -45,9 +45,7 @@ export function missingResult(
 	const unknown = Object.keys(raw).filter((name) => !NO_RESULT.has(name));
 	const shown = unknown.slice(0, MOST_FIELDS).map((name) => [name, raw[name]]);
 	const record = toOutline(unknown.length > 0 ? Object.fromEntries(shown) : raw);
-	return path === ''
-		? gatewayError('noResultUrl', { id, record }, details)
-		: gatewayError('noResultAtPath', { id, path, record }, details);
+	return gatewayError('noResultUrl', { id, record, ...(path !== '' && { path }) }, details);
 }
 
 /** The error of a task where its order tells more about it than the answer. */

@@ -46,11 +46,7 @@ function toError(context: IExecuteFunctions, failed: Order, orders: Order[], kep
 	const errorContext = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
 	if (keptIn !== undefined)
 		return toNodeError(error, { ...errorContext, isItem: true }, summarizeKept(failed, orders, keptIn));
-	return toNodeError(
-		error,
-		errorContext,
-		summarizeAccepted(orders, [], error, { ...errorContext, items: orders.length }),
-	);
+	return toNodeError(error, errorContext, summarizeAccepted(orders, [], error, errorContext));
 }
 
 /** The error is stored, and a retry throws it again: so it says where the other results are. */

@@ -2,6 +2,8 @@ import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import { codeOf, type GatewayError } from '../../core/errors';
 import { entryOf } from '../../core/errors/catalogue';
 import { describe, quoteService } from '../../core/errors/describe';
+import { endsTheSame } from '../../core/errors/kinds';
+import { namesRetry, retryRest } from '../../core/errors/recovery';
 import { failureOf } from './failure';
 import type { Situation } from '../../core/errors/entry';
 import { plain } from './plain';
@@ -26,8 +28,8 @@ export interface BatchSummary {
 	last?: string;
 	/** The end of the text: as many IDs as there is room for. All of them are in `details`. */
 	ids?: { label: string; ids: string[] };
-	/** For the advice: see `Situation`. */
-	rest?: Pick<Situation, 'others' | 'unsubmitted' | 'unclear'>;
+	/** Other items that were accepted, or may have been, and those that were not sent. */
+	rest?: { others: number; unsent: number };
 	/** Too much to be read in one place: under Error details in the panel. */
 	details?: string;
 }
@@ -54,12 +56,28 @@ function endWithIds({ label, ids }: { label: string; ids: string[] }, before: nu
 	return SEE_DETAILS;
 }
 
+/** One way to the other items, where the advice on this one names none; and how many of them were not sent. */
+function aboutRest(
+	error: GatewayError,
+	situation: Situation,
+	{ about, unsent }: { about: string; unsent: number },
+): string {
+	const wayOn = endsTheSame(error) ? 'pastThisItem' : error.kind === 'badInput' ? 'withChanges' : 'asItIs';
+	const count = unsent === 1 ? '1 item was' : `${unsent} items were`;
+	return [situation.others && !namesRetry(about) && retryRest[wayOn](situation), unsent > 0 && `${count} not sent.`]
+		.filter(Boolean)
+		.join(' ');
+}
+
 /**
  * The words of the panel. Where the service's words make it too long, they are cut, and all of them are under Error
  * details. They only remain where they are the cause.
  */
-function textOf(error: GatewayError, situation: Partial<Situation>, { last, ids }: BatchSummary) {
-	const write = (quoteLength?: number) => [describe(error, situation, quoteLength), last].filter(Boolean).join(' ');
+function textOf(error: GatewayError, situation: Situation, { last, ids, rest }: BatchSummary) {
+	const write = (quoteLength?: number) => {
+		const about = describe(error, situation, quoteLength);
+		return [about, rest && aboutRest(error, situation, { about, unsent: rest.unsent }), last].filter(Boolean).join(' ');
+	};
 	const roomBelow = (text: string) => FIVE_LINES - text.length - (ids === undefined ? 0 : SEE_DETAILS.length + 1);
 	const whole = write();
 	const { kind, details } = error;
@@ -88,7 +106,8 @@ export function toNodeError(
 	run: BatchSummary = {},
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = errorContext;
-	const situation = { operation, recovery: recoveryOf(errorContext), subExecution, ...run.rest };
+	const others = run.rest && run.rest.others + run.rest.unsent;
+	const situation = { operation: operation ?? '', recovery: recoveryOf(errorContext), subExecution, others };
 	const { words, quote } = textOf(error, situation, run);
 	const description = plain(run.ids === undefined ? words : `${words} ${endWithIds(run.ids, words.length)}`);
 	const message = plain(errorContext.isTool && description !== '' ? `${error.message}. ${description}` : error.message);

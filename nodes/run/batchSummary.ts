@@ -1,11 +1,8 @@
-import { retryContinues, type GatewayError, type TaskReference } from '../../core/errors';
+import type { GatewayError, TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
-import { advisesRetry, endsTheSame } from '../../core/errors/kinds';
-import { retryRest, retryRestPastError, retryRestWithChanges } from '../../core/errors/recovery';
-import type { RestOfBatch } from '../../core/errors/entry';
 import type { Purchase } from '../../core/orders/order';
-import { isReplacedByRetry, retryOf } from '../../core/orders/states';
+import { isReplacedByRetry } from '../../core/orders/states';
 
 type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
 
@@ -23,88 +20,54 @@ export function summarizeAccepted(
 	orders: Purchase[],
 	acceptedIds: string[],
 	error: GatewayError,
-	{
-		operation,
-		isTool,
-		items,
-		...errorContext
-	}: Pick<ErrorContext, 'operation' | 'isTool' | 'subExecution'> & { items: number },
+	{ operation, isTool }: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): BatchSummary {
-	const { others, failed, reusing } = othersOf(orders, acceptedIds, error.task?.taskId);
-	const isTask = operation === 'generate';
-	const isUnknown = error.kind === 'outcomeUnknown';
+	const { others, failed } = othersOf(orders, acceptedIds, error.task?.taskId);
 	const unclear = orders.filter(isUnclear);
 	// The error is that of the first one.
-	if (isUnknown) unclear.shift();
-	const rest = {
-		others: others.length,
-		unsubmitted: items - others.length - reusing - unclear.length - (error.task || isUnknown ? 1 : 0),
-		...(unclear.length > 0 && { unclear: unclear.length }),
-	};
-	const notContinued = [
+	if (error.kind === 'outcomeUnknown') unclear.shift();
+	// An agent has no Executions list.
+	if (isTool && others.length > 0)
+		return {
+			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
+		};
+	const { ids, details } = listIds(others, operation === 'generate' ? 'Other tasks' : 'Other IDs');
+	const shown = [
+		others.length > 0 && details,
 		failed.length > 0 && `Also failed: ${failed.map(toLine).join(', ')}`,
 		unclear.length > 0 &&
 			`Also of unknown outcome, by the index of the item: ${toRanges(unclear.map(({ item }) => item))}`,
 	].filter(Boolean);
-	if (others.length === 0)
-		return {
-			...((isTask && retryContinues(error)) || rest.unclear ? { rest } : {}),
-			details: notContinued.join('. ') || undefined,
-		};
-	// An agent has no Executions list.
-	if (isTool)
-		return {
-			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
-		};
-	const situation = { operation, ...errorContext, ...rest };
-	const advice = namesRetry(error) ? '' : recoveryOfRest(error)(situation);
-	const { ids, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
-	return { rest, last: advice, ids, details: [details, ...notContinued].join('. ') };
+	return {
+		...(!isTool && { rest: { others: others.length + unclear.length, unsent: orders.filter(isUnsent).length } }),
+		...(others.length > 0 && { ids }),
+		details: shown.join('. ') || undefined,
+	};
 }
+
+/** Held back, because of another item or of a stop. */
+const isUnsent = ({ state, end }: Purchase) => state === 'planned' || end?.as === 'notSubmitted';
 
 /** An API key that cannot be read again was created nevertheless. */
 const isUnclear = ({ acceptedAtMs, end }: Purchase) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';
 
-/**
- * The accepted tasks of a run without one: those that a retry continues, and those that have failed. `reusing` is the number of
- * items that share a task with another one (Purchase Key).
- */
+/** The accepted tasks of a run without one: those that a retry continues, and those that have failed. */
 function othersOf(
 	orders: Purchase[],
 	acceptedIds: string[],
 	without?: string,
-): Record<'others' | 'failed', Accepted[]> & { reusing: number } {
+): Record<'others' | 'failed', Accepted[]> {
 	const others = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
 	const failed: Accepted[] = [];
-	const continued = new Set<string>();
-	let reusing = 0;
 	for (const order of orders) {
 		const { task, acceptedAtMs } = order;
 		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
-		if (isReplacedByRetry(order)) {
-			failed.push(task);
-			continue;
-		}
-		if (continued.has(task.taskId)) reusing++;
-		continued.add(task.taskId);
-		others.set(task.taskId, task);
+		if (isReplacedByRetry(order)) failed.push(task);
+		else others.set(task.taskId, task);
 	}
 	const isOther = ({ taskId }: Accepted) => taskId !== without;
-	return { others: [...others.values()].filter(isOther), failed: failed.filter(isOther), reusing };
+	return { others: [...others.values()].filter(isOther), failed: failed.filter(isOther) };
 }
-
-/** True for a failed task in whose place a retry creates a new one. */
-const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }) === 'submits';
-
-/** The words for a retry, where the advice of the reason has none. */
-function recoveryOfRest(error: GatewayError): (situation: RestOfBatch) => string {
-	if (endsTheSame(error)) return retryRestPastError;
-	// Other mistakes in the form are found before anything is sent.
-	return error.kind === 'badInput' ? retryRestWithChanges : retryRest;
-}
-
-/** True where the advice of the reason is a retry. */
-const namesRetry = (error: GatewayError) => retryContinues(error) || startsAgain(error) || advisesRetry(error);
 
 /** For the text in the panel, as far as there is room, and with the status of each for Error details. */
 export function listIds(tasks: Accepted[], label: string): BatchSummary {

@@ -242,8 +242,7 @@ async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOu
 	const worked = outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
 	const first = firstFailure(worked, errorContext);
 	if (first === undefined || continueOnError) return worked;
-	const about = { ...errorContext, items: prepared.length };
-	const summary = summarizeAccepted(purchases, run.ledger.ids, first.error, about);
+	const summary = summarizeAccepted(purchases, run.ledger.ids, first.error, errorContext);
 	throw toNodeError(first.error, { ...errorContext, itemIndex: first.itemIndex }, summary);
 }
 

@@ -3,6 +3,7 @@ import { codeOf, type GatewayError, type TaskReference } from '../../core/errors
 import type { Order, Output } from '../../core/orders/order';
 import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
+import type { Situation } from '../../core/errors/entry';
 import { plain } from '../errors/plain';
 import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty, type Described } from './output';
@@ -95,7 +96,10 @@ function toJson(
 		const more = { ...input, ...earlier };
 		return { ...first, ...(Object.keys(more).length === 0 ? json : withMore(json, more)) };
 	}
-	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, errorContext);
+	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, {
+		...errorContext,
+		taskIdAt: TASK_ID_AT[onError],
+	});
 	const fields = { ...withoutEmpty({ prompt }), ...about, ...earlier };
 	if (isNoFailure(error, errorContext)) return { ...fields, message: [message, advice].filter(Boolean).join('. ') };
 	// n8n sends an item to the error output with all its fields only when it has no others than these.
@@ -134,6 +138,12 @@ export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData
 /** The field that holds the ID of a thing, in the items of those that are no task. */
 const ID_FIELDS: Partial<Record<Described, string>> = { asset: 'asset_id', group: 'group_id', token: 'id' };
 
+/** The place of the task ID in an error item. */
+const TASK_ID_AT: Partial<Record<OnError, string>> = {
+	continueRegularOutput: '{{ $json.task_id }}',
+	continueErrorOutput: '{{ $json.details.task_id }}',
+};
+
 interface ErrorFields extends IDataObject {
 	message: string;
 	code: string;
@@ -143,9 +153,9 @@ interface ErrorFields extends IDataObject {
 function toErrorFields(
 	error: GatewayError,
 	task: TaskReference | undefined,
-	{ operation, isTool, describes }: ItemContext,
+	{ operation, isTool, describes, taskIdAt }: ItemContext & Pick<Situation, 'taskIdAt'>,
 ): ErrorFields {
-	const advice = plain(describe(error, { operation, recovery: recoveryOf({ isTool, isItem: true }) }));
+	const advice = plain(describe(error, { operation, recovery: recoveryOf({ isTool, isItem: true }), taskIdAt }));
 	return {
 		message: plain(error.message),
 		code: codeOf(error),

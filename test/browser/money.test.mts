@@ -52,7 +52,7 @@ describe('what is paid for', () => {
 		assert.equal(message, `The result of task ${id} could not be downloaded`);
 		assert.match(
 			description,
-			/Retry this execution in the Executions list: it continues the task and costs nothing.* Debug in editor creates a new task, and you pay again\./,
+			/Retry this execution in the Executions list: tasks that exist continue, nothing is paid twice\. Execute step and Debug in editor buy again\./,
 		);
 		await closeNode(page);
 		await retryLastExecution(page);

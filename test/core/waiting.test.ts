@@ -84,7 +84,7 @@ describe('the result of a wait', () => {
 		const { error } = await outcome;
 		expect(error?.kind).toBe('taskTimedOut');
 		expect(error?.message).toBe('Task task-1 has not finished within 25 s (last status: in_progress, 12 %)');
-		expect(describeError(error!)).toMatch(/Get Result/);
+		expect(describeError(error!)).toMatch(/^Raise Timeout/);
 		expect(error?.task).toEqual({ taskId: 'task-1', status: 'in_progress', progress: 12, elapsedMs: 25_000 });
 		expect(looksS).toEqual([10, 20, 25]);
 	});

@@ -1,9 +1,6 @@
-/**
- * The words of errors: complete in every situation, short enough to be read, and true about the retry. What they say is
- * reviewed in docs/reference/errors.md.
- */
+/** The words of errors: complete in every situation, and short enough to be read. */
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
-import { gatewayError, retryContinues } from '../../core/errors';
+import { gatewayError } from '../../core/errors';
 import { REASONS, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
 import type { Situation } from '../../core/errors/entry';
@@ -16,7 +13,6 @@ import { TABLE_NAME } from '../../core/labels';
 import { HINTS } from '../../nodes/run/hints';
 import { messages, optionalFactsOf, write } from '../support/messages.mts';
 import { loadPackage, sentencesInCode } from '../support/sources.mts';
-import { IN_ITEMS_ONLY } from '../../tools/docs/codes.mts';
 
 const reasons = Object.keys(REASONS) as Reason[];
 
@@ -51,7 +47,7 @@ const factOf = (reason: Reason, name: string) => OF_REASON[reason]?.[name] ?? FA
 const ALONE: Situation = { operation: 'generate', recovery: 'retry' };
 const SITUATIONS: Situation[] = ['', 'generate', 'getResult', 'upload'].flatMap((operation) =>
 	(['retry', 'runAgain', 'callAgain'] as const).flatMap((recovery) =>
-		[{}, { subExecution: '77' }, { others: 1, unsubmitted: 2 }, { others: 2, unclear: 1 }].map((more) => ({
+		[{}, { subExecution: '77' }, { others: 2 }, { taskIdAt: '{{ $json.task_id }}' }].map((more) => ({
 			...{ operation, recovery },
 			...more,
 		})),
@@ -90,11 +86,6 @@ const errorOf = (reason: Reason) => {
 	return gatewayError(reason, facts as DataOf<Reason>);
 };
 
-test.each(reasons)('where the advice on %s is a retry that continues the task, it does', (reason) => {
-	const error = errorOf(reason);
-	expect(retryContinues(error)).toBe(/continues the task|does not buy it again/.test(describeError(error, ALONE)));
-});
-
 /**
  * Five lines of n8n's error panel, as it is at first: more is not read. Lists of URLs, and records, are not counted, nor
  * what is said about a value that was entered.
@@ -107,6 +98,7 @@ const LONGER: Partial<Record<Reason, string>> = {
 	createdFromOtherRequest: 'there are two ways, and the wrong one is paid twice',
 	outcomeStillUnknown: 'after a crash, there are two places to look at before anybody pays again',
 	purchaseKeyUnclear: 'the same',
+	tokenNotCreated: 'the same',
 	timedOut: 'where the last check failed, that comes last',
 	noResultUrl: 'the result may be in the record, or with the service',
 	packageBug: 'it says how to report it',
@@ -116,9 +108,9 @@ const LONGER: Partial<Record<Reason, string>> = {
 const AMONG_OTHERS = { ...CONNECTION, ...CREATING, ...PURCHASES, ...TASKS, ...RESULTS, balanceTooLow: {} };
 
 test.each<[string, Partial<Situation>, string[]]>([
-	['of one item', {}, reasons.filter((reason) => !IN_ITEMS_ONLY.has(reason))],
+	['of one item', {}, reasons],
 	['of an item that goes on', { recovery: 'runAgain' }, reasons],
-	['of a batch with other tasks', { others: 2, unsubmitted: 1 }, Object.keys(AMONG_OTHERS)],
+	['of a batch with other tasks', { others: 2 }, Object.keys(AMONG_OTHERS)],
 ])('the advice %s has at most five lines', (_, more, of) => {
 	const texts = (of as Reason[]).map((reason) => ({
 		reason,

@@ -155,7 +155,7 @@ describe('Asset', () => {
 			const { json, error } = await run('asset', 'upload', form, { settings: { onError } });
 			if (onError === 'stopWorkflow') {
 				expect(error?.message).toMatch(/^Asset pa_\S+ has not finished within/);
-				expect(error?.description).toMatch(/does not upload the file again.*Asset → Get/);
+				expect(error?.description).toMatch(/Retry this execution in the Executions list: nothing is created twice/);
 			} else expect(json[0]).toMatchObject({ code: 'timed_out', asset_id: expect.stringMatching(/^pa_/) });
 		},
 	);

@@ -76,7 +76,7 @@ describe('an answer counts for the task that it names', () => {
 		const first = await run(stuck, { settings: retrying(2) });
 		expect(first.error?.message).toContain(sandbox.tasks[0].id);
 		expect(first.error?.description).toContain(words);
-		expect(first.error?.description).toMatch(/The task is bought\. Retry this execution .* costs nothing/);
+		expect(first.error?.description).toMatch(/The task is bought\. Retry this execution .* nothing is paid twice/);
 		// A person's retry looks again.
 		const before = polls();
 		const again = await retried(stuck, first);
@@ -122,7 +122,7 @@ describe('a refusal of a poll', () => {
 		expect(description).toMatch(
 			/expired, or the Base URL, API key or Image Task Status Path in the credential has changed or is wrong/,
 		);
-		expect(description).toMatch(/costs nothing/);
+		expect(description).toMatch(/nothing is paid twice/);
 		expect(description).toMatch(
 			/To buy it again, enter \S+ as Submit Again for Run, save, and .* Retry with currently saved workflow/,
 		);

@@ -81,7 +81,7 @@ describe('a retry of a crashed execution', () => {
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
 		expect(error?.description).toMatch(
-			/interrupted before it could record .* n8n's log and, .* data table Gateway Purchases\. If your account has no tasks of that time for these 2 items, enter 1767225600000\.0 as Submit Again for Run/,
+			/interrupted before it could record .* n8n's log and, .* data table Gateway Purchases\. Look in the task list of your account for tasks created then with other IDs\. If there is none, enter 1767225600000\.0 as Submit Again for Run, else set On Error to Continue\./,
 		);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
@@ -106,7 +106,7 @@ describe('a retry of a crashed execution', () => {
 	])('%s names no run: nothing is bought again', async (_, submitAgainForRun, words) => {
 		await crashAtTheEnd(fromItem, { ...first, items: prompts('a') });
 		const { error } = await runGateway('image', sandbox, naming(submitAgainForRun), { ...retry, items: prompts('a') });
-		expect(error?.description).toContain(`saved workflow.${words}`);
+		expect(error?.description).toContain(`nothing is paid twice.${words}`);
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 

@@ -184,7 +184,7 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
 	expect(error?.description).toContain('It is 391 MiB: this n8n stores at most 384 MiB.');
 	expect(error?.description).toContain(
-		'Then retry this execution in the Executions list: it continues the task and costs nothing, unless the request changed. Running this node again or Debug in editor creates a new task, and you pay again.',
+		'Then retry this execution in the Executions list: tasks that exist continue, nothing is paid twice. Execute step and Debug in editor buy again.',
 	);
 	expect(error?.description).toContain(`/results/${id}/0-410MB.mp4`);
 	expect(sandbox.fileRequests).toHaveLength(1);

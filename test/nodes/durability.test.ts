@@ -27,7 +27,7 @@ describe('never paid twice', () => {
 			expect(item.error).toMatch(/may or may not have accepted this task/);
 			// n8n offers no retry of an execution that went on.
 			expect(item.details).toMatch(
-				/Look in the task list of your account for a task created around \d\d:\d\d UTC\. If there is none, run only this item again\./,
+				/Look in the task list of your account for a task created around \d\d:\d\d UTC\. If there is none, run the workflow again, with this item only\./,
 			);
 		}
 		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(answers.length);
@@ -87,7 +87,7 @@ describe('never paid twice', () => {
 			{ settings: retrying(2) },
 		);
 		expect(sandbox.tasks).toHaveLength(1);
-		expect(same.error?.description).toMatch(/content_policy_violation.*declined again/);
+		expect(same.error?.description).toMatch(/content policy.*declined again\. A retry reads the stored input/);
 	});
 
 	test('with continue on error, Retry On Fail does not buy the good items again', async () => {

@@ -43,22 +43,30 @@ describe('what n8n gets of an error', () => {
 describe('words of the service', () => {
 	const long = 'The prompt was refused. '.repeat(15).trim();
 
-	const retry = 'Then retry this execution in the Executions list.';
 	test.each([
-		['are cut where they are the cause', refused, retry, /^The service says: "The prompt was refused\. [^"]*…"\. \w/],
-		['make room for the way on where they are not', wrongKey, `${retry} ${'y'.repeat(80)}`, /^The key is wrong [^"]*$/],
-	])('words of the service that are too long %s, and are whole under Error details', (_, make, last, text) => {
-		const ids = ['task_0123456789', 'task_9876543210'];
-		const { panel, details } = shown(make(long), {}, { last, ids: { label: 'Other tasks', ids } });
+		[
+			'are cut where they are the cause',
+			refused,
+			/^The service says: "The prompt was refused\. [^"]*…"\. To get the rest, set On Error .* Retry with currently saved workflow: it reads the stored input/,
+		],
+		[
+			'make room for the way on where they are not',
+			wrongKey,
+			/^The key is wrong [^"]* Then retry this execution in the Executions list: tasks that exist continue, nothing is paid twice\./,
+		],
+	])('words of the service that are too long %s, and are whole under Error details', (_, make, text) => {
+		const ids = ['task_0123456789_abcdefghijkl', 'task_9876543210_abcdefghijkl'];
+		const rest = { others: 2, unsent: 1 };
+		const { panel, details } = shown(make(long), {}, { rest, ids: { label: 'Other tasks', ids } });
 		expect(panel).toMatch(text);
-		expect(panel).toContain(last);
+		expect(panel).toMatch(/ 1 item was not sent\. IDs: see Error details\.$/);
 		expect(panel.length).toBeLessThanOrEqual(FIVE_LINES);
 		expect(details[0]).toContain(`The service says: "${long}" (HTTP 40`);
 	});
 });
 
 describe('the other items of a run that ends with an error', () => {
-	const place = { operation: 'generate', isTool: false, items: 5 };
+	const place = { operation: 'generate', isTool: false };
 	const order = (item: number) =>
 		makeOrder({
 			...{ item, thing: 'task', kind: 'image', then: 'poll' },
@@ -88,21 +96,28 @@ describe('the other items of a run that ends with an error', () => {
 	});
 
 	test.each([
-		['what was not bought', balance, [bought(1)], { others: 1, unsubmitted: 4 }],
+		['what was held back', balance, [bought(1), ended(order(2), 'notSubmitted'), order(3)], { others: 1, unsent: 2 }],
+		['not what was refused', balance, [ended(order(1), 'balance')], { others: 0, unsent: 0 }],
+		['one task of two items once', balance, [bought(1, 'one'), bought(2, 'one')], { others: 1, unsent: 0 }],
 		[
-			'items that share a task are bought',
-			balance,
-			[bought(1, 'one'), bought(2, 'one')],
-			{ others: 1, unsubmitted: 3 },
-		],
-		[
-			'an item of unknown outcome is none that a retry submits',
+			'an item of unknown outcome as one that may have a task',
 			gatewayError('outcomeUnknown', { thing: 'task', what: 'No answer', atMs: 0 }),
 			[bought(0), ...[1, 2].map((item) => ended(order(item), 'outcomeUnknown'))],
-			{ others: 1, unsubmitted: 2, unclear: 1 },
+			{ others: 2, unsent: 0 },
 		],
-	])('the advice counts what a retry submits: %s', (_, error, orders, rest) => {
+	])('an error of a batch counts %s', (_, error, orders, rest) => {
 		expect(about(error, ...orders).rest).toEqual(rest);
+	});
+
+	test.each([
+		[
+			balance,
+			{ others: 0, unsent: 2 },
+			/: tasks that exist continue, nothing is paid twice\. 2 items were not sent\.$/,
+		],
+		[balance, { others: 0, unsent: 0 }, /^$/],
+	])('the panel of a batch names one way on, and how many were not sent: %#', (error, rest, text) => {
+		expect(shown(error, {}, { rest }).panel).toMatch(text);
 	});
 
 	test('an agent reads the IDs, and of no list of executions', () => {

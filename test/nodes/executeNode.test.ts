@@ -43,7 +43,7 @@ test('Until Ready ends before n8n does, with the ID of the task and the way to i
 	expect(Date.now() - startedAtMs).toBeLessThan(4_000);
 	expect(json[0]?.message).toMatch(
 		new RegExp(
-			`^Task ${sandbox.tasks[0]?.id} has not finished in the 4 s that n8n gives a single node \\(last status: .*\\)\\. It goes on at the service, and is paid for\\. To get its result, call a tool for Get Result with this task ID\\. If you have none, tell the user the ID\\. Calling Generate again creates a new task, and you pay again\\.$`,
+			`^Task ${sandbox.tasks[0]?.id} has not finished in the 4 s that n8n gives a single node \\(last status: .*\\)\\. It goes on at the service, and is paid for\\. Call a tool for Get Result with this task ID\\. If you have none, tell the user the ID\\. Calling Generate again creates a new task, and you pay again\\.$`,
 		),
 	);
 });
@@ -52,7 +52,7 @@ test('Get Result ends in the same way', async () => {
 	await runAlone({ wait: 'dontWait' }, { items: prompts(SLOW) });
 	const id = sandbox.tasks[0]?.id;
 	const { json } = await runAlone({ operation: 'getResult', taskId: id });
-	expect(json[0]?.message).toMatch(new RegExp(`^Task ${id} has not finished in the 4 s .* call a tool for Get Result`));
+	expect(json[0]?.message).toMatch(new RegExp(`^Task ${id} has not finished in the 4 s .* Call a tool for Get Result`));
 });
 
 test('a poll that hangs does not use up the time', async () => {

@@ -71,7 +71,7 @@ test('of one refused item of 30 the cause comes first, then one way to the other
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
 	expect(sandbox.tasks).toHaveLength(29);
 	expect(error?.description).toMatch(
-		/^The service says: .*…"\. To get the rest, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow: the 29 other tasks continue and cost nothing, and 1 item is submitted\. IDs: see Error details\.$/,
+		/^The service says: .*…"\. To get the rest, set On Error to Continue, save, and in the Executions list choose Retry with currently saved workflow: it reads the stored input, and tasks that exist continue\. IDs: see Error details\.$/,
 	);
 	const { messages } = error as unknown as { messages: string[] };
 	for (const { id } of sandbox.tasks) expect(messages.join()).toContain(id);
@@ -83,9 +83,7 @@ test('following the advice about a refused item brings all results, and buys onl
 		items,
 		kept: { executionId: 'first 3', establishedAt: 3 },
 	});
-	expect(stopped.error?.description).toMatch(
-		/: the 2 other tasks continue and cost nothing, and 1 item is submitted\./,
-	);
+	expect(stopped.error?.description).toMatch(/set On Error to Continue, .* choose Retry with currently saved workflow/);
 	const { contextData } = stopped.run.data.executionData ?? {};
 	const retried = await runGateway('image', sandbox, fromItem, {
 		items,
@@ -101,16 +99,14 @@ test('following the advice about a refused item brings all results, and buys onl
 
 describe('a task that has not finished in time', () => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...quick, timeoutMinutes: 0.02 } };
-	const running = 'It is still running.';
-	const inNewWorkflow = 'create a new workflow: a trigger, and after it Get Result with this task ID.';
 
-	test('after a timeout, Generate advises first the retry, which continues the task, then a new workflow, because this node buys again', async () => {
+	test('after a timeout, Generate advises to raise Timeout and to retry, which continues the task, and says what buys again', async () => {
 		const parameters = { operation: 'generate', ...late };
 		const first = await runGateway('image', sandbox, parameters, {
 			kept: { executionId: 'first 4', establishedAt: 4 },
 		});
 		expect(first.error?.description).toBe(
-			`Retry this execution in the Executions list: it continues the task and costs nothing, unless the request changed. If n8n offers no retry, ${inNewWorkflow} Running this node again or Debug in editor creates a new task, and you pay again.`,
+			'Raise Timeout, save, and in the Executions list choose Retry with currently saved workflow: tasks that exist continue, nothing is paid twice. Execute step and Debug in editor buy again.',
 		);
 		const { contextData } = first.run.data.executionData ?? {};
 		const { error } = await runGateway('image', sandbox, parameters, {
@@ -128,16 +124,18 @@ describe('a task that has not finished in time', () => {
 			{ operation: 'generate', ...late },
 			{ mode: 'integrated', kept: { executionId: '17', establishedAt: 6 } },
 		);
-		expect(error?.description).toContain(`Retry execution 17 of this workflow in the Executions list:`);
 		expect(error?.description).toContain(
-			'Running this node again, Debug in editor, or retrying the workflow that called this one creates a new task, and you pay again.',
+			'choose Retry with currently saved workflow for execution 17 of this workflow:',
+		);
+		expect(error?.description).toContain(
+			'Execute step, Debug in editor, and a retry of the workflow that called this one buy again.',
 		);
 	});
 
 	test('the advice of an error item names no retry, because the execution goes on', async () => {
 		const { task } = await runGateway('image', sandbox, { operation: 'generate', ...late }, continuing);
 		expect(task?.data?.main[1]?.[0]?.json.message).toBe(
-			`${running} To get its result, ${inNewWorkflow} Running this node again creates a new task, and you pay again.`,
+			'It is still running. Use Get Result at this output, with {{ $json.details.task_id }} as Task ID: that costs nothing. Running this node again creates a new task, and you pay again.',
 		);
 	});
 });
@@ -147,7 +145,7 @@ test('after a wrong path, entering the right one and a retry with the saved work
 	const wrong = { ...body, options: { ...quick, resultPath: 'nowhere' } };
 	const first = await runGateway('image', sandbox, wrong, { kept: { executionId: 'first 9', establishedAt: 9 } });
 	expect(first.error?.description).toContain(
-		'Enter the right path as Result Path in the options, save, and in the Executions list choose Retry with currently saved workflow: it continues the task and costs nothing',
+		'Set Result Path to the right path, save, and in the Executions list choose Retry with currently saved workflow: tasks that exist continue, nothing is paid twice',
 	);
 	const { contextData } = first.run.data.executionData ?? {};
 	const right = { ...body, options: { ...quick, resultPath: 'result.data[0].url' } };

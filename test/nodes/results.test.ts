@@ -179,9 +179,9 @@ describe('a result that stands in the record itself, as some values of response_
 			const { error } = await run({ operation: 'generate', prompt: 'a', options: { ...quick, additionalFields } });
 			expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
 			expect(error?.description).toMatch(
-				/The node reads at most 1 MB, with files 4 MB.* set response_format .* to url for new tasks/,
+				/The node reads at most 1 MB, with files 4 MB.* For new tasks, set response_format to url/,
 			);
-			expect(error?.description).toMatch(/Retrying this execution without changes continues the task\.$/);
+			expect(error?.description).toMatch(/Retry this execution .* tasks that exist continue, nothing is paid twice\./);
 			expect(host.posts()).toBe(1);
 		});
 	});

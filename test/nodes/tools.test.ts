@@ -86,7 +86,7 @@ test('a call that ends by a limit is no failure: it says which, and how to get t
 	expect(answer).toMatchObject({ task_id: sandbox.tasks[0].id });
 	expect(answer).not.toHaveProperty('error');
 	expect(answer.message).toMatch(
-		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool, which is at most 10 in n8n Agents, ended the call\. To get its result, call a tool for Get Result with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
+		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool, which is at most 10 in n8n Agents, ended the call\. Call a tool for Get Result with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
 	);
 });
 

@@ -31,6 +31,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	taskDeclined: NAMED_RUN,
 	timedOut: { status: true, progress: true, trouble: true },
 	timedOutAlone: { status: true, progress: true },
+	noResultUrl: { path: true },
 	resultNotPassedOn: { id: true },
 	storedItemUnreadable: { id: true },
 	storedByOtherVersion: { id: true },

@@ -3,7 +3,7 @@ type Texts = [cause: string, step: string];
 
 const LATER = 'Retry later.';
 const FETCH = 'Retry. No retry: Get Result with the task ID.';
-const GET = 'Get Result with the task ID, in a new workflow.';
+const GET = 'Get Result with the task ID.';
 const LOOK = '[Look in your account](../start/costs.md#if-the-outcome-is-unknown) before you buy again.';
 
 export const CODE_TEXTS: Record<string, Texts> = {

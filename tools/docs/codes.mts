@@ -4,35 +4,31 @@ import { AVATARS } from '../../core/errors/reasons/avatars.ts';
 import { PURCHASES } from '../../core/errors/reasons/purchases.ts';
 import { CODE_TEXTS } from './codeTexts.mts';
 
-/** Reasons about what n8n has stored of an item, which becomes one of the output: no run of Generate ends with them. */
-export const IN_ITEMS_ONLY: ReadonlySet<string> = new Set<Reason>([
-	'resultNotPassedOn',
-	'storedItemUnreadable',
-	'storedByOtherVersion',
-	'waitingInterrupted',
-]);
-
 /** Reasons whose cost is not that of their kind. */
 const KNOWN: Partial<Record<Reason, string>> = {
 	contentDeclined: 'free',
 	taskDeclined: 'again',
 	createdFromOtherRequest: 'paid',
-	tokenNotCreated: 'unknown',
-	tokenKeyGone: 'free',
+	createdTaskNotFound: 'paid',
+	createdTaskRefused: 'paid',
 	reusedTaskExpired: 'paid',
+	waitingNotStarted: 'paid',
+	tokenKeyGone: 'free',
 };
+
+/** Kinds of what happens to a task that is bought. */
+const PAID = ['download', 'noResult', 'notShown', 'stopped', 'taskTimedOut'];
 
 /** The cost as one word, which the page explains. As far as the gateway's documentation shows, only tasks cost something. */
 function costOf(reason: Reason): string {
-	const { kind = 'badInput', created, retryContinues } = REASONS[reason];
+	const { kind = 'badInput', created } = REASONS[reason];
 	const known = KNOWN[reason];
 	if (known !== undefined) return known;
-	if (IN_ITEMS_ONLY.has(reason) || retryContinues) return 'paid';
 	if (created === 'nothing') return 'free';
 	if (kind === 'outcomeUnknown') return 'unknown';
 	if (reason in AVATARS || reason in PURCHASES) return 'free';
 	if (kind === 'taskFailed') return 'again';
-	return kind === 'download' || kind === 'noResult' || kind === 'stopped' ? 'paid' : 'free';
+	return PAID.includes(kind) ? 'paid' : 'free';
 }
 
 /** The message with … for what is known only when it happens. */

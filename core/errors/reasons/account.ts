@@ -1,5 +1,5 @@
 import { TOKEN_NAME_LENGTH } from '../../limits';
-import { decideYourself, enterRun, ofOtherRun, stopCalling } from '../recovery';
+import { decideYourself, enterRun, ofOtherRun, stopCalling, thenTryAgain, thenTryWithChanges } from '../recovery';
 import type { CatalogueEntry, NamedRun } from '../entry';
 
 const nothingThere =
@@ -13,7 +13,7 @@ export const ACCOUNT = {
 		kind: 'balance',
 		message: 'There are not enough credits left for this request',
 		advice: (_: unknown, situation) =>
-			(situation.others ?? 0) > 0
+			situation.others
 				? 'Add credits, or use a key that is not at its limit.'
 				: `${stopCalling(situation, 'The budget is used up')}Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.`,
 		serviceFirst: true,
@@ -44,8 +44,8 @@ export const ACCOUNT = {
 			if (situation.recovery === 'callAgain')
 				return `${stopCalling(situation, 'The balance is too low')}Tell the user to add credits to the account.`;
 			return situation.recovery === 'runAgain'
-				? 'Add credits to the account, or lower Stop If Below. Then run only this item again.'
-				: 'Add credits to the account, and retry this execution in the Executions list. Or lower Stop If Below, save, and choose Retry with currently saved workflow there.';
+				? `Add credits to the account, or lower Stop If Below.${thenTryAgain(situation)}`
+				: `Add credits to the account.${thenTryAgain(situation)} Or lower Stop If Below, save, and choose Retry with currently saved workflow there.`;
 		},
 	},
 	userUnknown: {
@@ -82,7 +82,7 @@ export const ACCOUNT = {
 	tokenKeyGone: {
 		kind: 'outcomeUnknown',
 		message: ({ name }: { name: string }) => `The API key "${name}" was created in an earlier try, and shown only then`,
-		advice: (data: { id: string } & NamedRun) =>
-			`Delete the API key${data.id && ` with the ID ${data.id}`} in your account, ${enterRun(data)} in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new one.${ofOtherRun(data)}`,
+		advice: (data: { id: string } & NamedRun, situation) =>
+			`Delete the API key${data.id && ` with the ID ${data.id}`} in your account, and ${enterRun(data)}.${thenTryWithChanges(situation)}${ofOtherRun(data)}`,
 	},
 } satisfies Record<string, CatalogueEntry>;

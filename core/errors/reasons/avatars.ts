@@ -1,6 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import type { CatalogueEntry } from '../entry';
-import { waitForAsset } from '../recovery';
+import { continueAsset } from '../recovery';
 
 interface Thing {
 	id: string;
@@ -90,7 +90,7 @@ export const AVATARS = {
 		message: ({ id, avatarKind }: Thing & OfKind) => `This account has no ${avatarKind} avatar asset ${id}`,
 		advice: (_: Thing, situation) =>
 			situation.operation === 'upload'
-				? `${ACCEPTED} ${waitForAsset(situation)}`
+				? `${ACCEPTED} ${continueAsset(situation)}`
 				: 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
 	},
 	noAssetStatus: {

@@ -1,4 +1,4 @@
-import { stopCalling, thenTryAgainWithRest, tryLater } from '../recovery';
+import { continueTask, readsStoredInput, stopCalling, thenTryAgain, tryLater } from '../recovery';
 import { troubleOf } from '../connectionCodes';
 import type { CatalogueEntry, Situation } from '../entry';
 
@@ -20,7 +20,7 @@ export const CONNECTION = {
 		message: ({ host }: { host: string }) => `The service at ${host} could not be reached`,
 		advice: ({ code }: { code: string }, situation) => {
 			const { said, advice = CHECK_ADDRESS } = troubleOf(code);
-			return `${said} ${advice}${thenTryAgainWithRest(situation)}`;
+			return `${said} ${advice}${thenTryAgain(situation)}`;
 		},
 	},
 	noKeySent: {
@@ -42,7 +42,7 @@ export const CONNECTION = {
 		message: 'The API key is not allowed to make this request',
 		advice: (_: unknown, situation) =>
 			situation.operation === 'generate'
-				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model${(situation.others ?? 0) > 0 ? '' : ', or choose another model'}.`
+				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model${situation.others ? '' : ', or choose another model'}.`
 				: `${stopCalling(situation, 'Its API key is not allowed to make this request')}The key may be limited. Use a key that is allowed to make this request.`,
 		serviceFirst: true,
 	},
@@ -64,7 +64,7 @@ export const CONNECTION = {
 		kind: 'contentPolicy',
 		message: 'The service declined the content of this request',
 		advice: (_: unknown, situation) =>
-			(situation.others ?? 0) > 0 ? '' : 'Change the prompt or the images: the same will be declined again.',
+			`${situation.others ? '' : 'Change the prompt or the images: the same will be declined again.'}${readsStoredInput(situation)}`.trim(),
 		permanent: true,
 		serviceFirst: true,
 	},
@@ -72,7 +72,7 @@ export const CONNECTION = {
 		kind: 'rejected',
 		message: 'The service did not accept the request',
 		advice: (_: unknown, situation) =>
-			(situation.others ?? 0) > 0 ? '' : 'Compare the fields of this node with what the service says.',
+			`${situation.others ? '' : 'Compare the fields of this node with what the service says.'}${readsStoredInput(situation)}`.trim(),
 		permanent: true,
 		serviceFirst: true,
 	},
@@ -170,18 +170,13 @@ export const CONNECTION = {
 		message: 'The answer from the service is too large',
 		advice: (
 			{ megabytes, megabytesWithFiles, values }: { megabytes: number; megabytesWithFiles: number; values: string },
-			{ operation, recovery },
+			situation,
 		) =>
-			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL in the credential.${
-				operation === 'generate'
-					? ' If records contain files, set response_format in Additional Fields (JSON) or Body (JSON) to url for new tasks.'
-					: ' If the record contains a file, an HTTP Request node with this credential can read it.'
-			}${
-				operation === 'generate' && recovery === 'retry'
-					? ' Retrying this execution without changes continues the task.'
-					: ''
+			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL. ${
+				situation.operation === 'generate'
+					? `For new tasks, set response_format to url in Additional Fields (JSON). ${continueTask(situation)}`
+					: 'If the record contains a file, an HTTP Request node with this credential can read it.'
 			}`,
-		retryContinues: true,
 	},
 	tooManyLargeAnswers: {
 		kind: 'unavailable',

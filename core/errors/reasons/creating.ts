@@ -52,15 +52,16 @@ export const CREATING = {
 		message: ({ execution }: { execution: string }) =>
 			`This item was not submitted, because execution ${execution} goes on with this run`,
 		advice: ({ execution }: { execution: string }, situation) =>
-			// What comes after it in a batch says to retry.
-			`Execution ${execution} is a later retry, and submits what is left. Nothing more is bought here. Wait until it has ended, and look for the result there.${(situation.others ?? 0) > 0 ? '' : ' If it has none, retry once more.'}`,
+			// In a batch, the words about the others say to retry.
+			`Execution ${execution} is a later retry, and submits what is left. Nothing more is bought here. Wait until it has ended, and look for the result there.${situation.others ? '' : ' If it has none, retry once more.'}`,
 		created: 'nothing',
 	},
 	submissionStopped: {
 		kind: 'notSubmitted',
 		code: 'not_submitted',
 		message: 'This item was not submitted, because the execution was stopped',
-		advice: 'Nothing was bought for this item. Run only this item again: other items would be bought again.',
+		advice:
+			'Nothing was bought for this item. Run the workflow again with this item only: other items would be bought again.',
 		created: 'nothing',
 	},
 	notSubmittedAlone: {

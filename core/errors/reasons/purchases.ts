@@ -1,4 +1,4 @@
-import { enterRun, ofOtherRun, thenRetryWithChanges, thenTryAgainWithRest } from '../recovery';
+import { enterRun, ofOtherRun, thenTryAgain, thenTryWithChanges } from '../recovery';
 import type { CatalogueEntry, NamedRun } from '../entry';
 
 interface Earlier {
@@ -20,7 +20,7 @@ export const PURCHASES = {
 		kind: 'unavailable',
 		message: 'This item has a Purchase Key, but the purchase log cannot be used',
 		advice: ({ why }: { why: string }, situation) =>
-			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Purchase Log has to be on in the credential, and n8n needs its data tables.${thenTryAgainWithRest(situation)}`,
+			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Purchase Log has to be on in the credential, and n8n needs its data tables.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyShared: {
@@ -41,7 +41,7 @@ export const PURCHASES = {
 		message: ({ execution }: Earlier) =>
 			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
 		advice: (data: Earlier & NamedRun, situation) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(data.time, 'around')}. If there is one, use Get Result. If there is none, ${enterRun(data)}.${thenRetryWithChanges(situation)}${ofOtherRun(data)}`,
+			`Nothing was bought now. Look in the task list of your account for a task created${on(data.time, 'around')}. If there is one, use Get Result. If there is none, ${enterRun(data)}.${thenTryWithChanges(situation)}${ofOtherRun(data)}`,
 		created: 'nothing',
 	},
 	purchaseKeyExpired: {

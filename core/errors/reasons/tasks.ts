@@ -2,14 +2,16 @@ import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { TABLE_NAME } from '../../labels';
 import {
 	buyAgain,
+	continueAsset,
+	continueTask,
+	retryAfter,
 	createAgain,
 	lookAgain,
-	thenTryAgainWithRest,
-	thenWaitOn,
+	readsStoredInput,
+	thenContinueTask,
+	thenTryAgain,
 	tryLater,
 	upperFirst,
-	waitForAsset,
-	waitOn,
 } from '../recovery';
 import type { CreatedThing, CatalogueEntry, NamedRun, Situation } from '../entry';
 
@@ -32,31 +34,18 @@ const limitOfTool = ({ recovery }: Situation) =>
 		? 'Timeout (Minutes) in the options of this tool, which is at most 10 in n8n Agents, ended the call. '
 		: '';
 
-const GOES_ON = 'It goes on at the service, and is paid for. ';
-
-const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation, limit?: string) => string>> = {
-	task: (
-		situation,
-		limit = `${situation.recovery === 'retry' ? '' : 'It is still running. '}${limitOfTool(situation)}`,
-	) => `${limit}${waitOn(situation)}`,
-	asset: (situation) => `It is still being processed. ${waitForAsset(situation)}`,
+const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
+	task: (situation) =>
+		situation.recovery === 'retry'
+			? retryAfter('Raise Timeout', situation)
+			: `It is still running. ${limitOfTool(situation)}${continueTask(situation)}`,
+	asset: (situation) => `It is still being processed. ${continueAsset(situation)}`,
 	verification: () =>
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
 };
 
 /** Names the places that have the IDs of tasks when nothing else has them. */
 const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
-
-/**
- * The way on from a task that exists, and may never give a result: another look is free, and Submit Again for Run buys
- * another one.
- *
- * @param also for one item, which has room for it
- */
-const lookAgainFrom = (named: NamedRun, situation: Situation, also = '') => {
-	if (situation.recovery !== 'retry') return `${also}${waitOn(situation)}`;
-	return (situation.others ?? 0) > 0 ? waitOn(situation) : `${also}${lookAgain(named, situation)}`;
-};
 
 /** Tasks that are accepted, and waiting for them. */
 export const TASKS = {
@@ -65,36 +54,33 @@ export const TASKS = {
 		message: ({ id, age }: Task & { age?: string }) =>
 			`The service accepted task ${id}${age === undefined ? '' : ` ${age} ago`}, but cannot find it`,
 		advice: (data: { mediaKind: string; wasFound?: boolean } & NamedRun, situation) =>
-			`${data.wasFound ? 'It was found before: the Base URL or API key may have changed' : `The result has expired, or the Base URL, API key or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path in the credential has changed or is wrong`}. ${lookAgainFrom(data, situation)}`,
-		retryContinues: true,
+			`${data.wasFound ? 'It was found before: the Base URL or API key may have changed' : `The result has expired, or the Base URL, API key or ${data.mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path in the credential has changed or is wrong`}. ${lookAgain(data, situation)}`,
 	},
 	createdTaskElsewhere: {
 		kind: 'notShown',
 		message: ({ id }: Task) => `The service accepted task ${id}, but the Base URL in the credential is another one now`,
 		advice: ({ why, ...named }: { why: string } & NamedRun, situation) =>
-			`There it says: ${why}. Enter the earlier Base URL. ${lookAgainFrom(named, situation)}`,
-		retryContinues: true,
+			`There it says: ${why}. Enter the earlier Base URL. ${lookAgain(named, situation)}`,
 	},
 	createdTaskNotShown: {
 		kind: 'notShown',
 		message: ({ id, why }: Task & { why: string }) =>
 			`The service accepted task ${id}, but does not say how it is: ${why}`,
-		advice: (named: NamedRun, situation) => lookAgainFrom(named, situation, 'The task is bought. '),
-		retryContinues: true,
+		advice: (named: NamedRun, situation) =>
+			`${situation.others ? '' : 'The task is bought. '}${lookAgain(named, situation)}`,
 		serviceFirst: true,
 	},
 	createdTaskRefused: {
 		kind: 'permission',
 		code: 'created_task_not_shown',
 		message: ({ id, why }: Task & { why: string }) => `The service accepted task ${id}, but refuses to show it: ${why}`,
-		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenWaitOn(situation)}`,
-		retryContinues: true,
+		advice: (_: unknown, situation) => `Check the API key and the credits. ${thenContinueTask(situation)}`,
 	},
 	failureOfNoTask: {
 		kind: 'unavailable',
 		code: 'unexpected_answer',
 		message: 'The answer says that something went wrong, and does not name the task',
-		advice: (_: unknown, situation) => `The task may still be running.${thenTryAgainWithRest(situation)}`,
+		advice: (_: unknown, situation) => `The task may still be running.${thenTryAgain(situation)}`,
 		serviceFirst: true,
 	},
 	recordOfOtherTask: {
@@ -102,14 +88,14 @@ export const TASKS = {
 		code: 'unexpected_answer',
 		message: ({ other }: { other: string }) => `The answer is about another task (${other})`,
 		advice: (_: unknown, situation) =>
-			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgainWithRest(situation)}`,
+			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgain(situation)}`,
 	},
 	noTaskStatus: {
 		kind: 'unavailable',
 		code: 'unexpected_answer',
 		message: 'The service answered without a task status',
 		advice: (_: unknown, situation) =>
-			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgainWithRest(situation)}`,
+			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgain(situation)}`,
 	},
 	taskFailed: {
 		kind: 'taskFailed',
@@ -123,11 +109,9 @@ export const TASKS = {
 		code: 'content_declined',
 		message: ({ id }: Task) => `The service declined the content of task ${id}`,
 		advice: (named: NamedRun, situation) =>
-			(situation.others ?? 0) > 0
-				? ''
-				: ['Change the prompt or images: the same is declined again.', buyAgain(named, situation, 'To buy it anyway')]
-						.filter(Boolean)
-						.join(' '),
+			situation.others
+				? readsStoredInput(situation).trim()
+				: `Change the prompt or images: the same is declined again.${readsStoredInput(situation)}${buyAgain(named, situation, 'To buy it anyway')}`,
 		permanent: true,
 		serviceFirst: true,
 	},
@@ -139,16 +123,17 @@ export const TASKS = {
 			[AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
 				.filter(Boolean)
 				.join(' '),
-		retryContinues: true,
 	},
 	timedOutAlone: {
 		kind: 'taskTimedOut',
 		code: 'timed_out',
 		message: ({ thing, id, time, status, progress }: Unfinished & { time: string }) =>
 			`${upperFirst(thing)} ${id} has not finished in the ${time} that n8n gives a single node${lastStatus({ status, progress })}`,
+		// No timeout of the form has ended it.
 		advice: ({ thing }: { thing: CreatedThing }, situation) =>
-			AFTER_TIMEOUT[thing]?.(situation, situation.recovery === 'retry' ? '' : GOES_ON) ?? '',
-		retryContinues: true,
+			thing === 'task'
+				? `It goes on at the service, and is paid for. ${continueTask(situation)}`
+				: (AFTER_TIMEOUT[thing]?.(situation) ?? ''),
 	},
 	timedOutEarly: {
 		kind: 'taskTimedOut',
@@ -156,7 +141,6 @@ export const TASKS = {
 		message: ({ thing, id, asked, left }: Task & { thing: CreatedThing; asked: string; left: string }) =>
 			`${upperFirst(thing)} ${id} has not finished: the service asks to wait ${asked}, but only ${left} are left`,
 		advice: ({ thing }: { thing: CreatedThing }, situation) => AFTER_TIMEOUT[thing]?.(situation) ?? '',
-		retryContinues: true,
 	},
 	resultNotPassedOn: {
 		kind: 'stopped',
@@ -166,8 +150,7 @@ export const TASKS = {
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
 				? 'n8n keeps it in the execution that waits, until every task has finished.'
-				: `n8n keeps it until every task has finished. If n8n shut down meanwhile, nothing is lost. ${waitOn(situation)}`,
-		retryContinues: true,
+				: `n8n keeps it until every task has finished. If n8n shut down meanwhile, nothing is lost. ${continueTask(situation)}`,
 	},
 	storedItemUnreadable: {
 		kind: 'stopped',
@@ -175,8 +158,7 @@ export const TASKS = {
 		message: ({ id }: Partial<Task>) =>
 			id === undefined ? 'What n8n has saved of this item is damaged' : `What n8n has saved of task ${id} is damaged`,
 		advice: ({ id }: Partial<Task>, situation) =>
-			id === undefined ? FIND_IDS : `The task is not lost. ${waitOn(situation)}`,
-		retryContinues: true,
+			id === undefined ? FIND_IDS : `The task is not lost. ${continueTask(situation)}`,
 	},
 	storedByOtherVersion: {
 		kind: 'stopped',
@@ -187,8 +169,7 @@ export const TASKS = {
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
 				? `Install that version again. Nothing more is submitted for this item. ${FIND_IDS}`
-				: `Install that version again. ${waitOn(situation)}`,
-		retryContinues: true,
+				: `Install that version again. ${continueTask(situation)}`,
 	},
 	waitingNotStarted: {
 		kind: 'unavailable',
@@ -199,16 +180,14 @@ export const TASKS = {
 		advice: ({ id, words }: Partial<Task> & { words: string }, situation) =>
 			id === undefined
 				? `n8n says: "${words}". Nothing was bought for this item. ${tryLater(situation)}`
-				: `n8n says: "${words}". Fix this in n8n. ${thenWaitOn(situation)}`,
-		retryContinues: true,
+				: `n8n says: "${words}". Fix this in n8n. ${thenContinueTask(situation)}`,
 	},
 	waitingInterrupted: {
 		kind: 'stopped',
 		message: ({ id, why }: Task & { why?: string }) =>
 			`Waiting for task ${id} was interrupted${why === undefined ? '' : `: ${why}`}`,
 		advice: ({ why }: { why?: string }, situation) =>
-			`${why === undefined ? 'It was stopped, or n8n shut down repeatedly. ' : ''}${waitOn(situation)}`,
-		retryContinues: true,
+			`${why === undefined ? 'It was stopped, or n8n shut down repeatedly. ' : ''}${continueTask(situation)}`,
 	},
 	waitingCanceled: {
 		kind: 'stopped',
