@@ -34,7 +34,10 @@ export async function viewFile(page: Page): Promise<void> {
 /** The address at which a published trigger is called, as its open node shows it. */
 export async function shownAddress(page: Page): Promise<string> {
 	const address = page.locator('.webhook-url:visible, [class*="webhook-url"]:visible').first();
-	const heading = page.getByTestId('ndv').getByText(/^\s*(Webhook URLs|Chat URL)\s*$/).first();
+	const heading = page
+		.getByTestId('ndv')
+		.getByText(/^\s*(Webhook URLs|Chat URL)\s*$/)
+		.first();
 	await address.or(heading).first().waitFor();
 	if (!(await address.isVisible())) await heading.click(); // n8n shows it folded for some triggers
 	await address.waitFor();
