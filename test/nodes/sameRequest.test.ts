@@ -110,7 +110,7 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 		...{ waiting: 'dontWait', hints: new Set(), notSent: new Map(), files: new Map() },
 		fileHash: async (_id: string, read: () => Promise<string>) => await read(),
 		...{
-			context: { getMode: () => 'manual', getExecutionId: () => '1' },
+			context: { getMode: () => 'manual', getExecutionId: () => '1', getInputData: () => [input] },
 			client: { avatars: new AvatarClient({} as never) },
 		},
 		...{

@@ -109,8 +109,9 @@ export const createVerification: Operation = {
  * them, and the results of the others are lost.
  */
 function resumesForSeveral(context: IExecuteFunctions, callbackUrl: string): boolean {
+	if (context.getInputData().length < 2) return false;
 	const [resumeUrl = ''] = resumeUrlOf(context).split('?');
-	return context.getInputData().length > 1 && resumeUrl !== '' && callbackUrl.startsWith(resumeUrl);
+	return resumeUrl !== '' && callbackUrl.startsWith(resumeUrl);
 }
 
 /** Remembers a verification for a trigger in this workflow, except in a manual execution. */
