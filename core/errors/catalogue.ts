@@ -6,7 +6,7 @@ import { FORM } from './reasons/form';
 import { PURCHASES } from './reasons/purchases';
 import { RESULTS } from './reasons/results';
 import { TASKS } from './reasons/tasks';
-import type { CatalogueEntry, FormEntry } from './entry';
+import type { CatalogueEntry, FormEntry } from './catalogueEntry';
 
 /** Everything that can happen. The names are public: see `toCode`. */
 const CATALOGUE = {

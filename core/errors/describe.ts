@@ -2,7 +2,7 @@ import { shorten } from '../text';
 import type { GatewayError, GatewayErrorDetails } from './index';
 import { entryOf, type ErrorReason } from './catalogue';
 import { createAgain } from './recovery';
-import type { Situation } from './entry';
+import type { Situation } from './catalogueEntry';
 
 /** Characters of the service's words that a text quotes at most. */
 const QUOTE_LENGTH = 500;

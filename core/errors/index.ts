@@ -1,9 +1,9 @@
 import { REASONS, entryOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
 import { passesByItself, type GatewayErrorKind } from './kinds';
-import type { CatalogueEntry, NamedRun } from './entry';
+import type { CatalogueEntry, NamedRun } from './catalogueEntry';
 
 export type { GatewayErrorKind } from './kinds';
-export type { CreatedThing } from './entry';
+export type { CreatedThing } from './catalogueEntry';
 
 /** A task that something happened to, with all that is needed to continue from there. */
 export interface TaskReference {

@@ -1,5 +1,5 @@
 /** The way on from an error: a retry of the execution, the item run again, or an agent that calls its tool again. */
-import type { CreatedThing, NamedRun, Situation } from './entry';
+import type { CreatedThing, NamedRun, Situation } from './catalogueEntry';
 
 /** The words of people, where they are others than the names of the things. */
 const WORDS: Partial<Record<string, string>> = { token: 'API key' };

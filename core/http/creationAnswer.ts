@@ -1,6 +1,6 @@
 import { GatewayError, type CreatedThing } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
-import type { Created } from '../errors/entry';
+import type { Created } from '../errors/catalogueEntry';
 import { parseBeginning, type JsonObject } from '../json';
 import { parseRefusal, saysNoSuccess, whatWasCreated } from '../records/refusals';
 import { printable, shorten, toOutline } from '../text';

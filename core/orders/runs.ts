@@ -1,4 +1,4 @@
-import type { NamedRun } from '../errors/entry';
+import type { NamedRun } from '../errors/catalogueEntry';
 import { printable, shorten } from '../text';
 
 /** Characters of the name of a run. */

@@ -1,6 +1,6 @@
 import { isPlainObject, type JsonObject } from '../json';
 import { entryOf, type PlainReason } from '../errors/catalogue';
-import type { Created } from '../errors/entry';
+import type { Created } from '../errors/catalogueEntry';
 import { beginningOf, toOutline } from '../text';
 import { isHttpUrl } from '../urls';
 import { looseText } from './loose';

@@ -13,7 +13,7 @@ import { hiddenInTools } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { binaryFieldsOf, readBinaryImage } from '../generation/binaryImage';
 import { isOfForm, toRequest, type FormRequest } from '../run/formRequest';
-import type { Item } from '../run/item';
+import type { Item } from '../run/inputItem';
 
 /** The contract does not show its name in the body (4.6 step 4, 4.7 step 2). */
 export const groupIdField: INodeProperties = {

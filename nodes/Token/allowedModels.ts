@@ -7,7 +7,7 @@ import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { show } from '../../core/text';
 import { assertNoTemplate, holdsExpression } from '../form/fieldReader';
 import { imageModels, videoModels } from '../models';
-import type { Item } from '../run/item';
+import type { Item } from '../run/inputItem';
 
 const knownModels = [...imageModels, ...videoModels].map(({ id }) => id).sort((a, b) => a.localeCompare(b));
 

@@ -10,7 +10,7 @@ import { readUnixSeconds } from '../form/dates';
 import type { FieldReader } from '../form/fieldReader';
 import { unitField } from '../form/unit';
 import { isOfForm, toRequest, type FormRequest } from '../run/formRequest';
-import type { Item } from '../run/item';
+import type { Item } from '../run/inputItem';
 import { allowedModelsField, readAllowedModels } from './allowedModels';
 import { amountField, dailyLimitOption, expiresAtField, monthlyLimitOption, nameField, quotaField } from './fields';
 

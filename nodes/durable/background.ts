@@ -13,7 +13,7 @@ import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
 import { withoutEmpty } from '../run/output';
 import { readLedgerScope } from '../run/ledgerScope';
-import { executionOf, keyInBackground, type Background, type Run } from '../run/run';
+import { executionOf, keyInBackground, type Background, type Run } from '../run/nodeRun';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { isInN8nAgents } from '../run/whereItRuns';
 import { supportsDurableWait } from './supportsDurableWait';

@@ -5,7 +5,7 @@ import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { hasEnded, makeRefused } from '../../core/orders/states';
 import { HINTS } from '../run/hints';
-import type { Run } from '../run/run';
+import type { Run } from '../run/nodeRun';
 import { onErrorOf, type Worked } from '../run/toItem';
 import { findHandedOver, readBackground, startInBackground } from './background';
 import { obstacle } from './obstacle';

@@ -5,7 +5,7 @@ import { describe, quoteService } from '../../core/errors/describe';
 import { endsTheSame } from '../../core/errors/kinds';
 import { namesRetry, retryRest } from '../../core/errors/recovery';
 import { failureOf } from './failure';
-import type { Situation } from '../../core/errors/entry';
+import type { Situation } from '../../core/errors/catalogueEntry';
 import { plain } from './plain';
 
 /** The place of an error: the advice depends on it. */

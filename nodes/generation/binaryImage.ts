@@ -10,7 +10,7 @@ import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
 import { toText } from '../form/fieldReader';
 import { asBeforeRenamed } from '../run/fileHashes';
-import type { Item } from '../run/item';
+import type { Item } from '../run/inputItem';
 import { FILES_IN_JSON } from '../run/output';
 
 const FIELD_LABEL = 'Input Binary Field';

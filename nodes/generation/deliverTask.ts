@@ -14,8 +14,8 @@ import { fileNameOption, outputFieldOption, resultPathOption, splitFilesOption }
 import { isTool } from '../run/agentTools';
 import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
-import type { Item } from '../run/item';
-import type { Run } from '../run/run';
+import type { Item } from '../run/inputItem';
+import type { Run } from '../run/nodeRun';
 import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
 import { cleanFileName, nameByPrompt } from './fileNames';

@@ -19,7 +19,7 @@ import { additionalFieldsOption } from '../form/options';
 import { assetTakers, modelsWith } from '../models';
 import { optionalPromptField, roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
-import type { Item } from '../run/item';
+import type { Item } from '../run/inputItem';
 import { readBinaryImage } from './binaryImage';
 
 /** A request as the form describes it, checked. Images that are still to be uploaded are in it as `PendingUpload`. */

@@ -9,8 +9,8 @@ import type { OrderWait, Purchase } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 import { readSubmitAgain } from '../form/options';
 import { hashOf } from './hashOf';
-import type { DirectWork, Item, JobOutput } from './item';
-import { buyPortsOf, type Run } from './run';
+import type { DirectWork, Item, JobOutput } from './inputItem';
+import { buyPortsOf, type Run } from './nodeRun';
 
 /**
  * A thing that is to be bought for an item.

@@ -1,6 +1,6 @@
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { hashOf } from './hashOf';
-import { sharing } from './run';
+import { sharing } from './nodeRun';
 
 const KEY = 'generationGatewayFiles';
 

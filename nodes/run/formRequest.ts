@@ -1,7 +1,7 @@
 import type { Chosen } from '../../core/models/body';
 import { mergeDeep, type JsonObject } from '../../core/json';
 import { additionalFieldsOption } from '../form/options';
-import type { Item } from './item';
+import type { Item } from './inputItem';
 
 /** The request of a form. */
 export interface FormRequest {

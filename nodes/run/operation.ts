@@ -11,9 +11,9 @@ import type { ChoiceField } from '../form/fieldReader';
 import type { Waiting } from '../form/fields';
 import { toProperty } from '../../core/models/form';
 import type { Unfinished } from './hints';
-import type { Item, Work } from './item';
+import type { Item, Work } from './inputItem';
 import type { Described } from './output';
-import type { Background, Run } from './run';
+import type { Background, Run } from './nodeRun';
 import type { Worked } from './toItem';
 
 /** One operation of a node: its entry in the dropdown, its part of the form, and the work that it makes of one item. */

@@ -14,7 +14,7 @@ import { whatIsMissing } from '../journal/purchasesTable';
 import { isToolRun } from './agentTools';
 import { HINTS } from './hints';
 import { LOG_IS_OFF } from './openJournal';
-import type { Run } from './run';
+import type { Run } from './nodeRun';
 
 /** The most nodes that are remembered as told of the option. */
 const MOST_TOLD = 1000;

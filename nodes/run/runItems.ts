@@ -18,10 +18,10 @@ import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toN
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import type { TimeAlone } from './executeNode';
 import { claimManualRun } from './manualRuns';
-import { isOrder, Item, Parameters, type JobOutput, type Work } from './item';
+import { isOrder, Item, Parameters, type JobOutput, type Work } from './inputItem';
 import { toPassOn } from './output';
 import { reuseTasks } from './reuse';
-import { executionOf, type Run } from './run';
+import { executionOf, type Run } from './nodeRun';
 import {
 	isNoFailure,
 	itemsOf,

@@ -23,7 +23,7 @@ import { readReuse, tellOfReuse } from './reuse';
 import { readPollPlan } from './waitOptions';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './fileHashes';
-import { portsOf, sharing, type Run } from './run';
+import { portsOf, sharing, type Run } from './nodeRun';
 import { refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
 import type { ItemContext, Worked } from './toItem';
 import { TaskLog } from './taskLog';

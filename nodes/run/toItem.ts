@@ -3,7 +3,7 @@ import { codeOf, type GatewayError, type TaskReference } from '../../core/errors
 import type { Order, Output } from '../../core/orders/order';
 import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
-import type { Situation } from '../../core/errors/entry';
+import type { Situation } from '../../core/errors/catalogueEntry';
 import { plain } from '../errors/plain';
 import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty, type Described } from './output';

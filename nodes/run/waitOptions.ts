@@ -5,8 +5,8 @@ import type { PollPlan } from '../../core/polling/planner';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
 import { pollIntervalOption } from '../form/options';
-import type { Item } from './item';
-import type { Run } from './run';
+import type { Item } from './inputItem';
+import type { Run } from './nodeRun';
 import { isInN8nAgents, MOST_AGENT_MINUTES } from './whereItRuns';
 
 /**

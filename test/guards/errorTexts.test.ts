@@ -3,7 +3,7 @@ import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } f
 import { gatewayError } from '../../core/errors';
 import { REASONS, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
-import type { Situation } from '../../core/errors/entry';
+import type { Situation } from '../../core/errors/catalogueEntry';
 import { CONNECTION } from '../../core/errors/reasons/connection';
 import { CREATING } from '../../core/errors/reasons/creating';
 import { PURCHASES } from '../../core/errors/reasons/purchases';

@@ -16,7 +16,7 @@ import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.nod
 import { describe as describeError } from '../../core/errors/describe';
 import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
 import { imageModels, videoModels } from '../../nodes/models';
-import { Item, Parameters } from '../../nodes/run/item';
+import { Item, Parameters } from '../../nodes/run/inputItem';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 import { build } from './engine.mts';
 

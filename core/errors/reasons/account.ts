@@ -1,6 +1,6 @@
 import { TOKEN_NAME_LENGTH } from '../../limits';
 import { decideYourself, enterRun, ofOtherRun, stopCalling, thenTryAgain, thenTryWithChanges } from '../recovery';
-import type { CatalogueEntry, NamedRun } from '../entry';
+import type { CatalogueEntry, NamedRun } from '../catalogueEntry';
 
 const nothingThere =
 	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';

@@ -1,5 +1,5 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
-import type { CatalogueEntry } from '../entry';
+import type { CatalogueEntry } from '../catalogueEntry';
 import { continueAsset } from '../recovery';
 
 interface Thing {

@@ -1,6 +1,6 @@
 import { continueTask, readsStoredInput, stopCalling, thenTryAgain, tryLater } from '../recovery';
 import { troubleOf } from '../connectionCodes';
-import type { CatalogueEntry, Situation } from '../entry';
+import type { CatalogueEntry, Situation } from '../catalogueEntry';
 
 /** Operations whose form asks for an ID. */
 const GIVES_AN_ID = /^get(Result)?$/;

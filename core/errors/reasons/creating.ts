@@ -1,5 +1,5 @@
 import { decideAgain, decideYourself, thenTryAgain, wordOf } from '../recovery';
-import type { CreatedThing, CatalogueEntry, NamedRun } from '../entry';
+import type { CreatedThing, CatalogueEntry, NamedRun } from '../catalogueEntry';
 
 interface Creation extends NamedRun {
 	thing: CreatedThing;

@@ -1,5 +1,5 @@
 import { CUSTOM_MODEL_LABEL } from '../../labels';
-import type { CatalogueEntry, Field, FieldValue, FormEntry } from '../entry';
+import type { CatalogueEntry, Field, FieldValue, FormEntry } from '../catalogueEntry';
 
 interface OfModel extends FieldValue {
 	model: string;

@@ -1,5 +1,5 @@
 import { enterRun, ofOtherRun, thenTryAgain, thenTryWithChanges } from '../recovery';
-import type { CatalogueEntry, NamedRun } from '../entry';
+import type { CatalogueEntry, NamedRun } from '../catalogueEntry';
 
 interface Earlier {
 	/** The execution that has bought it, or may have. */

@@ -1,5 +1,5 @@
 import { continueTask, continueWith, thenContinueTask } from '../recovery';
-import type { CatalogueEntry, Situation } from '../entry';
+import type { CatalogueEntry, Situation } from '../catalogueEntry';
 
 interface Result {
 	id: string;

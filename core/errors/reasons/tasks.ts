@@ -13,7 +13,7 @@ import {
 	tryLater,
 	upperFirst,
 } from '../recovery';
-import type { CreatedThing, CatalogueEntry, NamedRun, Situation } from '../entry';
+import type { CreatedThing, CatalogueEntry, NamedRun, Situation } from '../catalogueEntry';
 
 interface Task {
 	id: string;

@@ -9,7 +9,7 @@ import { optionsCollection } from '../../form/options';
 import { existing, waitFor } from '../../run/buy';
 import type { Operation } from '../../run/operation';
 import { withoutEmpty } from '../../run/output';
-import type { Run } from '../../run/run';
+import type { Run } from '../../run/nodeRun';
 import { memoryOf } from '../../run/verificationMemory';
 import { readWait } from '../../run/waitOptions';
 import { timeoutOf, verificationIdField } from '../fields';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../core/json';
 import { docsLink } from '../../form/docsLink';
 import { hiddenInTools } from '../../form/fields';
 import { unitField } from '../../form/unit';
-import type { Item, JobOutput } from '../../run/item';
+import type { Item, JobOutput } from '../../run/inputItem';
 import type { Operation } from '../../run/operation';
 import { toFields, withoutEmpty } from '../../run/output';
 
