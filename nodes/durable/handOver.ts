@@ -107,7 +107,7 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 		context.logger.warn(
 			`Generation Gateway: n8n did not run the sub-execution (${why}), node "${node.name}" waits in memory, execution ${context.getExecutionId()}`,
 		);
-		run.hints.add(HINTS.awakeRefused({ words: why }));
+		run.hints.add(HINTS.awake({ why: `n8n did not run the sub-execution that waits in its database ("${why}")` }));
 		return undefined;
 	}
 }

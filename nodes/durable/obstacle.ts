@@ -8,15 +8,33 @@ import { supportsDurableWait } from './supportsDurableWait';
 
 /** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
-	if (!supportsDurableWait(context)) return HINTS.awake();
-	if (isInEngine2(context)) return HINTS.awakeInEngine2();
+	if (!supportsDurableWait(context))
+		return HINTS.awake({
+			why: 'this n8n cannot wait in its database for a sub-execution',
+			advice: 'Use n8n 2.41 or later and a saved workflow.',
+		});
+	if (isInEngine2(context))
+		return HINTS.awake({
+			why: 'in n8n’s engine 2.0, no execution can wait in the database',
+			advice: 'To survive restarts, set Wait of Generate to In Another Workflow.',
+		});
 	const missing = missingNode(context);
-	if (missing !== undefined) return HINTS.awakeWithoutNode({ node: missing });
-	if (context.getMode() === 'evaluation') return HINTS.awakeInEvaluation();
-	if (await wouldWakeCaller(context)) return HINTS.awakeForCaller();
+	if (missing !== undefined)
+		return HINTS.awake({ why: `this n8n excludes the node "${missing}"`, advice: 'Remove it from NODES_EXCLUDE.' });
+	if (context.getMode() === 'evaluation') return HINTS.awake({ why: 'this is an evaluation' });
+	if (await wouldWakeCaller(context))
+		return HINTS.awake({ why: 'this is a retry, and the calling workflow has gone on', advice: 'Nothing to do.' });
 	const node = answerAwaited(context);
-	if (node !== undefined) return HINTS.awakeForAnswer({ node });
-	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
+	if (node !== undefined)
+		return HINTS.awake({
+			why: `"${node}" waits for the answer of this workflow, and n8n would answer before the results are ready`,
+			advice: `To survive restarts, let "${node}" respond immediately, or set Wait of Generate to In Another Workflow.`,
+		});
+	if (await isOnlyOneCalled(context)) return undefined;
+	return HINTS.awake({
+		why: 'n8n could lose results if this workflow is called once per item',
+		advice: 'Call it once with all items, or turn on Save execution progress in the calling workflow.',
+	});
 }
 
 /**

@@ -3,14 +3,13 @@ import { assetStateOf } from '../../core/avatars/records';
 import { TABLE_NAME } from '../../core/labels';
 import { listOf } from '../../core/text';
 
-// None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
+// None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node after this
 // one, and runs this one again for it as soon as the page has been reloaded, unless the output is pinned.
 const newWorkflow = (node: string) => `create a new workflow: a trigger, and after it ${node}`;
 const GET_FILES = 'create a new workflow: a trigger, and after it Get Result with each task_id';
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Result with each task_id and the right path as Result Path in its options');
-const AGAIN =
-	' Running this node again buys new tasks. Pin its output before you add a node after it (n8n pins no output with files).';
+const AGAIN = ' While you build, pin this output first: otherwise n8n may run this node again, which buys new tasks.';
 
 /** The credits that an account has used during a run. */
 export interface UsedCredits {
@@ -32,9 +31,9 @@ function sayTime(time: string): string {
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
 	oneTaskRunning: ({ buysAgain }: { buysAgain?: boolean }) =>
-		`1 task is still running at the service. To get its result, ${newWorkflow('Get Result with this task_id')}.${buysAgain ? AGAIN : ''}`,
+		`1 task is still running. After this node, Get Result with {{ $json.task_id }} gets its result.${buysAgain ? AGAIN : ''}`,
 	tasksRunning: ({ count, buysAgain }: { count: number; buysAgain?: boolean }) =>
-		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Get Result with each task_id')}.${buysAgain ? AGAIN : ''}`,
+		`${count} tasks are still running. After this node, Get Result with {{ $json.task_id }} gets their results.${buysAgain ? AGAIN : ''}`,
 	oneAssetProcessed: () =>
 		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) =>
@@ -43,23 +42,8 @@ export const HINTS = {
 		`Execution ${id} is waiting for the tasks, even if n8n restarts. When all have finished, their results take the place of this output, and the workflow goes on. Until then, the data table ${TABLE_NAME} lists their IDs.`,
 	inBackground: ({ name }: { name: string }) =>
 		`"${name}" starts when the results are ready. To watch the progress, open the execution in execution_id.`,
-	awake: () =>
-		'Across Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
-	awakeInEngine2: () =>
-		'Across Restarts has no effect here: in n8n’s engine 2.0, no execution can wait in the database. So the node waits in memory. To survive restarts, set Wait of Generate to In Another Workflow.',
-	awakeInEvaluation: () => 'Across Restarts has no effect in evaluations. So the node waits in memory.',
-	awakeForCaller: () =>
-		'Across Restarts has no effect in this retry, because the calling workflow has gone on. So the node waits in memory. Nothing to do.',
-	awakeAmongOthers: () =>
-		'Across Restarts has no effect here: n8n could lose results if this workflow is called once per item. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
-	awakeWithoutNode: ({ node }: { node: string }) =>
-		`Across Restarts has no effect here: this n8n excludes the node "${node}". So the node waits in memory. Remove it from NODES_EXCLUDE.`,
-	awakeForAnswer: ({ node }: { node: string }) =>
-		`Across Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond immediately, or set Wait of Generate to In Another Workflow.`,
-	awakeWithoutRows: ({ why }: { why: string }) =>
-		`Across Restarts has no effect here: it needs the data table ${TABLE_NAME}, and ${why}. So the node waits in memory.`,
-	awakeRefused: ({ words }: { words: string }) =>
-		`Across Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
+	awake: ({ why, advice }: { why: string; advice?: string }) =>
+		`Across Restarts has no effect here: ${why}. So the node waits in memory.${advice === undefined ? '' : ` ${advice}`}`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
 		`Purchases of this run are not recorded in the data table "${TABLE_NAME}": ${why}. So a retry after a crash of n8n submits nothing, because it cannot know what was bought. To run without it, and without this hint, turn off Purchase Log in the credential.`,
 	rowsMissing: ({ why }: { why: string }) =>

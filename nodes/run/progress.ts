@@ -121,7 +121,8 @@ export class Progress {
 			>((least, order) => (progressOf(order) < progressOf(least) ? order : least), undefined);
 		const timeLeft = last && this.timesLeft.get(last)?.();
 		if (timeLeft === undefined) return '';
-		return this.orders.length === 1 ? inWords(timeLeft) : `slowest: ${inWords(timeLeft)}`;
+		const words = inWords(timeLeft);
+		return this.orders.length === 1 || words === '' ? words : `slowest: ${words}`;
 	}
 }
 
@@ -132,10 +133,10 @@ const WIDEST = 10;
 /** One that is narrower need not be shown. */
 const NARROW = 2;
 
-/** "about 9 min left", "4 to 12 min left". */
+/** "about 9 min left", "4 to 12 min left". Empty while it is not known. */
 function inWords({ aboutMs, fromMs, toMs }: TimeLeft): string {
 	const width = toMs / Math.max(fromMs, 1_000);
-	if (!(width <= WIDEST)) return 'time left not known yet';
+	if (!(width <= WIDEST)) return '';
 	if (width <= NARROW) return `about ${roughDuration(aboutMs)} left`;
 	return `${roughDuration(fromMs)} to ${roughDuration(toMs)} left`;
 }

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError, invalidInput } from '../../core/errors';
+import { TABLE_NAME } from '../../core/labels';
 import { getPath, type JsonObject } from '../../core/json';
 import { OrderLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
@@ -196,7 +197,7 @@ async function handsOver(run: Run, { buys, durable }: { buys: boolean; durable?:
 	const why = buys ? await run.openJournal() : undefined;
 	if (why === undefined) return true;
 	if (background !== undefined) throw gatewayError('backgroundNotPossible', { why });
-	hints.add(HINTS.awakeWithoutRows({ why }));
+	hints.add(HINTS.awake({ why: `it needs the data table ${TABLE_NAME}, and ${why}` }));
 	return false;
 }
 

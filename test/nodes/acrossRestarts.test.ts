@@ -129,7 +129,9 @@ test('what n8n does not run is waited for in memory', async () => {
 	);
 	expect(JSON.stringify(data.executionData?.contextData)).not.toContain('img_'); // nothing to remember
 	expect(hints).toContainEqual(
-		expect.stringMatching(/^Across Restarts had no effect: n8n did not run .* n8n says: "not allowed"\.$/),
+		expect.stringMatching(
+			/^Across Restarts has no effect here: n8n did not run .* \("not allowed"\)\. So the node waits in memory\.$/,
+		),
 	);
 });
 

@@ -25,7 +25,7 @@ const urls = `Result URLs expire in about 24 hours. ${keep}`;
 test('tasks that go on get one hint for all of them, and none when they have ended', async () => {
 	const started = await hintsOf('video', { ...fromItem, wait: 'dontWait' }, { items: prompts('a', 'b') });
 	expect(started.hints).toEqual([
-		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and after it Get Result with each task_id. Running this node again buys new tasks. Pin its output before you add a node after it (n8n pins no output with files).',
+		'2 tasks are still running. After this node, Get Result with {{ $json.task_id }} gets their results. While you build, pin this output first: otherwise n8n may run this node again, which buys new tasks.',
 	]);
 	const waited = await hintsOf(
 		'video',

@@ -51,6 +51,7 @@ const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
 	oneTaskRunning: { buysAgain: true },
 	tasksRunning: { buysAgain: true },
 	runCredits: { shared: true },
+	awake: { advice: true },
 };
 
 /** The names of the facts that a reason or a hint may lack. */
