@@ -16,17 +16,16 @@ import { findRedis } from './queue/redis.mjs';
 import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
- * Each file is a process, and most of its time it waits: `atOnce` of them run at the same time. `longest` begin first.
+ * Each file is a process, and most of its time it waits: `atOnce` of them run at the same time. Node begins them in the order of their names.
  * Files `inOneProcess` share what they start; others `shareN8n`, as far as they join it. Those `onSchedule` run where a word
  * names them. `switches` match words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string[], inOneProcess?: boolean, shareN8n?: boolean, onSchedule?: RegExp, switches?: RegExp }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, inOneProcess?: boolean, shareN8n?: boolean, onSchedule?: RegExp, switches?: RegExp }>}
  */
 const suites = {
 	n8n: {
 		needs: [() => installN8n()],
 		atOnce: 4,
-		longest: ['agents', 'whileAsleep', 'limitsOfN8n', 'durable', 'wakeUp', 'upgrade', 'purchaseLog'],
 		shareN8n: true,
 	},
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
@@ -69,14 +68,12 @@ async function installDatabases() {
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...args]) {
-	const { needs, atOnce = 1, longest = [], inOneProcess = false, shareN8n = false } = suites[name];
+	const { needs, atOnce = 1, inOneProcess = false, shareN8n = false } = suites[name];
 	const { onSchedule = /^$/, switches = /^$/ } = suites[name];
 	const words = args.filter((word) => !switches.test(word));
-	const isLong = (/** @type {string} */ file) => longest.some((name) => file === `${name}.test.mts`);
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
 		.filter((file) => words.length > 0 || !onSchedule.test(file))
-		.sort((one, other) => Number(isLong(other)) - Number(isLong(one)))
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
 	for (const install of needs) await install(files);
