@@ -70,10 +70,23 @@ async function start(name: Name): Promise<Batch> {
 	};
 }
 
-async function isAsleep({ workflowId }: Batch): Promise<boolean> {
+/** The states of its executions: its own, supervisor and poller. */
+async function statesOf({ workflowId }: Batch): Promise<string[]> {
 	const ids = await executionsOf(instance, workflowId);
-	const found = await Promise.all(ids.map((id) => readExecution(instance.rest, id)));
-	return found.length === 3 && found.every(({ status }) => status === 'waiting');
+	return (await Promise.all(ids.map((id) => readExecution(instance.rest, id)))).map(({ status }) => status);
+}
+
+/** Waits until the three executions of each batch sleep. The error says what they do instead. */
+async function untilAllSleep(): Promise<void> {
+	let states: Record<string, string> = {};
+	const areAsleep = async () => {
+		const found = NAMES.map(async (name) => [name, (await statesOf(batches[name])).join()]);
+		states = Object.fromEntries((await Promise.all(found)) as Array<[string, string]>);
+		return Object.values(states).every((each) => each === 'waiting,waiting,waiting');
+	};
+	await until('all sleep', areAsleep).catch((thrown: unknown) => {
+		throw new Error(`${String(thrown)}: ${JSON.stringify(states)}`);
+	});
 }
 
 /** A project that is not the owner's: that of a person who was invited. */
@@ -87,7 +100,7 @@ before(async () => {
 	instance = await startInstance();
 	elsewhere = await startSandbox({ port: 0, filesPort: 0 });
 	await Promise.all(NAMES.map(async (name) => (batches[name] = await start(name))));
-	await until('all sleep', async () => (await Promise.all(Object.values(batches).map(isAsleep))).every(Boolean));
+	await untilAllSleep();
 	const { archived, deleted, credential, moved, unshared } = batches;
 	await request('POST', `/rest/workflows/${archived.workflowId}/archive`, {});
 	await request('POST', `/rest/workflows/${deleted.workflowId}/archive`, {});

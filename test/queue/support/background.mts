@@ -3,6 +3,7 @@ import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution } from '../../../tools/n8n/executions.mjs';
 import { saveChain } from '../../crash/support/batch.mts';
 import { activate, executionsOf, listExecutions } from '../../n8n/support/production.mts';
+import { withSlowdown } from '../../n8n/support/slowdown.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { packageType, type Signed, type TestNode } from '../../n8n/support/workflow.mts';
 import type { Cluster } from './cluster.mts';
@@ -97,12 +98,16 @@ export class Background {
 		return [...this.arrivals.values()];
 	}
 
-	/** Waits for so many results, and runs another workflow again and again. Returns how long each run took, in milliseconds. */
+	/**
+	 * Waits for so many results, and runs another workflow again and again. Returns how long each run took, in milliseconds of a
+	 * machine that does nothing else.
+	 */
 	async untilArrived(count: number, { withinMs }: { withinMs: number }): Promise<number[]> {
 		const othersMs: number[] = [];
 		const begunAtMs = Date.now();
 		while ((await this.arrived()).length < count && Date.now() < begunAtMs + withinMs) {
-			othersMs.push(await this.runOther());
+			const { result: tookMs, slowdown } = await withSlowdown(this.runOther());
+			othersMs.push(Math.round(tookMs / slowdown));
 			await pause(ASK_EVERY_MS);
 		}
 		return othersMs;
