@@ -41,7 +41,7 @@ export function entryOf(reason: string | undefined): (typeof REASONS)[Reason] | 
 	return Object.hasOwn(REASONS, String(reason)) ? REASONS[reason as Reason] : undefined;
 }
 
-/** The code of all mistakes in forms and credentials: a person mends them, and no workflow acts on one of them. */
+/** The code of all mistakes in forms and credentials: a person mends them, so workflows need not tell them apart. */
 const INVALID_INPUT = 'invalid_input';
 
 /**

@@ -4,7 +4,7 @@ interface Kind {
 	isTransient?: true;
 	/** The account cannot buy anything more, whatever the request. */
 	endsSubmitting?: true;
-	/** The service refuses whoever asks, whatever was asked for. */
+	/** The service refuses the key or the account, whatever was asked for. */
 	refusesAccess?: true;
 	/** Because of what happened to another item, or of a stop. */
 	isOfOthers?: true;
@@ -66,7 +66,7 @@ const kindOf = ({ kind }: Pick<ErrorOfKind, 'kind'>): Kind => (KINDS as Partial<
 /** True for an answer after which the account cannot buy anything more, whatever the request. */
 export const endsSubmitting = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).endsSubmitting === true;
 
-/** True where the service refuses whoever asks: this says nothing of what was asked for. */
+/** True where the service refuses the key or the account: this says nothing of what was asked for. */
 export const refusesAccess = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).refusesAccess === true;
 
 /** True where the kind alone says that a read may end otherwise a moment later. */

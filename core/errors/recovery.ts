@@ -13,7 +13,7 @@ const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slic
 const CONTINUES = ': tasks that exist continue, nothing is paid twice';
 const CREATES_ONCE = ': nothing is created twice';
 
-/** What a retry promises, by the operation of the node. */
+/** The promise of a retry, by the operation of the node. */
 const PROMISES: Partial<Record<string, string>> = {
 	...{ generate: CONTINUES, getResult: CONTINUES },
 	...{ create: CREATES_ONCE, upload: CREATES_ONCE },

@@ -36,7 +36,7 @@ export interface FoundMarks {
 	withoutRows: boolean;
 }
 
-/** What an earlier try has left in doubt: one that has died, or another retry of the same execution. */
+/** The doubt that an earlier try has left: one that has died, or another retry of the same execution. */
 interface Doubt {
 	/** A person names it as Submit Again for Run. */
 	run: string;
@@ -95,10 +95,10 @@ export class Marks implements WriteAhead {
 	/** Those that this try may remove: it has left them without rows. */
 	private removable: string[] = [];
 
-	/** What an earlier try has left, once this one has asked. */
+	/** The doubt that an earlier try has left, once this one has asked. */
 	private asked?: Promise<Doubt | undefined>;
 
-	/** What is in doubt by now: another retry may have submitted in the place of what this one has found. */
+	/** The doubt that is left by now: another retry may have submitted in the place of what this one has found. */
 	private overruling?: Promise<Doubt | undefined>;
 
 	/** The reason to be careful, for messages. */

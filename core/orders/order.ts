@@ -230,7 +230,7 @@ export type OrderWait = NonNullable<Order['wait']>;
 export type ResultOptions = NonNullable<Order['result']>;
 
 /**
- * What is bought for one item, or was bought before: an order, or a token, a verification, a group or an asset, of which nothing is
+ * The thing that is bought for one item, or was bought before: an order, or a token, a verification, a group or an asset, of which nothing is
  * stored. The service gives a token no ID that is needed: that of its `task` may be empty.
  */
 export interface Purchase extends Omit<Order, 'version' | 'thing' | 'kind' | 'then'> {

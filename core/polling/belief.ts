@@ -203,7 +203,7 @@ export interface TimeLeft {
 }
 
 /**
- * The share of the belief that lies before the interval, and behind it. A tenth each would be right if the belief were:
+ * The share of the belief that lies before the interval, and after it. A tenth each would be right if the belief were:
  * it is a little too sure of itself.
  */
 const OUTSIDE = 0.07;

@@ -44,7 +44,7 @@ test.each([400, 403, 404])(
 		]);
 		expect(seconds).toBeGreaterThan(180);
 		expect(seconds).toBeLessThan(187);
-		expect(error?.message).toBe('Nobody has passed the verification rav_1 in time');
+		expect(error?.message).toBe('The person has not passed the verification rav_1 in time');
 		expect(describeError(error as GatewayError)).toMatch(
 			/^The service says: "late" \(HTTP \d+\)\. The link is valid for 120 seconds\./,
 		);

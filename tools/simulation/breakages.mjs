@@ -1,5 +1,6 @@
 import { journal } from './journalBreakages.mjs';
 import { pollers } from './pollerBreakages.mjs';
+import { account } from './accountBreakages.mjs';
 import { unplayed } from './unplayed.mjs';
 
 /**
@@ -508,4 +509,4 @@ const played = [
 ];
 
 /** @type {Breakage[]} */
-export const breakages = [...played, ...journal, ...pollers, ...unplayed];
+export const breakages = [...played, ...journal, ...pollers, ...account, ...unplayed];

@@ -66,7 +66,7 @@ export const AVATARS = {
 	notVerifiedInTime: {
 		kind: 'taskFailed',
 		code: 'not_verified',
-		message: ({ id }: Thing) => `Nobody has passed the verification ${id} in time`,
+		message: ({ id }: Thing) => `The person has not passed the verification ${id} in time`,
 		advice: `The link is valid for ${VERIFICATION_LINK_SECONDS} seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.`,
 		serviceFirst: true,
 	},

@@ -28,7 +28,7 @@ interface Unfinished extends Task {
 const lastStatus = ({ status, progress }: Pick<Unfinished, 'status' | 'progress'>) =>
 	status === undefined ? '' : ` (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`;
 
-/** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
+/** An agent does not see the form, and the person who asks it wants to know which limit ended the call. */
 const limitOfTool = ({ recovery }: Situation) =>
 	recovery === 'callAgain'
 		? 'Timeout (Minutes) in the options of this tool, which is at most 10 in n8n Agents, ended the call. '
@@ -41,7 +41,7 @@ const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => stri
 			: `It is still running. ${limitOfTool(situation)}${continueTask(situation)}`,
 	asset: (situation) => `It is still being processed. ${continueAsset(situation)}`,
 	verification: () =>
-		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
+		`The person has not passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
 };
 
 /** Names the places that have the IDs of tasks when nothing else has them. */

@@ -1,0 +1,121 @@
+/**
+ * Deliberate breakages of what the simulation does not play of an account and of its polls: as in `unplayed.mjs`.
+ *
+ * @type {Array<{ promise: string, file: string, find: string, becomes: string, noticedBy: string, title: string }>}
+ */
+export const account = [
+	// The account: pace, places, balance.
+	{
+		promise: 'no second sees more requests than the limit',
+		file: 'core/account/pace.ts',
+		find: 'return Math.max(this.dueAtMs, leftAtMs + SECOND_MS);',
+		becomes: 'return this.dueAtMs;',
+		noticedBy: 'test/core/pace.test.ts',
+		title: 'few requests leave at once, and no second sees more',
+	},
+	{
+		promise: 'n8n answers others while many requests may leave',
+		file: 'core/account/pace.ts',
+		find: 'nowMs - (MOST_IN_A_ROW - 1) * this.spacingMs',
+		becomes: '-Infinity',
+		noticedBy: 'test/core/pace.test.ts',
+		title: 'few requests leave at once, and no second sees more',
+	},
+	{
+		promise: 'a 429 holds back all requests of the account',
+		file: 'core/account/pace.ts',
+		find: 'this.dueAtMs = Math.max(this.dueAtMs, this.heldUntilMs);',
+		becomes: '',
+		noticedBy: 'test/core/pace.test.ts',
+		title: 'a 429 holds back all runs',
+	},
+	{
+		promise: 'a row is not left open behind a pause that begins while its request waits',
+		file: 'core/account/pace.ts',
+		find: 'if (turnInMs > withinMs) go(false);',
+		becomes: 'if (turnInMs > Infinity) go(false);',
+		noticedBy: 'test/core/pace.test.ts',
+		title: 'gives up its turn where a pause comes while it waits',
+	},
+	{
+		promise: 'the requests of a short run do not wait for all of a long one',
+		file: 'core/account/pace.ts',
+		find: '		this.turns.delete(waiting);\n		if (waiting.size > 0) this.turns.add(waiting);',
+		becomes: '',
+		noticedBy: 'test/core/pace.test.ts',
+		title: 'runs take turns',
+	},
+	{
+		promise: 'Concurrent Tasks of the Account is never exceeded',
+		file: 'core/account/places.ts',
+		find: 'taken >= this.most || nowMs < this.pausedUntilMs',
+		becomes: 'nowMs < this.pausedUntilMs',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'Concurrent Tasks of the Account is never exceeded',
+	},
+	{
+		promise: 'after a limit of requests, nothing is submitted until the pause is over',
+		file: 'core/account/places.ts',
+		find: 'taken >= this.most || nowMs < this.pausedUntilMs',
+		becomes: 'taken >= this.most',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'pauses after a limit of requests grow',
+	},
+	{
+		promise: 'a short run does not wait for the end of a long one',
+		file: 'core/account/places.ts',
+		find: 'placesOf(waiter) < placesOf(next) ? waiter : next',
+		becomes: 'next',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'of 10 places, the run with the fewest gets the next',
+	},
+	{
+		promise: 'a long run does not get its only place again and again',
+		file: 'core/account/places.ts',
+		find: 'this.serve(task.run);',
+		becomes: 'this.serve();',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'of 1 places, the run with the fewest gets the next',
+	},
+	{
+		promise: 'an account with fewer places than was thought is not asked over and over',
+		file: 'core/account/places.ts',
+		find: 'if (wasTrial) this.trialPauseMs = twice(this.trialPauseMs);',
+		becomes: '',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'are learned with few answers of 429',
+	},
+	{
+		promise: 'requests that wait for their turn lose the places that the account does not have',
+		file: 'core/account/places.ts',
+		find: 'if (hasLeft) continue;',
+		becomes: 'if (!hasLeft) continue;',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'are learned with few answers of 429',
+	},
+	{
+		promise: 'places that were learned too low grow again',
+		file: 'core/account/places.ts',
+		find: 'this.trials *= 2;',
+		becomes: '',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'places that come back are found',
+	},
+	{
+		promise: 'a run waits no longer than three seconds for its balance',
+		file: 'nodes/run/runCredits.ts',
+		find: 'const LONGEST_READING_MS = 3000;',
+		becomes: 'const LONGEST_READING_MS = 30_000;',
+		noticedBy: 'test/nodes/runCredits.test.ts',
+		title: 'holds up the run for three seconds at most',
+	},
+	// The planner of polls.
+	{
+		promise: 'half a second lies between two polls of a task',
+		file: 'core/polling/planner.ts',
+		find: 'export const SHORTEST_GAP_MS = 500;',
+		becomes: 'export const SHORTEST_GAP_MS = 50;',
+		noticedBy: 'test/core/polling.test.ts',
+		title: 'the time between two polls is at least half a second',
+	},
+];
