@@ -5,11 +5,14 @@ import { after, before, describe, test } from 'node:test';
 import { startSandbox } from '../../sandbox/index.mts';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
-import { startInstance, type Instance } from './support/instance.mts';
+import { sandboxKey, startInstance, type Instance } from './support/instance.mts';
 import { executionsOf } from './support/production.mts';
 import { readPurchases } from './support/purchaseLog.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType, waitForTasks } from './support/workflow.mts';
+
+const OLD_KEY = 'old-key';
+const NEW_KEY = 'new-key';
 
 /** n8n keeps a sleep of more than 66 s in its database. */
 const ASLEEP_SECONDS = 80;
@@ -35,15 +38,6 @@ const pollsOf = (id: string) => instance.sandbox.requests.filter(({ path }) => p
 const finish = async (name: Name) => await untilFinished(instance.rest, batches[name].executionId);
 const request = async (method: string, path: string, body?: object) => await instance.rest.request(method, path, body);
 
-/** A key of the account that expires soon: what a person who rotates keys takes out of use. */
-async function createShortKey(): Promise<string> {
-	const { baseUrl, apiKey } = instance.sandbox;
-	const body = { name: 'old', unlimited_quota: true, expired_time: Math.floor(Date.now() / 1000) + 60 };
-	const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-	const answer = await fetch(`${baseUrl}/v1/tokens`, { method: 'POST', headers, body: JSON.stringify(body) });
-	return `sk-${((await answer.json()) as { data: { key: string } }).data.key}`;
-}
-
 const dataOf = (more: object = {}) => ({ baseUrl: instance.sandbox.baseUrl, apiKey: instance.sandbox.apiKey, ...more });
 const updateCredential = async (name: Name, more: object) =>
 	await request('PATCH', `/rest/credentials/${batches[name].credentialId}`, {
@@ -53,7 +47,7 @@ const updateCredential = async (name: Name, more: object) =>
 	});
 
 async function start(name: Name): Promise<Batch> {
-	const data = dataOf(name === 'key' ? { apiKey: await createShortKey() } : {});
+	const data = dataOf(name === 'key' ? { apiKey: OLD_KEY } : {});
 	const { id } = await request('POST', '/rest/credentials', { name, type: credentialType, data });
 	const credential = { id: String(id), name, data };
 	const parameters = {
@@ -99,7 +93,10 @@ const CHANGES: Record<Name, () => Promise<unknown>> = {
 		await request('DELETE', `/rest/workflows/${batches.deleted.workflowId}`);
 		pollsBeforeDeletion = pollsOf(taskOf('deleted'));
 	},
-	key: async () => await updateCredential('key', {}),
+	key: async () => {
+		await updateCredential('key', { apiKey: NEW_KEY });
+		for (const user of instance.sandbox.users) if (user.key === OLD_KEY) user.key = NEW_KEY;
+	},
 	address: async () => await updateCredential('address', { baseUrl: elsewhere.baseUrl }),
 	credential: async () => await request('DELETE', `/rest/credentials/${batches.credential.credentialId}`),
 	moved: async () => await moveToOther('moved', [batches.moved.credentialId]),
@@ -114,7 +111,7 @@ const moveToOther = async (name: Name, shareCredentials: string[]) =>
 	});
 
 before(async () => {
-	instance = await startInstance();
+	instance = await startInstance({ sandbox: { apiKeys: [sandboxKey, OLD_KEY] } });
 	elsewhere = await startSandbox({ port: 0, filesPort: 0 });
 	otherProjectId = await otherProject();
 	for (const name of NAMES) batches[name] = await start(name);
