@@ -26,6 +26,16 @@ const cases: Case[] = [
 		goal: 'at most 1.2, none refused, no 429',
 	},
 	{
+		what: 'the same, without the purchase log',
+		...{ places: 20, taskMs: 2_000, runs: crowd, goal: 'at most 1.3' },
+		credential: { advanced: true, concurrentTasks: 20, purchaseLog: false },
+	},
+	{
+		what: '10 executions of 20 tasks of 10 s, Concurrent Tasks of the Account 20',
+		...{ places: 20, taskMs: 10_000, credential: { advanced: true, concurrentTasks: 20 }, runs: crowd },
+		goal: 'at most 1.1',
+	},
+	{
 		what: '100 executions of one task of 3 s, 5 at once, not known',
 		...{ places: 5, taskMs: 3_000, runs: [{ executions: 100, items: 1 }], goal: 'at most 1.3' },
 	},

@@ -34,7 +34,7 @@ const HEAP_RISE = { share: 0.1, mb: 5 };
 /** n8n's own come and go. One that stays for each execution would be many more. */
 const MORE_TIMERS = 5;
 /** Of the tasks whose acceptance was answered, so many may need a human. */
-const MOST_BY_HAND = 0.02;
+const MOST_BY_HAND = 0.005;
 /** Of the executions that are to begin. */
 const HALF = (EXECUTIONS_PER_MINUTE * minutes) / 2;
 
@@ -149,7 +149,7 @@ test('the service has failed, n8n was restarted and a worker killed while the wo
 test('no Purchase Key is bought twice', () => assert.deepEqual(problems.boughtTwice, []));
 test('every purchase has an intent', () => assert.deepEqual(problems.withoutIntent, []));
 test('every result is in an execution, or its task is named', () => assert.deepEqual(problems.lost, []));
-test('of the tasks whose acceptance was answered, at most 2 % need a human', () => {
+test('of the tasks whose acceptance was answered, at most 0.5 % need a human', () => {
 	const answered = (figures['tasks: arrived'] ?? 0) + byHand.length;
 	assert.ok(answered > HALF * ITEMS, `${answered} tasks are too few to judge`);
 	assert.ok(byHand.length <= MOST_BY_HAND * answered, `${byHand.length} of ${answered}: ${JSON.stringify(byHand)}`);

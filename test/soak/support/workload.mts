@@ -45,6 +45,15 @@ const KINDS: Record<Ending, string[]> = {
 		'file=502,429:2 duration=5s',
 		'file=reset,cut duration=5s',
 		'bytes=1 bytes_per_second=300000 duration=5s',
+		// Pages of what is between n8n and the service, and envelopes.
+		'poll=401html*2,403html,404text,403proxy duration=70s',
+		'poll=status_error*2,error_200,code_msg duration=30s',
+		'created=camel duration=10s',
+		'created=list ids=both duration=75s',
+		// Records of other tasks.
+		'poll=failed_other*2,done_other*2 duration=20s',
+		// The file is at the API, and needs the key.
+		'result_at=gateway duration=10s',
 	],
 	unknown: [
 		'create=500!after',
