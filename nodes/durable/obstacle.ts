@@ -1,10 +1,9 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
-import { isInEngine2 } from '../run/engine2';
+import { isInEngine2, supportsDurableWait } from '../run/whereItRuns';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
 import { hasFailed, parentIdOf, readData, waitingFor } from './parentExecutions';
 import { missingNode } from './subWorkflow';
-import { supportsDurableWait } from './supportsDurableWait';
 
 /** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {

@@ -1,11 +1,17 @@
-import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
-import { codeOf, type GatewayError } from '../../core/errors';
+import {
+	type ActionableCause,
+	type Failure,
+	type INode,
+	NodeApiError,
+	NodeOperationError,
+	type TimedCause,
+} from 'n8n-workflow';
+import { codeOf, type GatewayError, type GatewayErrorKind, isTransient } from '../../core/errors';
 import { entryOf } from '../../core/errors/catalogue';
+import type { Situation } from '../../core/errors/catalogueEntry';
 import { describe, quoteService } from '../../core/errors/describe';
 import { endsTheSame } from '../../core/errors/kinds';
 import { namesRetry, retryRest } from '../../core/errors/recovery';
-import { failureOf } from './failure';
-import type { Situation } from '../../core/errors/catalogueEntry';
 import { plain } from './plain';
 
 /** The place of an error: the advice depends on it. */
@@ -124,4 +130,34 @@ export function toNodeError(
 	const details = [quote, run.details].filter(Boolean) as string[];
 	made.messages.push(...details.map(plain));
 	return made;
+}
+
+/** Errors that pass by themselves. */
+const TIMED: Partial<Record<GatewayErrorKind, TimedCause>> = {
+	balance: 'quota-exhausted',
+	rateLimited: 'rate-limited',
+	unavailable: 'temporarily-unavailable',
+	unreachable: 'temporarily-unavailable',
+};
+
+/** Errors that pass only when somebody changes something. */
+const ACTIONABLE: Partial<Record<GatewayErrorKind, ActionableCause>> = {
+	authentication: 'credential-invalid',
+	badInput: 'configuration-invalid',
+	notFound: 'configuration-invalid',
+	ownMistake: 'node-defect',
+	permission: 'configuration-invalid',
+	rejected: 'configuration-invalid',
+};
+
+/**
+ * The kind of failure in n8n's words, where n8n has one. From 2.41, n8n decides by it when it polls a trigger again;
+ * older versions read no such thing.
+ */
+export function failureOf(error: GatewayError): Failure | undefined {
+	const timed = TIMED[error.kind];
+	if (timed !== undefined) return { cause: timed, retryAfterMs: error.details.retryAfterMs };
+	const cause = ACTIONABLE[error.kind];
+	// An answer that says no without a reason may be another one a moment later.
+	return cause === undefined || isTransient(error) ? undefined : { cause };
 }

@@ -9,7 +9,7 @@ import { extensionOf, SIGNATURE_BYTES, typeByContent } from '../../core/mediaTyp
 import { realClock } from '../connection/transport';
 import { readingFile } from '../errors/unreadable';
 import { toText } from '../form/fieldReader';
-import { asBeforeRenamed } from '../run/fileHashes';
+import { asBeforeRenamed } from '../run/requestHash';
 import type { Item } from '../run/inputItem';
 import { FILES_IN_JSON } from '../run/output';
 

@@ -11,7 +11,7 @@ import { usualMs } from '../../core/polling/belief';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
 import { fileNameOption, outputFieldOption, resultPathOption, splitFilesOption } from '../form/options';
-import { isTool } from '../run/agentTools';
+import { isTool } from '../run/whereItRuns';
 import { withoutEmpty } from '../run/output';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/inputItem';

@@ -15,7 +15,7 @@ import * as fields from '../form/fields';
 import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
 import * as options from '../form/options';
 import { purchaseKeyOption, readSubmitAgain } from '../form/options';
-import { hashOf } from '../run/hashOf';
+import { hashOf } from '../run/requestHash';
 import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/inputItem';
 import type { Operation } from '../run/operation';

@@ -8,7 +8,7 @@ import type { JobControls } from '../../core/engine/jobs';
 import type { OrderWait, Purchase } from '../../core/orders/order';
 import { realClock } from '../connection/transport';
 import { readSubmitAgain } from '../form/options';
-import { hashOf } from './hashOf';
+import { hashOf } from './requestHash';
 import type { DirectWork, Item, JobOutput } from './inputItem';
 import { buyPortsOf, type Run } from './nodeRun';
 

@@ -1,8 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import type { LedgerScope } from '../../core/orders/ledger';
-import { isTool, storeOfToolCall } from './agentTools';
-import { nodeMemory } from './whereItRuns';
+import { isTool, storeOfToolCall, nodeMemory } from './whereItRuns';
 
 /**
  * The store of this run's ledger, which lives as long as the tries of one purchase, and what tells the run from others.

@@ -5,7 +5,7 @@ import type { OrderLedger } from '../../core/orders/ledger';
 import type { Purchase } from '../../core/orders/order';
 import { manualRuns } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
-import { hashOf } from './hashOf';
+import { hashOf } from './requestHash';
 
 /** The part of a run that tells it from others. */
 interface Claiming {

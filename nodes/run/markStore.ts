@@ -4,8 +4,7 @@ import { asGatewayError } from '../../core/errors';
 import { Marks, type MarkedRun, type MarkStore } from '../../core/journal/marks';
 import { lastTurns } from '../../core/processMemory';
 import type { OrderLedger } from '../../core/orders/ledger';
-import { storeOfToolCall } from './agentTools';
-import { nodeMemory, sayWhere } from './whereItRuns';
+import { storeOfToolCall, nodeMemory, sayWhere } from './whereItRuns';
 
 /**
  * The marks that n8n keeps for a node: each try of a run takes two or three, and the oldest are dropped. So a crash is remembered for

@@ -13,7 +13,7 @@ import type { Marks } from '../../core/journal/marks';
 import { realClock } from '../connection/transport';
 import type { PollPlan } from '../../core/polling/planner';
 import type { Waiting } from '../form/fields';
-import type { TimeAlone } from './executeNode';
+import type { TimeAlone } from './whereItRuns';
 import type { Progress } from './progress';
 import type { TaskLog } from './taskLog';
 

@@ -11,7 +11,7 @@ import { CREDENTIAL, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
 import { N8nJournalTable } from '../journal/journalTable';
 import { assertTable, whatIsMissing } from '../journal/purchasesTable';
-import { isInEngine2 } from './engine2';
+import { isInEngine2 } from './whereItRuns';
 import { HINTS } from './hints';
 
 export const LOG_IS_OFF = 'Purchase Log is turned off in the credential';

@@ -11,7 +11,7 @@ import type { OptionsReader } from '../form/fieldReader';
 import { reuseOption } from '../form/options';
 import { N8nJournalTable } from '../journal/journalTable';
 import { whatIsMissing } from '../journal/purchasesTable';
-import { isToolRun } from './agentTools';
+import { isToolRun } from './whereItRuns';
 import { HINTS } from './hints';
 import { LOG_IS_OFF } from './openJournal';
 import type { Run } from './nodeRun';

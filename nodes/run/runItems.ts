@@ -16,7 +16,7 @@ import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/unreadable';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
-import type { TimeAlone } from './executeNode';
+import type { TimeAlone } from './whereItRuns';
 import { claimManualRun } from './manualRuns';
 import { isOrder, Item, Parameters, type JobOutput, type Work } from './inputItem';
 import { toPassOn } from './output';

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
-import { isToolCall } from './agentTools';
+import { isToolCall } from './whereItRuns';
 import type { Purchase } from '../../core/orders/order';
 import { toSeconds } from './output';
 

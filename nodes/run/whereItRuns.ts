@@ -1,4 +1,6 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { type IExecuteFunctions, type INode, WAIT_FOR_SUB_EXECUTION } from 'n8n-workflow';
+import { toolCallStores } from '../../core/processMemory';
+import { roughDuration } from '../../core/text';
 
 /**
  * The longest wait of a tool of n8n Agents, in minutes. When a chat is left, n8n tells the node nothing: longer, and it would poll for
@@ -34,4 +36,99 @@ export function sayWhere(context: IExecuteFunctions, item?: number): string {
 function titleOf(type: string): string {
 	const word = type.replace(/^.*\.|(Generation)?(Tool)?$/g, '');
 	return `Gateway ${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+/** As n8n's engine 2.0 names its executions. */
+const ENGINE_2_ID = /^[\da-f]{8}-/;
+
+/**
+ * True in n8n's engine 2.0. Its executions cannot sleep: after their sub-execution has begun, they go on without it. And
+ * n8n's nodes do not write into data tables there.
+ */
+export const isInEngine2 = (context: IExecuteFunctions) => ENGINE_2_ID.test(context.getExecutionId());
+
+/**
+ * True when the node runs for an agent, which can do nothing with files and sees no hints. n8n makes a second node type
+ * of each node that an agent can use.
+ */
+export function isTool({ type }: INode): boolean {
+	return type.endsWith('Tool');
+}
+
+/**
+ * The memory of a tool call that n8n makes as a function (older agents, the MCP Server Trigger); undefined for any other
+ * run. Retry On Fail gives each try a run index of its own there, but the arguments are one object for all tries of a
+ * call, and another one for the next call, even with the same words.
+ */
+export function storeOfToolCall(context: IExecuteFunctions): Record<string, unknown> | undefined {
+	if (!isToolCall(context)) return undefined;
+	const call = context.getInputData()[0]?.json ?? {};
+	const store = toolCallStores.get(call) ?? {};
+	toolCallStores.set(call, store);
+	return store;
+}
+
+/** True when an agent calls the node, as a node or as a function. */
+export function isToolRun(context: IExecuteFunctions): boolean {
+	return isTool(context.getNode()) || isToolCall(context);
+}
+
+/**
+ * True when n8n makes the call as a function. Older versions, such as 2.0, do not say it, but the context of such a
+ * call knows its connection type.
+ */
+export function isToolCall(context: IExecuteFunctions): boolean {
+	return context.isToolExecution?.() ?? (context as { connectionType?: string }).connectionType === 'ai_tool';
+}
+
+/** n8n ends the node by then, with what is left: a poll that was under way, and the rows of what was bought. */
+const END_BEFORE_MS = 4_000;
+/** Until then the answer to a creating request may come: an ID that arrives later is in n8n's log only. */
+const SUBMIT_BEFORE_MS = 10_000;
+/** The timeout of a poll there: one that hangs must not use up the time. */
+export const READ_TIMEOUT_ALONE_MS = 5_000;
+
+/** The time of a node that n8n runs alone. */
+export interface TimeAlone {
+	/** In words, e.g. "30 s". */
+	time: string;
+	/** Aborts when nothing more is to be submitted. */
+	submitUntil: AbortSignal;
+	/** Aborts when the node has to answer. */
+	end: AbortSignal;
+}
+
+/**
+ * True when n8n runs this node alone, for its AI Assistant ("execute node"): in a workflow of its own, which it deletes with all its
+ * executions 30 to 60 seconds later, whatever sleeps in them.
+ */
+export function runsAlone(context: IExecuteFunctions): boolean {
+	return context.getMode() === 'manual' && context.getWorkflow().name === `Execute node ${context.getNode().type}`;
+}
+
+/** The time that n8n gives a node that it runs alone; undefined for any other. */
+export function timeAlone(context: IExecuteFunctions): TimeAlone | undefined {
+	if (!runsAlone(context)) return undefined;
+	const { executionTimeout = 0 } = context.getWorkflowSettings();
+	if (executionTimeout <= 0) return undefined;
+	const wholeMs = executionTimeout * 1000;
+	const { establishedAt = Date.now() } = context.getExecutionContext?.() ?? {};
+	const leftMs = Math.max(0, Math.min(wholeMs, Number(establishedAt) + wholeMs - Date.now()));
+	// A node that n8n gives a few seconds only needs at least half of them.
+	const before = (ms: number) => AbortSignal.timeout(Math.round(Math.max(leftMs / 2, leftMs - ms)));
+	return {
+		time: roughDuration(wholeMs),
+		submitUntil: before(SUBMIT_BEFORE_MS),
+		end: before(END_BEFORE_MS),
+	};
+}
+
+/**
+ * True when n8n resumes an execution whose sub-execution has slept, with its results and errors, and also when the
+ * sub-execution has died. The versions that do mark such executions by a time of their own; older ones are not enough:
+ * 1.123 passes no results on, 2.0 no errors, and neither looks after dead executions.
+ */
+export function supportsDurableWait(context: IExecuteFunctions): boolean {
+	const marksThem: Date | undefined = WAIT_FOR_SUB_EXECUTION;
+	return marksThem !== undefined && Boolean(context.getWorkflow().id) && Boolean(context.getExecutionId());
 }

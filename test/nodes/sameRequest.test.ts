@@ -11,7 +11,7 @@ import { uploadAsset } from '../../nodes/Avatar/operations/uploadAsset';
 import { assetTypeField } from '../../nodes/Avatar/uploadForm';
 import { generate } from '../../nodes/generation/generate';
 import { image, video } from '../../nodes/generation/media';
-import { hashOf } from '../../nodes/run/hashOf';
+import { hashOf } from '../../nodes/run/requestHash';
 import { isOrder } from '../../nodes/run/inputItem';
 import { hashOfKey } from '../../nodes/run/openJournal';
 import { operationProperties, type Operation } from '../../nodes/run/operation';

@@ -3,7 +3,7 @@
  * tracing.
  */
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
-import { failureOf } from '../../nodes/errors/failure';
+import { failureOf } from '../../nodes/errors/toNodeError';
 import { version } from '../../package.json';
 import { runTool } from '../support/agent.mts';
 import { pngField, prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';

@@ -195,7 +195,7 @@ export const unplayed = [
 	// Agents.
 	{
 		promise: 'two calls of an agent with the same words are two purchases',
-		file: 'nodes/run/agentTools.ts',
+		file: 'nodes/run/whereItRuns.ts',
 		find: 'const call = context.getInputData()[0]?.json ?? {};',
 		becomes: 'const call = toolCallStores;',
 		noticedBy: 'test/nodes/tools.test.ts',
@@ -203,7 +203,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'a retry of a call of an agent does not buy again',
-		file: 'nodes/run/agentTools.ts',
+		file: 'nodes/run/whereItRuns.ts',
 		find: 'toolCallStores.set(call, store);',
 		becomes: '',
 		noticedBy: 'test/nodes/tools.test.ts',

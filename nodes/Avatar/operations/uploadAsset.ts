@@ -9,7 +9,7 @@ import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { identifyFiles } from '../../generation/generate';
 import { buying, toBuy } from '../../run/buy';
-import { hashOf } from '../../run/hashOf';
+import { hashOf } from '../../run/requestHash';
 import type { Operation } from '../../run/operation';
 import { assetTimeoutOption, avatarKindField, waitForActiveField } from '../fields';
 import { recordField, toAssetOutput } from '../outputs';
