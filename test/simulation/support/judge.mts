@@ -290,6 +290,8 @@ function lostIds(
 		// What passes results on has died with what was to be passed on: the execution that has submitted it has the ID.
 		const isPassedOn = family.some(({ handOverCrashes, drawn }) => handOverCrashes > 0 && isDurable(drawn));
 		if (family.some((each) => isStopped(each) || each.crashes > 0) || isPassedOn || unsaved.has(task)) return [];
+		// What has taken over from a silent machine goes on with the task that was bought in its place. The row has the ID.
+		if (hasFailed(task) && family.some(({ silences }) => silences > 0)) return [];
 		// A task that was given up, and made again, may be named by the try that gave it up.
 		const where = hasFailed(task) || origin.drawn.submitAgainFor !== 'nothing' ? anywhere : atTheEnd;
 		return where.includes(id) ? [] : [`${id} is in no output and in no error`];
