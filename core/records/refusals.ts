@@ -141,15 +141,17 @@ export function refusesOutright(body: unknown): boolean {
 }
 
 /**
- * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has a `message`
- * that is more than the name of a status, or a known code. Anything else may come from a proxy, which says nothing about the key,
+ * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has words that are
+ * more than the name of a status, or a known code. Anything else may come from a proxy, which says nothing about the key,
  * the model or the task.
  */
 export function isOfService(body: unknown): boolean {
 	if (refusesOutright(body)) return true;
 	if (!isPlainObject(body)) return false;
-	const { message } = body;
-	const isSaid = typeof message === 'string' && !STATUS_NAME.test(message.trim());
+	const { message, msg, detail, error_message: errorMessage, title } = body;
+	// Proxies write a `detail` below a `title` (RFC 9457).
+	const words = title === undefined ? [message, msg, detail, errorMessage] : [message];
+	const isSaid = words.some((each) => !STATUS_NAME.test(wordsIn(each, WORDS)?.trim() ?? ''));
 	return isSaid || codesIn(body).some((code) => reasonOf({ code }) !== undefined);
 }
 
@@ -163,11 +165,11 @@ interface Meaning {
 	code?: RegExp;
 	/** A message of the contract (5.3, 5.4, 7). */
 	words?: string;
-	/** Decides about words where there is no code, or one that says nothing. */
+	/** Decides about words, and about a code that no pattern can tell. */
 	isSaidBy?: (refusal: ServiceRefusal) => boolean;
 	status?: number;
-	/** With this status the code means something else. */
-	notWith?: number;
+	/** With these statuses, code and words mean something else. */
+	notWith?: readonly number[];
 	/** The code says no more than that something is wrong: some services send it with every status. */
 	isGeneric?: true;
 }
@@ -187,12 +189,18 @@ const MEANINGS: Meaning[] = [
 		reason: 'balanceTooLow',
 	},
 	// With a 429 it is the quota of a minute.
-	{ code: /quota_exceeded|exceeded_quota/, notWith: 429, reason: 'balanceTooLow' },
+	{
+		code: /quota_exceeded|exceeded_quota/,
+		isSaidBy: ({ message = '' }) => EMPTY_IN_WORDS.test(message),
+		notWith: [429],
+		reason: 'balanceTooLow',
+	},
 	{
 		code: /(^|_)model_(is_)?(not_(found|exists?|supported)|does_not_exist|unknown)(_|$)|(^|_)model_(is_)?(unsupported|invalid)$|(^|_)(unknown|unsupported|no_such)_model(_|$)|(^|_)invalid_model(_(id|name))?$|no_available_channel/,
 		reason: 'modelNotFound',
 	},
-	{ isSaidBy: declinesContent, reason: 'contentDeclined' },
+	// With these, they are about the account.
+	{ isSaidBy: declinesContent, notWith: [401, 402], reason: 'contentDeclined' },
 	{ words: '令牌名称过长', reason: 'tokenNameRefused' },
 	{ words: '生成令牌失败', reason: 'tokenNotCreated' },
 	{ words: 'Failed to get user quota', reason: 'userUnknown' },
@@ -204,6 +212,9 @@ const MEANINGS: Meaning[] = [
 	{ code: /^invalid_request/, status: 400, reason: 'requestRejected', isGeneric: true },
 	{ code: /internal_error|generation_failed/, reason: 'requestNotProcessed', isGeneric: true },
 ];
+
+/** Services have no code for an empty account, or one of their own. */
+const EMPTY_IN_WORDS = /额度(已用尽|不足)|余额不足|\binsufficient (balance|quota|credits?)\b/i;
 
 /** Words of codes that decline the content of a request. */
 const OF_CONTENT =
@@ -258,10 +269,11 @@ export const inWords = (code: string) =>
 export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason | undefined {
 	const said = refusal.message?.trim().toLowerCase();
 	const code = refusal.code === undefined ? undefined : inWords(refusal.code);
-	const fits = ({ code: codes, words, isSaidBy, notWith = NaN }: Meaning) =>
-		(codes !== undefined && code !== undefined && codes.test(code) && status !== notWith) ||
-		(words !== undefined && words.toLowerCase() === said) ||
-		isSaidBy?.(refusal) === true;
+	const fits = ({ code: codes, words, isSaidBy, notWith = [] }: Meaning) =>
+		!notWith.includes(status ?? NaN) &&
+		((codes !== undefined && code !== undefined && codes.test(code)) ||
+			(words !== undefined && words.toLowerCase() === said) ||
+			isSaidBy?.(refusal) === true);
 	const isOfStatus = (meaning: Meaning) => status !== undefined && meaning.status === status;
 	const exact = MEANINGS.filter((row) => !row.isGeneric);
 	return (exact.find(fits) ?? exact.find(isOfStatus) ?? MEANINGS.find(fits) ?? MEANINGS.find(isOfStatus))?.reason;

@@ -55,6 +55,10 @@ test.each([
 	['您的提示词未通过审核', 'contentDeclined'],
 	['prompt violates our policy', 'contentDeclined'],
 	['safety check failed', 'contentDeclined'],
+	['用户额度不足', 'balanceTooLow'],
+	['账户余额不足', 'balanceTooLow'],
+	['Insufficient credits: 3 needed', 'balanceTooLow'],
+	['insufficient creditsX', undefined],
 	['Moderation queue is full', undefined],
 	['Error: moderation error 503', undefined],
 	[undefined, undefined],
@@ -88,6 +92,13 @@ test.each<[string, Parameters<typeof reasonOf>, string]>([
 	],
 	['but more than a status without a meaning', [{ code: 'internal_error' }, 500], 'requestNotProcessed'],
 	['a quota that is exceeded with 429 is that of a minute', [{ code: 'quota_exceeded' }, 429], 'rateLimited'],
+	['and so are words of it', [{ message: 'Insufficient quota' }, 429], 'rateLimited'],
+	[
+		'words of declined content say less than a refused key',
+		[{ message: 'Your account was flagged for violating our usage policies' }, 401],
+		'keyRefused',
+	],
+	['and less than an empty account', [{ message: 'prompt violates our policy' }, 402], 'balanceTooLow'],
 ])('of what a refusal says, the clearest counts: %s', (_, refusal, reason) => {
 	expect(reasonOf(...refusal)).toBe(reason);
 });
