@@ -92,7 +92,7 @@ export class SurvivalTable {
 			this.outlived[index] = (this.outlived[index] as number) + Number(toMs <= ageMs) - Number(toMs <= beforeMs);
 	}
 
-	/** Learns a task that has finished between these ages. */
+	/** Learns a task that has finished between these ages; not one that is older than any bin. */
 	learn(fromMs: number, toMs: number): void {
 		const shares = this.densities().map((density, index) => {
 			const bin = BINS[index] as Bin;
@@ -101,6 +101,7 @@ export class SurvivalTable {
 			return Math.max(density, 1e-6 / (bin.toMs - bin.fromMs)) * withinMs;
 		});
 		const sum = shares.reduce((total, share) => total + share, 0);
+		if (sum === 0) return;
 		this.learned++;
 		let running = 1;
 		for (const [index, count] of this.counts.entries()) {

@@ -22,6 +22,13 @@ test.each([
 	expect(nextPollAtMs(state, new SurvivalTable(), 1, 0)).toBe(ageMs + gapMs);
 });
 
+test('a task that ends at an age of which nothing is believed teaches nothing', () => {
+	const table = new SurvivalTable();
+	const before = nextPollAtMs(NOT_POLLED, table, 1, 0);
+	table.learn(100_000_000, 101_000_000);
+	expect([nextPollAtMs(NOT_POLLED, table, 1, 0), table.learned]).toEqual([before, 0]);
+});
+
 describe('a poll', () => {
 	test('a progress that begins again counts from there: another attempt has begun at the service', () => {
 		const until = (...polls: Poll[]) => polls.reduce(afterPoll, NOT_POLLED).belief.originMs;
