@@ -9,7 +9,7 @@ import { toKeep } from './http/creationAnswer';
 import type { Pace } from './account/pace';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
-import { mapError, refusalError } from './http/serviceErrors';
+import { answerLacks, mapError, refusalError } from './http/serviceErrors';
 import type { HttpResponse, CreateAttempt } from './http/types';
 import { isPlainObject, parseBeginning, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
@@ -20,7 +20,7 @@ import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { parseUploadUrl } from './records/locateResult';
 import { createdTaskId } from './records/ids';
-import { outlineOf, parseRefusal, refusesOutright } from './records/refusals';
+import { refusesOutright } from './records/refusals';
 import { knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
 export type MediaKind = 'image' | 'video';
@@ -34,17 +34,7 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 /** The timeout of an upload: a large image over a slow line. */
 export const UPLOAD_TIMEOUT_MS = 900_000;
 
-const noBalance = (details: GatewayErrorDetails) => gatewayError('balanceNotFound', {}, details);
-const NO_BALANCE_HERE = { notFound: noBalance, noSuchPage: noBalance };
 const noUpload = (details: GatewayErrorDetails) => gatewayError('uploadEndpointNotFound', {}, details);
-
-/** The error of an answer that is no record of a task: with the service's words, where it has any. */
-function noTask(response: HttpResponse): GatewayError {
-	const { status, body } = response;
-	const { message, code } = parseRefusal(body);
-	if (message !== undefined || code !== undefined) return refusalError(response);
-	return gatewayError('noTaskStatus', {}, { httpStatus: status, serviceAnswer: outlineOf(body, '') });
-}
 
 /** The client of the service: one method per endpoint. Every answer is checked here; callers can rely on its result. */
 export class GatewayClient {
@@ -165,7 +155,7 @@ export class GatewayClient {
 		const isNamed = record?.ids.includes(taskId) === true;
 		const saysHowItEnded = isNamed && (knownState(record.status) ?? 'failed') === 'failed';
 		if (!saysHowItEnded) parseBody(response); // throws the error of a refusal
-		if (record === undefined) throw noTask(response);
+		if (record === undefined) throw answerLacks('a task status', response);
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };
 	}
 
@@ -206,18 +196,25 @@ export class GatewayClient {
 
 	/** The balance of the account (contract 4.1), every field as it came. */
 	async getUserBalance(): Promise<JsonObject> {
-		return await this.requests.withRetries(async () => {
-			const response = await mapError(this.requests.get('/v1/user/balance'), NO_BALANCE_HERE);
-			const balance = parseUserBalance(parseBody(response));
-			if (balance === undefined) throw gatewayError('notAnAccountBalance', {});
-			return balance;
+		return await this.readBalance('/v1/user/balance', parseUserBalance);
+	}
+
+	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on, unless it is a refusal. */
+	async getTokenBalance(): Promise<JsonObject> {
+		return await this.readBalance('/v1/balance', (body) => {
+			if (refusesOutright(body)) return undefined;
+			return isPlainObject(body) ? body : { balance: body };
 		});
 	}
 
-	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on. */
-	async getTokenBalance(): Promise<JsonObject> {
-		const body = await mapError(this.requests.getJson('/v1/balance'), NO_BALANCE_HERE);
-		return isPlainObject(body) ? body : { balance: body };
+	private async readBalance(path: string, parse: (body: unknown) => JsonObject | undefined): Promise<JsonObject> {
+		const isWrong = (details: GatewayErrorDetails) => gatewayError('endpointNotFound', { path }, details);
+		return await this.requests.withRetries(async () => {
+			const response = await mapError(this.requests.get(path), { notFound: isWrong, noSuchPage: isWrong });
+			const balance = parse(parseBody(response));
+			if (balance === undefined) throw answerLacks('an account balance', response);
+			return balance;
+		});
 	}
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */

@@ -1,12 +1,13 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
 import { toKeep } from '../http/creationAnswer';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
-import { mapError } from '../http/serviceErrors';
+import { answerLacks, mapError } from '../http/serviceErrors';
 import type { HttpResponse, CreateAttempt } from '../http/types';
 import { parseBeginning, type JsonObject } from '../json';
 import { createdId } from '../records/ids';
 import { mayBeUnfinished } from './pollTargets';
 import {
+	isBelieved,
 	parseAsset,
 	parseCreatedAnswer,
 	parseVerificationResult,
@@ -49,20 +50,12 @@ export class AvatarClient {
 		return await this.createThing(endpoint, body, attempt);
 	}
 
-	/** Link and vendor token (contract 4.6, step 2), as far as the service gives them. */
-	async getVerification(taskId: string): Promise<VerificationSession> {
-		return await this.readVerification(taskId);
-	}
-
-	/** The same right after creation, when the service may not know the ID yet. */
-	async getNewVerification(taskId: string): Promise<VerificationSession> {
-		return await this.readVerification(taskId, ({ kind }) => kind === 'notFound');
-	}
-
-	private async readVerification(
-		taskId: string,
-		passes?: (error: GatewayError) => boolean,
-	): Promise<VerificationSession> {
+	/**
+	 * Link and vendor token (contract 4.6, step 2), as far as the service gives them.
+	 *
+	 * @param passes names more errors that are worth another try
+	 */
+	async getVerification(taskId: string, passes?: (error: GatewayError) => boolean): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
 		const session = await mapError(this.requests.withRetries(read, { also: passes }), {
@@ -79,7 +72,7 @@ export class AvatarClient {
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
 		});
 		const result = parseVerificationResult(parseBody(response));
-		if (!result) throw gatewayError('noVerificationResult', {}, { httpStatus: response.status });
+		if (!result) throw answerLacks('a verification result', response);
 		return result;
 	}
 
@@ -120,11 +113,10 @@ export class AvatarClient {
 		const response = await mapError(this.requests.get(path), {
 			notFound: (details) => gatewayError('assetUnknown', { id: assetId, avatarKind }, details),
 		});
-		const answered = parseAsset(response.body);
+		const asset = parseAsset(response.body);
 		// As for tasks: `success: false` next to the asset's own ID and a final status is the asset's, not the reading's.
-		const hasFailed = answered?.state === 'failed' && answered.assetId === assetId;
-		const asset = hasFailed ? answered : parseAsset(parseBody(response));
-		if (!asset) throw gatewayError('noAssetStatus', {});
+		if (asset?.state !== 'failed' || asset.assetId !== assetId) parseBody(response); // throws the error of a refusal
+		if (asset === undefined || !isBelieved(asset, assetId)) throw answerLacks('an asset status', response);
 		return asset;
 	}
 

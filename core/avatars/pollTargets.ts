@@ -5,6 +5,7 @@ import {
 	type GatewayErrorKind,
 	type TaskReference,
 } from '../errors';
+import { passesByItself } from '../errors/kinds';
 import { VERIFICATION_LINK_SECONDS } from '../limits';
 import type { PollTarget } from '../polling/waitForTask';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
@@ -65,9 +66,13 @@ export function verificationTarget(
  * True for a refusal that may only mean that there is no result yet. A missing answer, trouble that passes, or a
  * refused key or balance mean the same as for every request.
  */
-export function mayBeUnfinished({ kind, details: { httpStatus } }: GatewayError): boolean {
+export function mayBeUnfinished(error: GatewayError): boolean {
+	const {
+		kind,
+		details: { httpStatus },
+	} = error;
 	if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return false;
-	return !refusesCaller(kind, httpStatus);
+	return !passesByItself(error) && !refusesCaller(kind, httpStatus);
 }
 
 /** True for a refused key or balance. Other words of a 400, 403 or 404 may only mean that the person has not passed yet. */

@@ -107,6 +107,17 @@ export function verificationStatusOf({ verified, verifyStatus = 'pending' }: Ver
 	return { state: verified ? 'done' : ENDED.test(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };
 }
 
+/**
+ * True where the answer counts for the asset: an end that is another one's does not, and a failure without an ID only where it
+ * is inside of `data`, as otherwise it may be that of the request.
+ */
+export function isBelieved({ state, assetId, raw }: AvatarAsset, asked: string): boolean {
+	if (state === 'pending' || assetId === asked) return true;
+	const isOther = textIn(raw, 'asset_id') !== undefined;
+	const isInside = isPlainObject(raw.data) && looseText(raw.data.status) !== undefined;
+	return !isOther && (state === 'done' || isInside);
+}
+
 /** Undefined when the answer has no status. */
 export function parseAsset(answer: unknown): AvatarAsset | undefined {
 	const all = unwrap(answer);

@@ -34,6 +34,18 @@ export function refusalError(response: HttpResponse, retryAfterMs?: number): Gat
 	return gatewayError('requestRejected', {}, { ...details, permanent: false });
 }
 
+/**
+ * The error of a 2xx answer without the thing that was asked for: what the service says, where it says something.
+ *
+ * @param what the thing, for the message: "an account balance"
+ */
+export function answerLacks(what: string, response: HttpResponse): GatewayError {
+	const { status, body } = response;
+	const { message, code } = parseRefusal(body);
+	if (message !== undefined || code !== undefined) return refusalError(response);
+	return gatewayError('answerLacks', { what }, { httpStatus: status, serviceAnswer: outlineOf(body, '') });
+}
+
 /** Statuses of pages that a firewall, a bot check or a container that restarts shows in the place of the service. */
 const IN_BETWEEN = new Set([401, 403, 404]);
 

@@ -32,11 +32,16 @@ export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	const { message: serviceMessage, code: serviceCode } = refusalOf(record);
 	const details: GatewayErrorDetails = { httpStatus: 200, serviceMessage, serviceCode };
 	if (state === 'failed' && !isNamed) throw gatewayError('failureOfNoTask', {}, details);
+	const what = 'a task status';
 	if (state === 'completed' && !isNamed && record.hasTaskId)
-		throw gatewayError('recordOfOtherTask', { other: record.id ?? '' }, { httpStatus: 200 });
-	// Without a status word there is nothing to go by, unless the progress says that the task is running.
-	if (state === undefined && record.status === '' && !(isNamed && record.progress !== undefined))
-		throw gatewayError('noTaskStatus', {}, details);
+		throw gatewayError('answerLacks', { what, other: `another task (${record.ids[0]})` }, { httpStatus: 200 });
+	// Without a status word there is nothing to go by, unless the progress says that the task is running. A word alone may be
+	// that of the request.
+	const saysNothing =
+		state === undefined
+			? record.status === '' && !(isNamed && record.progress !== undefined)
+			: state === 'completed' && !isNamed && !findsResult({ ...record, progress: 100 }, asked);
+	if (saysNothing) throw gatewayError('answerLacks', { what }, details);
 	return {
 		...record,
 		state: state ?? 'in_progress',

@@ -151,8 +151,6 @@ class Wait<R> {
 		const { clock, deadlineMs, options } = this;
 		try {
 			for (;;) {
-				// The pause that the service asks for wins, unless it ends after the deadline: then waiting on is in vain.
-				if (this.askedUntilMs >= deadlineMs) throw this.timeOut(this.toldToWait());
 				this.record = withoutRaw(this.record);
 				await this.sleepUntilDue();
 				if (await this.poll()) return { record: this.record, waitedMs: clock.now() - options.startedAtMs };
@@ -173,7 +171,7 @@ class Wait<R> {
 		} while (waitMs >= 1);
 	}
 
-	/** Without a schedule at once. One poll is always made at the deadline itself. */
+	/** Without a schedule at once. One poll is always made at the deadline itself, whatever pause the service asks for. */
 	private dueInMs(): number {
 		const plannedMs =
 			this.schedule === undefined ? 0 : this.acceptedAtMs + this.schedule.nextPollAtMs(this.options.backlogMs());
@@ -274,15 +272,6 @@ class Wait<R> {
 		const after = formatDuration(this.options.timeoutMs);
 		const data = { thing, id, after, status, progress, trouble: message };
 		return gatewayError('timedOut', data, { task: { ...task }, serviceMessage, serviceCode });
-	}
-
-	/** The error where the service asks for a pause that is longer than what is left. */
-	private toldToWait(): GatewayError {
-		const { thing, task } = this.target;
-		const nowMs = this.clock.now();
-		const asked = formatDuration(this.askedUntilMs - nowMs);
-		const left = formatDuration(this.deadlineMs - nowMs);
-		return gatewayError('timedOutEarly', { thing, id: task.taskId, asked, left }, { task: { ...task } });
 	}
 
 	/** The error, or the refusal of the last poll: the deadline came first, but that is what has happened. */

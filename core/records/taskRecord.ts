@@ -162,7 +162,8 @@ interface Level {
 const statusOf = ({ status, task_status: ofTask, state }: JsonObject) =>
 	[status, ofTask, state].map(looseText).find((word) => word !== undefined);
 
-const idsOf = (object: JsonObject) => [...idsUnder(object, 'id'), ...idsUnder(object, 'task_id')];
+/** The ID under `id` may be that of the request. */
+const idsOf = (object: JsonObject) => [...idsUnder(object, 'task_id'), ...idsUnder(object, 'id')];
 
 /** The IDs under a name, in any spelling of it: `taskId`, `TaskID` and `task_id` are one. */
 const idsUnder = (object: JsonObject, name: string) =>

@@ -12,6 +12,7 @@ const fetchTask: Use = async (client) => await client.fetchTask('video', 'task-1
 const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
 const upload: Use = async (client) => await client.uploadImage(file);
 const userBalance: Use = async (client) => await client.getUserBalance();
+const tokenBalance: Use = async (client) => await client.getTokenBalance();
 const fetchAsset: Use = async ({ avatars }) => await avatars.fetchAsset('real', 'pa_1');
 const KEYS = { taskId: 'rav_1', vendorToken: 'vt_1' };
 const fetchResult: Use = async ({ avatars }) => await avatars.fetchVerificationResult(KEYS);
@@ -31,16 +32,20 @@ test.each<[string, string, HttpResponse, object, Use]>([
 	['createTask', 'endpointNotFound', no(404), { path: '/v1/videos/generations' }, createTask],
 	['createTask', 'modelNotFound', no(400, 'model_not_found'), { model: 'beta-v9' }, createTask],
 	['createTask', 'modelNotFound', no(404, 'MODEL_NOT_FOUND'), { model: 'beta-v9' }, createTask],
-	['fetchTask', 'noTaskStatus', json(200, '{}'), {}, fetchTask],
+	['fetchTask', 'answerLacks', json(200, '{}'), { what: 'a task status' }, fetchTask],
 	['fetchTask', 'requestRejected', json(200, { success: false, id: 'task-1', status: 'running' }), {}, fetchTask],
 	['fetchTask', 'requestRejected', json(200, { success: false, id: 'task-2', status: 'failed' }), {}, fetchTask],
 	['uploadImage', 'uploadTooLarge', json(413, HTML), {}, upload],
 	['uploadImage', 'noUploadUrl', json(200, { ok: 1 }), {}, upload],
 	['uploadImage', 'requestRejected', json(200, { error: 'Too dark' }), {}, upload],
-	['getUserBalance', 'balanceNotFound', json(404, {}), {}, userBalance],
-	['getUserBalance', 'notAnAccountBalance', json(200, { ok: 1 }), {}, userBalance],
-	['fetchAsset', 'noAssetStatus', json(200, { asset_id: 'pa_1' }), {}, fetchAsset],
-	['fetchVerificationResult', 'noVerificationResult', json(200, '[]'), {}, fetchResult],
+	['getUserBalance', 'endpointNotFound', json(404, {}), { path: '/v1/user/balance' }, userBalance],
+	['getUserBalance', 'answerLacks', json(200, { ok: 1 }), { what: 'an account balance' }, userBalance],
+	['getUserBalance', 'keyRefused', json(200, { error: { code: 401, message: 'w' } }), {}, userBalance],
+	['getTokenBalance', 'keyRefused', json(200, { error: { code: 401, message: 'w' } }), {}, tokenBalance],
+	['getTokenBalance', 'endpointNotFound', json(404, HTML), { path: '/v1/balance' }, tokenBalance],
+	['fetchAsset', 'answerLacks', json(200, { asset_id: 'pa_1' }), { what: 'an asset status' }, fetchAsset],
+	['fetchAsset', 'modelNotFound', json(200, { error: { code: 'model_not_found' } }), {}, fetchAsset],
+	['fetchVerificationResult', 'answerLacks', json(200, '[]'), { what: 'a verification result' }, fetchResult],
 	...[200, 400, 403, 404].map((httpStatus): [string, string, HttpResponse, object, Use] => [
 		'getVerificationResult',
 		'verificationResultNotGiven',
@@ -79,10 +84,26 @@ test.each<[string, Use, object, string]>([
 	expect((await call(use, json(200, answer))).value).toMatchObject({ state });
 });
 
+test.each<[string, object, string]>([
+	['it is active without its ID', { data: { status: 'active' } }, 'done'],
+	['another one is active', { data: { asset_id: 'pa_2', status: 'active' } }, 'answerLacks'],
+	['another one has failed', { data: { asset_id: 'pa_2', status: 'failed' } }, 'answerLacks'],
+	['another one is processed', { data: { asset_id: 'pa_2', status: 'processing' } }, 'pending'],
+	['it has failed without its ID', { success: true, data: { status: 'failed' } }, 'failed'],
+	['it has failed', { asset_id: 'pa_1', status: 'failed' }, 'failed'],
+	['it has failed under id', { id: 'pa_1', status: 'failed' }, 'failed'],
+	['the request has failed', { status: 'error', message: 'Database is locked' }, 'requestRejected'],
+	['the request has failed, and has an ID', { id: 'req-1', status: 'error', data: null }, 'answerLacks'],
+])('an answer about an asset counts for the one that it names: %s', async (_, answer, outcome) => {
+	const { value, error } = await call(fetchAsset, json(200, answer));
+	expect((value as { state?: string })?.state ?? error?.details.reason?.name).toBe(outcome);
+	if (error) expect([error.details.httpStatus, isTransient(error)]).toEqual([200, true]);
+});
+
 test('a new verification that the service does not know yet is looked for again', async () => {
 	const session = json(200, { h5_link: 'https://example.com/h5', vendor_token: 'vt_1' });
 	const { sent, value } = await call(
-		async ({ avatars }) => await avatars.getNewVerification('rav_1'),
+		async ({ avatars }) => await avatars.getVerification('rav_1', ({ kind }) => kind === 'notFound'),
 		no(404),
 		session,
 	);

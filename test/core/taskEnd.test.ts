@@ -12,7 +12,8 @@ function judge(answer: object, asked: Partial<AskedFor> = {}): string {
 		const judged = judgeTask(parseTaskRecord(answer, 'task-1')!, { taskId: 'task-1', ...asked });
 		return judged.endedBy === undefined ? judged.state : `${judged.state} by its record`;
 	} catch (thrown) {
-		return String(asGatewayError(thrown).details.reason?.name);
+		const { name, data } = asGatewayError(thrown).details.reason ?? {};
+		return (data as { other?: string }).other ?? String(name);
 	}
 }
 
@@ -25,8 +26,17 @@ describe('an answer counts for the task that it names', () => {
 		['the failure of another task', { id: 'task-2', status: 'failed' }, 'failureOfNoTask'],
 		['an error under an unknown word', { status: 'oops', error: { message: 'w' } }, 'failureOfNoTask'],
 		['an error without a word', { id: 'req-1', error: { code: 'c' } }, 'failureOfNoTask'],
-		['the result of another task', { id: 'task-2', status: 'completed', url: U }, 'recordOfOtherTask'],
-		['the result of another task under an unknown word', { id: 'task-2', status: 'fin', url: U }, 'recordOfOtherTask'],
+		['the result of another task', { id: 'task-2', status: 'completed', url: U }, 'another task (task-2)'],
+		[
+			'the result of another task under an unknown word',
+			{ id: 'task-2', status: 'fin', url: U },
+			'another task (task-2)',
+		],
+		[
+			'the result of another task in a request with an ID',
+			{ id: 'req-1', task_id: 'task-2', status: 'completed', url: U },
+			'another task (task-2)',
+		],
 		['its own failure', { ...own, status: 'failed' }, 'failed'],
 		['its own failure by task_id', { id: 'row-9', task_id: 'task-1', status: 'failed' }, 'failed'],
 		['its own failure by the wrapper', { id: 'task-1', data: { status: 'failed', fail_reason: 'w' } }, 'failed'],
@@ -48,8 +58,20 @@ describe('an answer counts for the task that it names', () => {
 			{ code: 0, data: { task_id: 'task-1', task_status: 'succeed', task_result: { videos: [{ url: U }] } } },
 			'completed',
 		],
-		['a wrapper of another task', { task_id: 'task-2', data: { status: 'completed', url: U } }, 'recordOfOtherTask'],
+		[
+			'a wrapper of another task',
+			{ task_id: 'task-2', data: { status: 'completed', url: U } },
+			'another task (task-2)',
+		],
 		['its own failure by the record', { id: 'req-1', status: 'success', data: { ...own, status: 'failed' } }, 'failed'],
+		['the success of a request', { status: 'success', message: 'ok' }, 'answerLacks'],
+		['the success of a request without data', { status: 'success', data: null }, 'answerLacks'],
+		['an end without an ID and a result', { data: { status: 'completed', progress: 100 } }, 'answerLacks'],
+		[
+			'a result without an ID at an unknown place',
+			{ status: 'completed', odd: { place: 'https://f.example/9' } },
+			'completed',
+		],
 		['a result without an ID', { status: 'completed', url: U }, 'completed'],
 		[
 			'a result without an ID in a wrapper with one',
@@ -65,7 +87,7 @@ describe('an answer counts for the task that it names', () => {
 
 	test.each(['failed', 'completed'])('an ID that unfinished records had counts when the task has %s', (status) => {
 		expect(judge({ id: 'behind-1', status, url: U }, { otherIds: ['behind-1'] })).toBe(status);
-		expect(judge({ id: 'behind-2', status, url: U }, { otherIds: ['behind-1'] })).toMatch(/OfNoTask|OfOtherTask/);
+		expect(judge({ id: 'behind-2', status, url: U }, { otherIds: ['behind-1'] })).toMatch(/OfNoTask|another task/);
 	});
 });
 
@@ -87,7 +109,7 @@ describe('a known word decides, and under an unknown or missing one the record',
 		[{ status: 'task_finished', images: [IN], input: { image_urls: [IN] } }, 'in_progress'],
 		[{ url: U }, 'completed by its record'],
 		[{ progress: 40 }, 'in_progress'],
-		[{}, 'noTaskStatus'],
+		[{}, 'answerLacks'],
 		[{ status: 'broken', error: { message: 'w' } }, 'failed by its record'],
 		[{ status: 'broken', error: { code: 'c' } }, 'failed by its record'],
 		[{ status: 'broken', error: 'w' }, 'failed by its record'],

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { waitForTask } from '../../core/polling/waitForTask';
 import { describe as describeError } from '../../core/errors/describe';
-import { json, scriptedClient } from './support';
+import { HTML, json, scriptedClient } from './support';
 
 const SECOND = 1000;
 const no = (status: number, words: string) => json(status, { success: false, message: words });
@@ -60,6 +60,11 @@ test('a person who passes in the last second is not missed', async () => {
 test('where it is known when the link was made, the wait for a person counts from there', async () => {
 	expect((await wait([no(404, 'not yet')], { openedBeforeMs: 100 * SECOND })).seconds).toBeLessThan(90);
 	expect((await wait([no(404, 'gone')], { openedBeforeMs: 200 * SECOND })).seconds).toBeLessThan(1);
+});
+
+test('a page of a firewall says nothing about the person, also after the time of the link', async () => {
+	const { record } = await wait([...Array.from({ length: 70 }, () => json(403, HTML)), verified]);
+	expect(record?.verified).toBe(true);
 });
 
 test('trouble that passes is ridden out beyond the time of the link, and so is a person who is still at it', async () => {

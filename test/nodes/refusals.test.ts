@@ -118,12 +118,3 @@ describe('a wrong path is told from a wrong ID', () => {
 		expect(error?.description).not.toMatch(/Check the ID/);
 	});
 });
-
-describe('what is told is true', () => {
-	test('a Retry-After past the timeout says what the service asked for', async () => {
-		sandbox.faults.add({ on: 'status', times: -1, do: '429:3600' });
-		const { error, json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', options: quick });
-		expect(json).toEqual([]);
-		expect(error?.message).toMatch(/has not finished: the service asks to wait 60 min, but only 9 min \d+ s are left/);
-	});
-});

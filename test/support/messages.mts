@@ -18,6 +18,7 @@ const NAMED_RUN = { run: true, otherRun: true } as const;
 const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	modelNotFound: { model: true },
 	noFreePlace: { sameKey: true },
+	answerLacks: { other: true },
 	serviceRedirects: { target: true },
 	outcomeUnknown: { atMs: true, ...NAMED_RUN },
 	outcomeStillUnknown: { atMs: true, what: true, ...NAMED_RUN },

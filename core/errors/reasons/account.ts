@@ -2,9 +2,6 @@ import { TOKEN_NAME_LENGTH } from '../../limits';
 import { decideYourself, enterRun, ofOtherRun, stopCalling, thenTryAgain, thenTryWithChanges } from '../recovery';
 import type { CatalogueEntry, NamedRun } from '../catalogueEntry';
 
-const nothingThere =
-	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
-
 const inUnit = (amount: number, unit: string) => `${amount} ${unit === 'usd' ? 'USD' : unit}`;
 
 /** Balance and tokens. */
@@ -17,18 +14,6 @@ export const ACCOUNT = {
 				? 'Add credits, or use a key that is not at its limit.'
 				: `${stopCalling(situation, 'The budget is used up')}Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.`,
 		serviceFirst: true,
-	},
-	balanceNotFound: {
-		kind: 'notFound',
-		code: 'unexpected_answer',
-		message: 'This address is not a Generation Gateway service',
-		advice: nothingThere,
-	},
-	notAnAccountBalance: {
-		kind: 'unexpectedAnswer',
-		code: 'unexpected_answer',
-		message: 'The answer is not an account balance',
-		advice: 'Check the Base URL in the credential.',
 	},
 	creditsUnknown: {
 		kind: 'unexpectedAnswer',

@@ -16,7 +16,6 @@ const GROUP: Record<string, string> = {
 };
 const noGroup = ({ avatarKind }: OfKind) =>
 	`The service answered "not found": this account may have no ${avatarKind} avatar group with this ID`;
-const checkBaseUrl = 'Check the Base URL in the credential.';
 const groupsOf = ({ avatarKind }: OfKind) => GROUP[avatarKind] ?? '';
 
 /** There is no ID in the form, so it is not the ID that is wrong. */
@@ -49,12 +48,6 @@ export const AVATARS = {
 		message: ({ id }: Thing) => `The service gave no link for the verification ${id}`,
 		advice: ({ status }: { status?: string }) =>
 			`${status === undefined ? '' : `The status of its session is "${status}". `}${GET_VERIFICATION}`,
-	},
-	noVerificationResult: {
-		kind: 'unexpectedAnswer',
-		code: 'unexpected_answer',
-		message: 'The service answered without a verification result',
-		advice: checkBaseUrl,
 	},
 	notVerified: {
 		kind: 'taskFailed',
@@ -92,12 +85,6 @@ export const AVATARS = {
 			situation.operation === 'upload'
 				? `${ACCEPTED} ${continueAsset(situation)}`
 				: 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
-	},
-	noAssetStatus: {
-		kind: 'unavailable',
-		code: 'unexpected_answer',
-		message: 'The service answered without an asset status',
-		advice: checkBaseUrl,
 	},
 	assetFailed: {
 		kind: 'taskFailed',

@@ -164,6 +164,14 @@ export const CONNECTION = {
 		message: 'The answer does not come from the Generation Gateway service',
 		advice: 'Check the Base URL in the credential: the address answered with something other than JSON.',
 	},
+	answerLacks: {
+		kind: 'unavailable',
+		code: 'unexpected_answer',
+		message: ({ what, other }: { what: string; other?: string }) =>
+			other === undefined ? `The service answered without ${what}` : `The answer is about ${other}`,
+		advice: (_: unknown, situation) =>
+			`Check the Base URL in the credential and, if Custom Paths is on, the paths there.${thenTryAgain(situation)}`,
+	},
 	answerTooLarge: {
 		kind: 'unexpectedAnswer',
 		code: 'unexpected_answer',

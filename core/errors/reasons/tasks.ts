@@ -83,20 +83,6 @@ export const TASKS = {
 		advice: (_: unknown, situation) => `The task may still be running.${thenTryAgain(situation)}`,
 		serviceFirst: true,
 	},
-	recordOfOtherTask: {
-		kind: 'unavailable',
-		code: 'unexpected_answer',
-		message: ({ other }: { other: string }) => `The answer is about another task (${other})`,
-		advice: (_: unknown, situation) =>
-			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgain(situation)}`,
-	},
-	noTaskStatus: {
-		kind: 'unavailable',
-		code: 'unexpected_answer',
-		message: 'The service answered without a task status',
-		advice: (_: unknown, situation) =>
-			`Check the Base URL in the credential and, with Custom Paths, the Task Status Path.${thenTryAgain(situation)}`,
-	},
 	taskFailed: {
 		kind: 'taskFailed',
 		message: ({ id }: Task) => `The service could not finish task ${id}`,
@@ -134,13 +120,6 @@ export const TASKS = {
 			thing === 'task'
 				? `It goes on at the service, and is paid for. ${continueTask(situation)}`
 				: (AFTER_TIMEOUT[thing]?.(situation) ?? ''),
-	},
-	timedOutEarly: {
-		kind: 'taskTimedOut',
-		code: 'timed_out',
-		message: ({ thing, id, asked, left }: Task & { thing: CreatedThing; asked: string; left: string }) =>
-			`${upperFirst(thing)} ${id} has not finished: the service asks to wait ${asked}, but only ${left} are left`,
-		advice: ({ thing }: { thing: CreatedThing }, situation) => AFTER_TIMEOUT[thing]?.(situation) ?? '',
 	},
 	resultNotPassedOn: {
 		kind: 'stopped',

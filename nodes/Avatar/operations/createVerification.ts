@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { parseCallback, toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type CreatedAnswer, type RememberedVerification } from '../../../core/avatars/records';
-import { gatewayError, invalidInput, namingTask } from '../../../core/errors';
+import { gatewayError, type GatewayError, invalidInput, namingTask } from '../../../core/errors';
 import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
 import type { Creation } from '../../../core/engine/buyOnce';
 import { asText, show } from '../../../core/text';
@@ -89,8 +89,9 @@ export const createVerification: Operation = {
 			isReusable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 		};
 		return buying(run, toBuy(item, 'verification', request), creation, async ({ task, answer }) => {
-			// The link comes with a read.
-			const session = await namingTask(task, avatars.getNewVerification(task.taskId));
+			// The link comes with a read. Right after the creation, the service may not know the ID yet.
+			const isNotKnownYet = ({ kind }: GatewayError) => kind === 'notFound';
+			const session = await namingTask(task, avatars.getVerification(task.taskId, isNotKnownYet));
 			if (session.vendorToken !== undefined) {
 				const given = reference || parseCallback(callbackUrl ?? '').reference;
 				remember(run.context, session.vendorToken, { taskId: task.taskId, reference: given, atMs: Date.now() });
