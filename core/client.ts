@@ -219,7 +219,7 @@ export class GatewayClient {
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: JsonObject, attempt?: CreateAttempt): Promise<TokenRecord> {
-		const parse = ({ body: answer }: HttpResponse) => parseTokenRecord(answer);
+		const parse = ({ body: answer, text }: HttpResponse) => parseTokenRecord(answer ?? parseBeginning(text));
 		return await this.requests.create({
 			path: '/v1/tokens',
 			body,

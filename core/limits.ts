@@ -1,12 +1,12 @@
-/** Numbers that more than one place goes by: forms, checks, waits, and the advice that names them. They are ours where no section of the contract is named. */
+/** Numbers that more than one place goes by: forms, checks, waits, and the advice that names them. Those without a section of the contract are ours. */
 
 /** Characters of the name of a token (contract 4.3). */
 export const TOKEN_NAME_LENGTH = 50;
 
-/** Internal units of a balance. */
+/** Internal units of a balance (contract 1). */
 export const UNITS_PER_USD = 500_000;
 
-/** A person has to open the link of a verification within this time. */
+/** A person has to open the link of a verification within this time (contract 3.3). */
 export const VERIFICATION_LINK_SECONDS = 120;
 
 /** The longest time for a creating request: it may take long where the service checks the images first. */

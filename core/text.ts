@@ -70,11 +70,12 @@ export function listOf(entries: ReadonlyArray<string | number | boolean>, word: 
 	return entries.length < 2 ? entries.join() : `${entries.slice(0, -1).join(', ')} ${word} ${entries.at(-1)}`;
 }
 
-/** "25 s", "1 min 30 s", "10 min". */
+/** "25 s", "1 min 30 s", "10 min", "90 min", "24 h". */
 export function formatDuration(ms: number): string {
 	const tenths = Math.round(ms / 100);
 	if (tenths < 600) return `${tenths / 10} s`;
 	const seconds = Math.round(ms / 1000);
+	if (seconds % 3600 === 0) return `${seconds / 3600} h`;
 	return [`${Math.floor(seconds / 60)} min`, ...(seconds % 60 === 0 ? [] : [`${seconds % 60} s`])].join(' ');
 }
 

@@ -58,7 +58,7 @@ export function isUrl(value: unknown): value is string {
 
 /** A data URI, or bare base64: the file itself where its address should be. */
 export function isFileContent(value: unknown): boolean {
-	return typeof value === 'string' && (/^data:/i.test(value) || /^[A-Za-z0-9+/=\s]{100,}$/.test(value));
+	return typeof value === 'string' && (/^data:/i.test(value) || /^[A-Za-z0-9+/=\r\n]{100,}$/.test(value));
 }
 
 /** A reference to an avatar asset (contract 4.4.5, which sets no form of the ID). */

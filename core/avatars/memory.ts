@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import type { JsonObject } from '../json';
+import { isPlainObject, type JsonObject } from '../json';
 import { verifications } from '../processMemory';
 import { rememberedVerification, type RememberedVerification } from './records';
 
@@ -46,12 +45,14 @@ export function recallVerification(
 	return recallAll(memory, nowMs).get(vendorToken);
 }
 
-/** Those of the last hour. Where both know a token, the static data counts, but for the marks. */
+/** Those of the last hour; older ones are removed from the static data. Where both know a token, that counts, but for the marks. */
 function recallAll({ workflowId, store }: VerificationMemory, nowMs: number): Verifications {
 	const known: Verifications = new Map(verifications.get(workflowId));
-	for (const [token, entry] of Object.entries(z.record(z.unknown()).catch({}).parse(store[KEY]))) {
+	const stored = isPlainObject(store[KEY]) ? store[KEY] : {};
+	for (const [token, entry] of Object.entries(stored)) {
 		const { data } = rememberedVerification.safeParse(entry);
-		if (data !== undefined) known.set(token, withMarksOf(known.get(token), data));
+		if (data !== undefined && isOver(data.atMs, nowMs)) delete stored[token];
+		else if (data !== undefined) known.set(token, withMarksOf(known.get(token), data));
 	}
 	return new Map([...known].filter(([, { atMs }]) => !isOver(atMs, nowMs)));
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { unwrap, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
-import { parseRefusal, type ServiceRefusal } from '../records/refusals';
+import { parseRefusal, refusalAround, type ServiceRefusal } from '../records/refusals';
+import { knownState } from '../records/taskRecord';
 import type { PollStatus } from '../polling/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
@@ -80,6 +81,13 @@ export function parseVerificationSession(answer: unknown): Omit<VerificationSess
 	};
 }
 
+/** The service's words about a thing: its own, or else those of the answer around it. */
+function refusalOf(answer: JsonObject): ServiceRefusal {
+	if (!isPlainObject(answer.data)) return parseRefusal(answer);
+	const own = parseRefusal(answer.data);
+	return own.message === undefined && own.code === undefined ? refusalAround([answer]) : own;
+}
+
 export function parseVerificationResult(answer: unknown): VerificationResult | undefined {
 	const fields = unwrap(answer);
 	if (!fields) return undefined;
@@ -90,21 +98,21 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 		verifyStatus,
 		groupId,
 		resultCode: fields.result_code ?? undefined,
-		refusal: parseRefusal(fields),
+		refusal: refusalOf(asRaw(answer)),
 		raw: asRaw(answer),
 	};
 }
 
-/** Words that are assumed to end a wait without success: the contract shows none (3.2, 3.3). Any other word is on its way. */
-const ENDED = /^(failed|failure|rejected|error|expired|cancell?ed)$/i;
+/** The contract shows no words for an end without success (3.2, 3.3): those of tasks are assumed. Any other word is on its way. */
+const hasFailed = (status: string) => knownState(status) === 'failed';
 
 /** Only `active` is shown in the contract (3.2). */
 export function assetStateOf(status: string): PollStatus['state'] {
-	return /^active$/i.test(status) ? 'done' : ENDED.test(status) ? 'failed' : 'pending';
+	return /^active$/i.test(status) ? 'done' : hasFailed(status) ? 'failed' : 'pending';
 }
 
 export function verificationStatusOf({ verified, verifyStatus = 'pending' }: VerificationResult): PollStatus {
-	return { state: verified ? 'done' : ENDED.test(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };
+	return { state: verified ? 'done' : hasFailed(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };
 }
 
 /**
@@ -131,7 +139,7 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 		groupId: idIn(answer, 'group_id'),
 		assetType: looseText(all.asset_type),
 		sourceUrl: looseText(all.source_url),
-		refusal: parseRefusal(all),
+		refusal: refusalOf(asRaw(answer)),
 		raw: asRaw(answer),
 	};
 }

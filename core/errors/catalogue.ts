@@ -46,7 +46,7 @@ const INVALID_INPUT = 'invalid_input';
 
 /**
  * The public code of a reason, e.g. `balance_too_low`. Workflows compare with it, and orders are stored with the reason:
- * whoever renames a reason breaks both.
+ * a reason that is renamed breaks both.
  */
 export function toCode(reason: string): string {
 	const entry = entryOf(reason);

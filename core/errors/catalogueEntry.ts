@@ -23,7 +23,7 @@ export interface Situation {
 	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
 	 */
 	recovery: 'retry' | 'runAgain' | 'callAgain';
-	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy anew. */
+	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy again. */
 	subExecution?: string;
 	/** Other items of the run that a retry concerns, too. */
 	others?: number;
@@ -38,7 +38,10 @@ export interface Situation {
  * only puts it into words: in an order that another version of the package has stored, some of it may be missing.
  */
 export interface CatalogueEntry extends FormEntry {
-	/** Decides what follows from it. */
+	/**
+	 * Decides what follows from it (`kinds.ts`). Where a task has failed for this reason, its error gives the advice of the reason only if
+	 * that is `permanent` or of the kind `balance`: of all others, the task may go well next time.
+	 */
 	kind: GatewayErrorKind;
 	/** The same request would meet the same end, whatever is done outside the form. */
 	permanent?: true;

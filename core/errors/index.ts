@@ -118,7 +118,7 @@ export function stoppedError(task?: TaskReference): GatewayError {
 	return gatewayError('executionStopped', {}, { task: task && { ...task } });
 }
 
-/** Adds the task to whatever error the work ends with, so that nobody has to search for its ID. A stop is not about the task. */
+/** Adds the task to whatever error the work ends with, so that no person has to search for its ID. A stop is not about the task. */
 export async function namingTask<T>(task: TaskReference, work: Promise<T>): Promise<T> {
 	try {
 		return await work;

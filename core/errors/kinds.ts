@@ -17,13 +17,13 @@ interface Kind {
 const KINDS = {
 	/** Known before anything was sent. */
 	badInput: {},
-	/** 401. */
+	/** 401, and other refusals of everything that the account asks for. */
 	authentication: { endsSubmitting: true, refusesAccess: true },
-	/** 402. */
+	/** 402, or words of an empty account with any status. */
 	balance: { endsSubmitting: true, refusesAccess: true },
-	/** 403. */
+	/** 403: others with the same scope would meet it, too. */
 	permission: { refusesAccess: true },
-	/** 404. */
+	/** 404, or a code that says the same. */
 	notFound: {},
 	/** Any other 4xx: the request itself is not acceptable. */
 	rejected: { endsTheSame: 'always' },

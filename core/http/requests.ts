@@ -47,7 +47,7 @@ const SHORTEST_PAUSE_MS = 500;
 /** The longest pause before another try of a read that stands alone. One that the service asks for and that is longer ends it. */
 const LONGEST_READ_PAUSE_MS = 30_000;
 
-/** The parts of it that come of the credential. */
+/** The parts of it that come from the credential. */
 export type Connection = Pick<
 	RequestContext,
 	'send' | 'pace' | 'places' | 'rows' | 'submissions' | 'reads' | 'settings' | 'service'

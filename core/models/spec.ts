@@ -3,7 +3,7 @@ import type { GatewayError } from '../errors';
 import type { JsonObject } from '../json';
 
 /**
- * A model is data, written once: the form, the validation, the request body and the table in the README all
+ * A model is data, written once: the form, the validation, the request body and the tables in `docs/reference` all
  * come from it. A field is the literal of an n8n property plus a few keys of ours, so that n8n's lint rules
  * see it; what n8n's literal already says (options, default, required) is not said again.
  */

@@ -73,7 +73,13 @@ export function explainTaskError(
 		const data = { id, age, mediaKind: kind as MediaKind, ...(wasFound && { wasFound }) };
 		return gatewayError('createdTaskNotFound', data, error.details);
 	}
-	if (isAnswerToPoll(error)) return gatewayError('createdTaskNotShown', { id, why }, withoutPermanence(error));
+	const isTooLarge = error.details.reason?.name === 'answerTooLarge';
+	if (isTooLarge || isAnswerToPoll(error))
+		return gatewayError(
+			'createdTaskNotShown',
+			{ id, why, ...(isTooLarge && { isTooLarge }) },
+			withoutPermanence(error),
+		);
 	if (!refusesAccess(error)) return error;
 	const { message, details } = gatewayError('createdTaskRefused', { id, why }, error.details);
 	// What follows for the other items stays the same.

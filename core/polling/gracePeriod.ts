@@ -26,7 +26,7 @@ export const MAX_SIGNATURE_LENGTH = 300;
 export type Trouble = 'passes' | 'refusal' | 'same' | 'final';
 
 /** Statuses of a task that is there, and just being changed. */
-const OF_A_TASK_THAT_IS_THERE = new Set([409, 423, 425]);
+const OF_A_TASK_THAT_IS_THERE = new Set([409, 410, 423, 425]);
 
 /** @param isAccepted the task is known from an earlier answer: otherwise a refusal is told at once */
 export function troubleOf(error: GatewayError, isAccepted: boolean): Trouble {

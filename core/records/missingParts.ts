@@ -35,7 +35,8 @@ export function missingParts(lists: unknown[][], urls: ReadonlySet<string>, toUr
 
 /** True also for an entry that is meant as something else: a text beside the pictures, or the file itself. */
 function hasResult(entry: unknown, urls: ReadonlySet<string>, toUrl: ToUrl): boolean {
-	if (!isContainer(entry)) return !isUnset(entry) && (typeof entry !== 'string' || isUrlOrFile(entry, toUrl));
+	if (!isContainer(entry))
+		return !isUnset(entry) && (typeof entry !== 'string' || toUrl(entry) !== undefined || isFileContent(entry));
 	let seen = 0;
 	let hasAny = false;
 	for (const [, value] of valuesBelow(entry)) {
@@ -46,10 +47,6 @@ function hasResult(entry: unknown, urls: ReadonlySet<string>, toUrl: ToUrl): boo
 		if (++seen === MOST_VALUES) return true;
 	}
 	return reasonOf(entry) === undefined && (hasAny || (isPlainObject(entry) && typeof entry.text === 'string'));
-}
-
-function isUrlOrFile(text: string, toUrl: ToUrl): boolean {
-	return toUrl(text) !== undefined || isFileContent(text);
 }
 
 /** The reason that an entry gives, in the service's words. */

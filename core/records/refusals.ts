@@ -106,7 +106,7 @@ function codesIn(body: unknown): string[] {
 	// The `type` of the answer itself is the kind of its result.
 	const outer = [body.code, body.error_code, body.errorCode];
 	return [...inner.filter(isPlainObject).flatMap((each) => CODES.map((name) => each[name])), ...outer]
-		.map((value) => beginningOf(looseText(value) ?? '', LONGEST_CODE))
+		.map((value) => beginningOf(withoutKeys(looseText(value) ?? ''), LONGEST_CODE))
 		.filter((text) => !NOTHING.test(text));
 }
 
@@ -174,7 +174,10 @@ interface Meaning {
 	isGeneric?: true;
 }
 
-/** In order: the first row that the code or the message fits decides, and the status where none does or its code is generic. */
+/**
+ * In order: the first row that the code or the message fits decides, and the status where none does or its code is generic. A new
+ * row with an exact code stands before `declinesContent`, which would take the code for one about content otherwise.
+ */
 const MEANINGS: Meaning[] = [
 	{ words: 'No Authorization header', reason: 'noKeySent' },
 	{

@@ -42,7 +42,7 @@ export interface BatchSummary {
 
 /** Characters of five lines in the output panel, on a screen of 1366 pixels. */
 const FIVE_LINES = 285;
-/** With more, nobody reads them. */
+/** Of more, people read none. */
 const IDS_SHOWN = 3;
 /** Characters of the service's words that remain in any case: enough to recognize them. */
 const SHORTEST_QUOTE = 40;
@@ -132,7 +132,7 @@ export function toNodeError(
 	return made;
 }
 
-/** Errors that pass by themselves. */
+/** Errors that pass without a change of the workflow or the credential: by themselves, or when credits are added. */
 const TIMED: Partial<Record<GatewayErrorKind, TimedCause>> = {
 	balance: 'quota-exhausted',
 	rateLimited: 'rate-limited',
@@ -140,7 +140,7 @@ const TIMED: Partial<Record<GatewayErrorKind, TimedCause>> = {
 	unreachable: 'temporarily-unavailable',
 };
 
-/** Errors that pass only when somebody changes something. */
+/** Errors that pass only when a person changes the workflow or the credential. */
 const ACTIONABLE: Partial<Record<GatewayErrorKind, ActionableCause>> = {
 	authentication: 'credential-invalid',
 	badInput: 'configuration-invalid',

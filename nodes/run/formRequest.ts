@@ -7,8 +7,6 @@ import type { Item } from './inputItem';
 export interface FormRequest {
 	body: JsonObject;
 	chosen: Chosen;
-	/** As they were given. */
-	additionalFields: JsonObject;
 }
 
 /** A value of the form, as the body has it. Nothing and an empty text are not sent. */
@@ -34,8 +32,8 @@ export function toRequest(item: Item, values: Record<string, FormValue>, constan
 		if (value !== '') body[name] = value;
 		if (value !== untouched) form[name] = value === '' ? null : value;
 	}
-	return { body: mergeDeep(body, additionalFields), chosen: { form, additionalFields }, additionalFields };
+	return { body: mergeDeep(body, additionalFields), chosen: { form, additionalFields } };
 }
 
 /** True where a body has a value of its form: one that Additional Fields do not give. */
-export const isOfForm = ({ additionalFields }: FormRequest, name: string) => additionalFields[name] === undefined;
+export const isOfForm = ({ chosen }: FormRequest, name: string) => chosen.additionalFields[name] === undefined;

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { isDeeperThan, isPlainObject, withinLevels, type JsonObject } from '../../core/json';
+import { looseTime } from '../../core/records/loose';
 
 /** Removes fields without a value: an empty column in the editor says less than none. */
 export function withoutEmpty(fields: IDataObject): IDataObject {
@@ -57,11 +58,8 @@ export function toSeconds(ms: number): number {
 	return Math.round(ms / 100) / 10;
 }
 
-/** A larger number is in milliseconds, as some services give it: in seconds it would be the year 5138. */
-const MOST_SECONDS = 1e11;
-
 /** A time of the service (Unix seconds) as ISO 8601 in UTC, as n8n's date functions take it. Undefined for what is no time. */
-export function toIsoTime(unixSeconds = NaN): string | undefined {
-	const date = new Date(unixSeconds > MOST_SECONDS ? unixSeconds : unixSeconds * 1000);
+export function toIsoTime(unixSeconds?: number): string | undefined {
+	const date = new Date((looseTime(unixSeconds) ?? NaN) * 1000);
 	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -64,7 +64,8 @@ export class Progress {
 		const waitMs = trouble.nextAtMs - realClock.now();
 		if (waitMs <= 0) return undefined;
 		const { message, details } = trouble.error;
-		const status = details.httpStatus === undefined ? '' : ` (${details.httpStatus})`;
+		const isSaid = details.httpStatus === undefined || details.reason?.name === 'refusedInBetween';
+		const status = isSaid ? '' : ` (${details.httpStatus})`;
 		return `${message}${status}, next try in ${roughDuration(waitMs)}`;
 	}
 

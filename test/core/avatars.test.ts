@@ -5,11 +5,24 @@ import { joinAnswers, parseAsset, parseVerificationResult, verificationStatusOf 
 
 test.each([
 	['done', ['Active', 'active']],
-	['failed', ['failed', 'FAILURE', 'rejected', 'error', 'expired', 'cancelled', 'canceled']],
+	['failed', ['failed', 'FAILURE', 'fail', 'timeout', 'rejected', 'error', 'expired', 'cancelled', 'canceled']],
 	['pending', ['processing', 'inactive', 'active soon', 'unfailed', 'failed over']],
 ])('an asset is %s with the status %j', (state, words) => {
 	expect(words.map((status) => parseAsset({ asset_id: 'a', status })?.state)).toEqual(words.map(() => state));
 });
+
+const FETCHED = { success: true, message: 'Asset retrieved successfully' };
+test.each([
+	[{ ...FETCHED, data: { status: 'failed' } }, {}],
+	[{ ...FETCHED, data: { status: 'failed', error: { message: 'Too dark' } } }, { message: 'Too dark' }],
+	[{ message: 'Too dark', data: { status: 'failed' } }, { message: 'Too dark' }],
+	[{ message: 'Not successfully read', status: 'failed' }, { message: 'Not successfully read' }],
+])(
+	'the reason of a failed asset is its own, or else that of the answer, unless it says that the request went well: %j',
+	(answer, refusal) => {
+		expect(parseAsset(answer)?.refusal).toEqual(refusal);
+	},
+);
 
 test.each<[object | string, string | undefined]>([
 	[{ verify_status: 'Verified', group_id: 7 }, 'done'],
@@ -51,6 +64,13 @@ describe('verifications are remembered', () => {
 		expect(recallVerification(memory, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
 		expect(recallVerification(memory, 't1004', 3_601_004)).toBeUndefined();
 		expect(recallVerification(memory, 'toString', 2_000)).toBeUndefined();
+	});
+
+	test('recalling one forgets in the static data what is older than an hour', () => {
+		const kept = { new: { taskId: 'v2', atMs: 3_000_000 } };
+		const store = { generationGatewayVerifications: { old: { taskId: 'v1', atMs: 0 }, ...kept } };
+		recallVerification({ workflowId: 'pruned', store }, 'new', 3_600_000);
+		expect(store.generationGatewayVerifications).toEqual(kept);
 	});
 
 	test('verifications survive executions that overwrite each other’s static data', () => {

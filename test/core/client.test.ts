@@ -135,6 +135,16 @@ test.each<[string, object | string, string]>([
 	},
 );
 
+test('a new API key that came before its answer broke off is not lost', async () => {
+	const answer = json(200, '{"success":true,"data":{"id":7,"key":"abc","name":"Nigh');
+	expect((await call(createToken, { ...answer, cutOff: 'ECONNRESET' })).value).toMatchObject({
+		id: '7',
+		apiKey: 'sk-abc',
+	});
+	const within = json(200, '{"success":true,"data":{"id":7,"key":"ab');
+	expect((await call(createToken, { ...within, cutOff: 'ECONNRESET' })).error?.kind).toBe('outcomeUnknown');
+});
+
 test('of an answer about a new API key no key is kept, whatever its name', async () => {
 	const token = 'aB3'.repeat(16);
 	const { error } = await call(

@@ -136,8 +136,8 @@ test.each([
 	['the key sk-ab_c-9Z0 and sk-12345678.', 'the key sk-… and sk-….'],
 	['sk-1234567 is too short for a key', 'sk-1234567 is too short for a key'],
 	['a task-12345678 has none', 'a task-12345678 has none'],
-])('an API key in the words of a refusal is not kept: %s', (message, kept) => {
-	expect(parseRefusal({ message }).message).toBe(kept);
+])('an API key in the words or the code of a refusal is not kept: %s', (message, kept) => {
+	expect(parseRefusal({ message, code: message })).toEqual({ message: kept, code: kept });
 });
 
 test('of endless words of a refusal only the beginning is kept', () => {

@@ -62,6 +62,9 @@ test.each([
 	[59_950, '1 min'],
 	[90_000, '1 min 30 s'],
 	[600_000, '10 min'],
+	[3_600_000, '1 h'],
+	[5_400_000, '90 min'],
+	[86_400_000, '24 h'],
 ])('%d ms are %s', (ms, words) => {
 	expect(formatDuration(ms)).toBe(words);
 });
@@ -122,7 +125,9 @@ describe('addresses', () => {
 		['DATA:,', true],
 		['x data:,', false],
 		['A'.repeat(99), false],
-		['Az09+/=\n '.repeat(12), true],
+		['Az09+/=\n'.repeat(13), true],
+		[`${'A'.repeat(76)}\r\n${'A'.repeat(76)}\n`, true],
+		[`${'a cat on a red sofa '.repeat(6)}`, false],
 		[`${'A'.repeat(100)}.`, false],
 		[`.${'A'.repeat(100)}`, false],
 	])('%p is a file itself: %p', (value, isFile) => {

@@ -89,6 +89,14 @@ describe('the result of a wait', () => {
 		expect(looksS).toEqual([10, 20, 25]);
 	});
 
+	test.each<[Seen, RegExp]>([
+		[{}, /^It is still running\. /],
+		[trouble('unavailable'), /^It may still be running\. .* The last check got no status: x\.$/],
+	])('a wait that has timed out says that the task runs only where the last poll said so: %j', async (last, words) => {
+		const { error } = await wait([{}, last], { timeoutMs: 15_000 }).outcome;
+		expect(describeError(error!, { operation: 'getResult', recovery: 'runAgain' })).toMatch(words);
+	});
+
 	test.each([
 		[DONE, 'done'],
 		[{ status: 'queued' }, 'taskTimedOut'],
@@ -146,10 +154,13 @@ describe('answers that pass', () => {
 		expect(odd.looksS.slice(0, 4)).toEqual(looksS);
 	});
 
-	test.each([409, 423, 425])('%i means that the task is there, also where nothing is known of it', async (status) => {
-		const locked = trouble('rejected', { httpStatus: status });
-		expect(await endsWith([locked, DONE], { acceptedAtMs: undefined, status: undefined })).toBe('done');
-	});
+	test.each([409, 410, 423, 425])(
+		'%i means that the task is there, also where nothing is known of it',
+		async (status) => {
+			const locked = trouble('rejected', { httpStatus: status });
+			expect(await endsWith([locked, DONE], { acceptedAtMs: undefined, status: undefined })).toBe('done');
+		},
+	);
 });
 
 describe('answers that end a wait when they last', () => {

@@ -642,7 +642,7 @@ describe('before the person has passed, a service may say no', () => {
 		const { error } = await run('verification', 'getResult', keys);
 		expect(error?.message).toBe(`The service answered ${answered} when asked for the result of verification rav_1`);
 		expect(error?.description).toMatch(
-			/^The service says: "nobody has been here".* may mean that nobody has passed yet/,
+			/^The service says: "nobody has been here".* may mean that the person has not passed yet/,
 		);
 		expect(error?.description).toContain('the same verification');
 		expect(sandbox.requests).toHaveLength(1);

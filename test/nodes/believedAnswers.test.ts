@@ -160,7 +160,7 @@ describe('pages of what stands in front of the service', () => {
 		expect(json[2].details).toMatch(/in front of the service.* or the API key is wrong/);
 		expect(posts()).toBe(3);
 		// The next run of the account is told at once, and an answer of the service ends that.
-		expect((await run('')).error?.message).toContain('without a word of the service');
+		expect((await run('')).error?.message).toContain('no answer came from the service itself');
 		sandbox.reset();
 		expect((await run('')).json[0].status).toBe('completed');
 	});

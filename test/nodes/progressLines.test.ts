@@ -1,5 +1,8 @@
 /** The lines of the progress, without n8n: what is said of tasks and of trouble, and when. */
 import type { Order } from '../../core/orders/order';
+import { refusalError } from '../../core/http/serviceErrors';
+import type { HttpResponse } from '../../core/http/types';
+import { HTML, json } from '../core/support';
 import { Progress } from '../../nodes/run/progress';
 
 beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
@@ -77,6 +80,16 @@ test.each<[string, ReturnType<typeof left>, string]>([
 	['still longer', left(0, 4 * MINUTE_MS, 41 * MINUTE_MS), 'Image 50 %'],
 ])('the time that is left: %s', async (_, estimate, line) => {
 	expect(await lineOf([accepted({ progress: 50 })], [estimate])).toBe(line);
+});
+
+test.each<[HttpResponse, string]>([
+	[json(503, {}), 'The service is not available at the moment (503), next try in 6 s'],
+	[json(401, HTML), 'The answer did not come from the service itself (HTTP 401), next try in 6 s'],
+])('of trouble, the status is said once', async (answer, line) => {
+	const { progress, pass, end } = begin();
+	progress.retrying(refusalError(answer), 8_000);
+	expect(await pass(2_000)).toEqual([line]);
+	await end();
 });
 
 test('a line comes every two seconds where there is something new, and every ten where only the estimate is', async () => {

@@ -177,9 +177,11 @@ describe('a result that stands in the record itself, as some values of response_
 		test('of a file that is too large the error names the task, and how to get a URL; a retry goes on with the task', async () => {
 			host.answers.poll = large;
 			const { error } = await run({ operation: 'generate', prompt: 'a', options: { ...quick, additionalFields } });
-			expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
+			expect(error?.message).toBe(
+				`The service accepted task ${TASK_ID}, but does not say how it is: The answer from the service is too large`,
+			);
 			expect(error?.description).toMatch(
-				/The node reads at most 1 MB, with files 4 MB.* For new tasks, set response_format to url/,
+				/An HTTP Request node .* can read it\. For new tasks, set response_format to url/,
 			);
 			expect(error?.description).toMatch(/Retry this execution .* tasks that exist continue, nothing is paid twice\./);
 			expect(host.posts()).toBe(1);

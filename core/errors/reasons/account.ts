@@ -61,7 +61,7 @@ export const ACCOUNT = {
 		code: 'outcome_unknown',
 		message: 'The service could not create the API key',
 		advice: (doubt: { atMs?: number } & NamedRun, situation) => decideYourself('token', doubt, situation),
-		// An internal fault while creating: whether there is a token now, nobody says.
+		// An internal fault while creating: the answer does not say if there is a token now.
 		created: 'maybe',
 	},
 	tokenKeyGone: {

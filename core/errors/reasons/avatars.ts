@@ -38,7 +38,7 @@ export const AVATARS = {
 		message: ({ id, httpStatus }: Thing & { httpStatus: number }) =>
 			`The service answered ${httpStatus}${httpStatus < 300 ? ' and success: false' : ''} when asked for the result of verification ${id}`,
 		advice:
-			'This may mean that nobody has passed yet: check again later, or turn on Wait Until Verified. It may also mean that the link has expired, that the verification belongs to another account, or that the task ID and the vendor token are not those of the same verification.',
+			'This may mean that the person has not passed yet: check again later, or turn on Wait Until Verified. It may also mean that the link has expired, that the verification belongs to another account, or that the task ID and the vendor token are not those of the same verification.',
 		permanent: true,
 		serviceFirst: true,
 	},

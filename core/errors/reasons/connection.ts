@@ -1,4 +1,4 @@
-import { continueTask, readsStoredInput, stopCalling, thenTryAgain, tryLater } from '../recovery';
+import { readsStoredInput, stopCalling, thenTryAgain, tryLater } from '../recovery';
 import { troubleOf } from '../connectionCodes';
 import type { CatalogueEntry, Situation } from '../catalogueEntry';
 
@@ -55,7 +55,7 @@ export const CONNECTION = {
 	},
 	accessBlocked: {
 		kind: 'authentication',
-		message: 'The last submissions were refused without a word of the service',
+		message: 'The last submissions were refused, and no answer came from the service itself',
 		advice: (_: unknown, situation) =>
 			`${stopCalling(situation, 'All requests are refused')}Either a firewall or a bot check in front of the service refuses n8n, or the API key is wrong. Check the API Key, and ask the operator of the service.`,
 		created: 'nothing',
@@ -72,7 +72,9 @@ export const CONNECTION = {
 		kind: 'rejected',
 		message: 'The service did not accept the request',
 		advice: (_: unknown, situation) =>
-			`${situation.others ? '' : 'Compare the fields of this node with what the service says.'}${readsStoredInput(situation)}`.trim(),
+			GIVES_AN_ID.test(situation.operation)
+				? `Check the ID. If it is right: ${tryLater(situation)}`
+				: `${situation.others ? '' : 'Compare the fields of this node with what the service says.'}${readsStoredInput(situation)}`.trim(),
 		permanent: true,
 		serviceFirst: true,
 	},
@@ -176,15 +178,16 @@ export const CONNECTION = {
 		kind: 'unexpectedAnswer',
 		code: 'unexpected_answer',
 		message: 'The answer from the service is too large',
-		advice: (
-			{ megabytes, megabytesWithFiles, values }: { megabytes: number; megabytesWithFiles: number; values: string },
-			situation,
-		) =>
-			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL. ${
-				situation.operation === 'generate'
-					? `For new tasks, set response_format to url in Additional Fields (JSON). ${continueTask(situation)}`
-					: 'If the record contains a file, an HTTP Request node with this credential can read it.'
-			}`,
+		advice: ({
+			megabytes,
+			megabytesWithFiles,
+			values,
+		}: {
+			megabytes: number;
+			megabytesWithFiles: number;
+			values: string;
+		}) =>
+			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL. If the record contains a file, an HTTP Request node with this credential can read it.`,
 	},
 	tooManyLargeAnswers: {
 		kind: 'unavailable',

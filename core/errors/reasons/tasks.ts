@@ -34,18 +34,21 @@ const limitOfTool = ({ recovery }: Situation) =>
 		? 'Timeout (Minutes) in the options of this tool, which is at most 10 in n8n Agents, ended the call. '
 		: '';
 
-const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
-	task: (situation) =>
+const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation, is: string) => string>> = {
+	task: (situation, is) =>
 		situation.recovery === 'retry'
 			? retryAfter('Raise Timeout', situation)
-			: `It is still running. ${limitOfTool(situation)}${continueTask(situation)}`,
-	asset: (situation) => `It is still being processed. ${continueAsset(situation)}`,
+			: `It ${is} running. ${limitOfTool(situation)}${continueTask(situation)}`,
+	asset: (situation, is) => `It ${is} in process. ${continueAsset(situation)}`,
 	verification: () =>
 		`The person has not passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
 };
 
 /** Names the places that have the IDs of tasks when nothing else has them. */
 const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
+
+const READ_BY_HTTP =
+	'An HTTP Request node with this credential can read it. For new tasks, set response_format to url in Additional Fields (JSON). ';
 
 /** Tasks that are accepted, and waiting for them. */
 export const TASKS = {
@@ -60,14 +63,14 @@ export const TASKS = {
 		kind: 'notShown',
 		message: ({ id }: Task) => `The service accepted task ${id}, but the Base URL in the credential is another one now`,
 		advice: ({ why, ...named }: { why: string } & NamedRun, situation) =>
-			`There it says: ${why}. Enter the earlier Base URL. ${lookAgain(named, situation)}`,
+			`The service at the new address says: ${why}. Enter the earlier Base URL. ${lookAgain(named, situation)}`,
 	},
 	createdTaskNotShown: {
 		kind: 'notShown',
 		message: ({ id, why }: Task & { why: string }) =>
 			`The service accepted task ${id}, but does not say how it is: ${why}`,
-		advice: (named: NamedRun, situation) =>
-			`${situation.others ? '' : 'The task is bought. '}${lookAgain(named, situation)}`,
+		advice: ({ isTooLarge, ...named }: { isTooLarge?: boolean } & NamedRun, situation) =>
+			`${situation.others ? '' : 'The task is bought. '}${isTooLarge ? READ_BY_HTTP : ''}${lookAgain(named, situation)}`,
 		serviceFirst: true,
 	},
 	createdTaskRefused: {
@@ -87,7 +90,7 @@ export const TASKS = {
 		kind: 'taskFailed',
 		message: ({ id }: Task) => `The service could not finish task ${id}`,
 		advice: ({ status }: { status: string }, situation) =>
-			`${status === 'failed' ? '' : `The status of the task is "${status}". `}${situation.serviceAdvice ?? createAgain(situation)}`,
+			`${status.toLowerCase() === 'failed' ? '' : `The status of the task is "${status}". `}${situation.serviceAdvice ?? createAgain(situation)}`,
 		serviceFirst: true,
 	},
 	taskDeclined: {
@@ -106,7 +109,10 @@ export const TASKS = {
 		message: ({ thing, id, after, status, progress }: Unfinished & { after: string }) =>
 			`${upperFirst(thing)} ${id} has not finished within ${after}${lastStatus({ status, progress })}`,
 		advice: ({ thing, trouble }: { thing: CreatedThing; trouble?: string }, situation) =>
-			[AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
+			[
+				AFTER_TIMEOUT[thing]?.(situation, trouble === undefined ? 'is still' : 'may still be'),
+				trouble && `The last check got no status: ${trouble}.`,
+			]
 				.filter(Boolean)
 				.join(' '),
 	},
@@ -119,7 +125,7 @@ export const TASKS = {
 		advice: ({ thing }: { thing: CreatedThing }, situation) =>
 			thing === 'task'
 				? `It goes on at the service, and is paid for. ${continueTask(situation)}`
-				: (AFTER_TIMEOUT[thing]?.(situation) ?? ''),
+				: (AFTER_TIMEOUT[thing]?.(situation, 'may still be') ?? ''),
 	},
 	resultNotPassedOn: {
 		kind: 'stopped',
