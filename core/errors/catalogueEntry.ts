@@ -1,8 +1,5 @@
 import type { GatewayErrorKind } from './kinds';
 
-/** The things that a creating request creates, in words for messages. */
-export type CreatedThing = 'task' | 'token' | 'verification' | 'group' | 'asset';
-
 /** The run that a person names to have a request submitted again (Submit Again for Run). */
 export interface NamedRun {
 	/** The one that has left the request, or its task, in doubt. Absent where it is not known here: a retry tells. */

@@ -3,7 +3,7 @@ import { passesByItself, type GatewayErrorKind } from './kinds';
 import type { CatalogueEntry, NamedRun } from './catalogueEntry';
 
 export type { GatewayErrorKind } from './kinds';
-export type { CreatedThing } from './catalogueEntry';
+export type { CreatedThing } from './things';
 
 /** A task that something happened to, with all that is needed to continue from there. */
 export interface TaskReference {

@@ -1,10 +1,8 @@
 /** The way on from an error: a retry of the execution, the item run again, or an agent that calls its tool again. */
-import type { CreatedThing, NamedRun, Situation } from './catalogueEntry';
+import type { NamedRun, Situation } from './catalogueEntry';
+import { thingOf, type CreatedThing } from './things';
 
-/** The words of people, where they are others than the names of the things. */
-const WORDS: Partial<Record<string, string>> = { token: 'API key' };
-
-export const wordOf = (thing: CreatedThing): string => WORDS[thing] ?? thing;
+export const wordOf = (thing: CreatedThing): string => thingOf(thing)?.word ?? thing;
 
 export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
@@ -125,15 +123,7 @@ export function decideYourself(thing: CreatedThing, doubt: { atMs?: number } & N
 
 /** For a thing of another request, of which a crashed try has left the ID: only the user knows if this one is wanted, too. */
 export const decideAgain = (thing: CreatedThing, doubt: NamedRun, situation: Situation) =>
-	`${USE_OF_EARLIER[thing]} If you want another one of this request, ${submitAgain(doubt, situation)}`;
-
-const USE_OF_EARLIER: Record<CreatedThing, string> = {
-	task: 'Get Result with this task ID returns it.',
-	token: 'It was shown only once, so delete it in your account.',
-	verification: 'Verification → Get with this ID returns it.',
-	group: 'The avatar group can be used with this ID.',
-	asset: 'Asset → Get with this ID returns it.',
-};
+	`${thingOf(thing)?.useOfEarlier ?? ''} If you want another one of this request, ${submitAgain(doubt, situation)}`;
 
 function submitAgain(doubt: NamedRun, situation: Situation): string {
 	if (situation.recovery !== 'retry') return `${tryAgain(situation)}.`;

@@ -1,4 +1,4 @@
-import type { CreatedThing } from '../errors/catalogueEntry';
+import type { CreatedThing } from '../errors/things';
 import type { JsonObject } from '../json';
 
 /** A request, as the core gives it to n8n's request helper, or to a test. */

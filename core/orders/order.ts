@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
-import type { CreatedThing } from '../errors/catalogueEntry';
+import type { CreatedThing } from '../errors/things';
 import { isPlainObject, type JsonObject } from '../json';
 import { MAX_SIGNATURE_LENGTH } from '../polling/gracePeriod';
 import { MAX_POLLS } from '../polling/planner';

@@ -73,13 +73,9 @@ export function explainTaskError(
 		const data = { id, age, mediaKind: kind as MediaKind, ...(wasFound && { wasFound }) };
 		return gatewayError('createdTaskNotFound', data, error.details);
 	}
-	const isTooLarge = error.details.reason?.name === 'answerTooLarge';
-	if (isTooLarge || isAnswerToPoll(error))
-		return gatewayError(
-			'createdTaskNotShown',
-			{ id, why, ...(isTooLarge && { isTooLarge }) },
-			withoutPermanence(error),
-		);
+	if (error.details.reason?.name === 'answerTooLarge')
+		return gatewayError('createdTaskTooLarge', { id }, withoutPermanence(error));
+	if (isAnswerToPoll(error)) return gatewayError('createdTaskNotShown', { id, why }, withoutPermanence(error));
 	if (!refusesAccess(error)) return error;
 	const { message, details } = gatewayError('createdTaskRefused', { id, why }, error.details);
 	// What follows for the other items stays the same.

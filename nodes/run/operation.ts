@@ -6,13 +6,13 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import type { Ports } from '../../core/engine/advance';
+import type { CreatedThing } from '../../core/errors/things';
 import type { Order } from '../../core/orders/order';
 import type { ChoiceField } from '../form/fieldReader';
 import type { Waiting } from '../form/fields';
 import { toProperty } from '../../core/models/form';
 import type { Unfinished } from './hints';
 import type { Item, Work } from './inputItem';
-import type { Described } from './output';
 import type { Background, Run } from './nodeRun';
 import type { Worked } from './toItem';
 
@@ -31,7 +31,7 @@ export interface Operation {
 	/** Tasks are bought, in other executions maybe. */
 	canBuy?: boolean;
 	/** The kind of thing that its items describe: errors name it by its ID. */
-	describes?: Described;
+	describes?: CreatedThing;
 	/** The prompt in the form of an item, for the error of a form that cannot be used. */
 	promptOf?: (item: Item) => string | undefined;
 	/** Reads and checks the form of one item, and returns its work. Sends nothing. */

@@ -21,9 +21,6 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 /** The JSON field of an item that holds its files, in workflows with the setting `binaryMode: 'combined'`. */
 export const FILES_IN_JSON = '_files';
 
-/** The kind of thing that an output item describes, where its errors name it by an ID. */
-export type Described = 'task' | 'asset' | 'group' | 'token';
-
 /** The fields that come with an `error` of ours in an item. */
 const OF_AN_ERROR = ['code', 'details', 'http_status'];
 

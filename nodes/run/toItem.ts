@@ -4,9 +4,10 @@ import type { Order, Output } from '../../core/orders/order';
 import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import type { Situation } from '../../core/errors/catalogueEntry';
+import { thingOf, type CreatedThing } from '../../core/errors/things';
 import { plain } from '../errors/plain';
 import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
-import { toSeconds, withoutEmpty, type Described } from './output';
+import { toSeconds, withoutEmpty } from './output';
 
 /** The node's setting On Error. */
 export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
@@ -38,7 +39,7 @@ export interface Worked extends Outcome {
 }
 
 /** The place of an outcome: its words depend on it. */
-export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describes?: Described };
+export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describes?: CreatedThing };
 
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
@@ -135,9 +136,6 @@ export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData
 		: Object.defineProperty(item, 'error', { value: error, enumerable: false, writable: true });
 }
 
-/** The field that holds the ID of a thing, in the items of those that are no task. */
-const ID_FIELDS: Partial<Record<Described, string>> = { asset: 'asset_id', group: 'group_id', token: 'id' };
-
 /** The place of the task ID in an error item. */
 const TASK_ID_AT: Partial<Record<OnError, string>> = {
 	continueRegularOutput: '{{ $json.task_id }}',
@@ -162,7 +160,7 @@ function toErrorFields(
 		advice: advice === '' ? undefined : advice,
 		...withoutEmpty({
 			http_status: error.details.httpStatus,
-			[(describes && ID_FIELDS[describes]) ?? 'task_id']: task?.taskId,
+			[thingOf(describes)?.idField ?? 'task_id']: task?.taskId,
 			status: task?.status,
 			progress: task?.progress,
 			waited_seconds: task && toSeconds(task.elapsedMs),

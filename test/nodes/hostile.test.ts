@@ -89,7 +89,7 @@ describe('an answer that is too large to read', () => {
 		async (_, answer) => {
 			hostile.answers.poll = answer;
 			const { error } = await cheaply(async () => await generate());
-			expect(error?.message).toBe(`The service accepted task ${TASK_ID}, but does not say how it is: ${TOO_LARGE}`);
+			expect(error?.message).toBe(`The service accepted task ${TASK_ID}, but its record is too large for this node`);
 			expect(hostile.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
 		},
 	);

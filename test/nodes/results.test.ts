@@ -177,9 +177,7 @@ describe('a result that stands in the record itself, as some values of response_
 		test('of a file that is too large the error names the task, and how to get a URL; a retry goes on with the task', async () => {
 			host.answers.poll = large;
 			const { error } = await run({ operation: 'generate', prompt: 'a', options: { ...quick, additionalFields } });
-			expect(error?.message).toBe(
-				`The service accepted task ${TASK_ID}, but does not say how it is: The answer from the service is too large`,
-			);
+			expect(error?.message).toBe(`The service accepted task ${TASK_ID}, but its record is too large for this node`);
 			expect(error?.description).toMatch(
 				/An HTTP Request node .* can read it\. For new tasks, set response_format to url/,
 			);

@@ -28,7 +28,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	purchaseKeyUnclear: { id: true, ...NAMED_RUN },
 	createdTaskNotFound: { age: true, wasFound: true, ...NAMED_RUN },
 	createdTaskElsewhere: NAMED_RUN,
-	createdTaskNotShown: { isTooLarge: true, ...NAMED_RUN },
+	createdTaskNotShown: NAMED_RUN,
 	taskDeclined: NAMED_RUN,
 	timedOut: { status: true, progress: true, trouble: true },
 	timedOutAlone: { status: true, progress: true },

@@ -1,5 +1,6 @@
 import { decideAgain, decideYourself, thenTryAgain, wordOf } from '../recovery';
-import type { CreatedThing, CatalogueEntry, NamedRun } from '../catalogueEntry';
+import type { CatalogueEntry, NamedRun } from '../catalogueEntry';
+import type { CreatedThing } from '../things';
 
 interface Creation extends NamedRun {
 	thing: CreatedThing;

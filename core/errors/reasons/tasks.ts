@@ -13,7 +13,8 @@ import {
 	tryLater,
 	upperFirst,
 } from '../recovery';
-import type { CreatedThing, CatalogueEntry, NamedRun, Situation } from '../catalogueEntry';
+import type { CatalogueEntry, NamedRun, Situation } from '../catalogueEntry';
+import type { CreatedThing } from '../things';
 
 interface Task {
 	id: string;
@@ -47,9 +48,6 @@ const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation, is: str
 /** Names the places that have the IDs of tasks when nothing else has them. */
 const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 
-const READ_BY_HTTP =
-	'An HTTP Request node with this credential can read it. For new tasks, set response_format to url in Additional Fields (JSON). ';
-
 /** Tasks that are accepted, and waiting for them. */
 export const TASKS = {
 	createdTaskNotFound: {
@@ -63,15 +61,22 @@ export const TASKS = {
 		kind: 'notShown',
 		message: ({ id }: Task) => `The service accepted task ${id}, but the Base URL in the credential is another one now`,
 		advice: ({ why, ...named }: { why: string } & NamedRun, situation) =>
-			`The service at the new address says: ${why}. Enter the earlier Base URL. ${lookAgain(named, situation)}`,
+			`The new one says: ${why}. Enter the earlier Base URL. ${lookAgain(named, situation)}`,
 	},
 	createdTaskNotShown: {
 		kind: 'notShown',
 		message: ({ id, why }: Task & { why: string }) =>
 			`The service accepted task ${id}, but does not say how it is: ${why}`,
-		advice: ({ isTooLarge, ...named }: { isTooLarge?: boolean } & NamedRun, situation) =>
-			`${situation.others ? '' : 'The task is bought. '}${isTooLarge ? READ_BY_HTTP : ''}${lookAgain(named, situation)}`,
+		advice: (named: NamedRun, situation) =>
+			`${situation.others ? '' : 'The task is bought. '}${lookAgain(named, situation)}`,
 		serviceFirst: true,
+	},
+	createdTaskTooLarge: {
+		kind: 'notShown',
+		code: 'created_task_not_shown',
+		message: ({ id }: Task) => `The service accepted task ${id}, but its record is too large for this node`,
+		advice: (_: unknown, situation) =>
+			`An HTTP Request node with this credential can read it. For new tasks, set response_format to url in Additional Fields (JSON). ${continueTask(situation)}`,
 	},
 	createdTaskRefused: {
 		kind: 'permission',
