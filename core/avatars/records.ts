@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
-import { unwrap, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
+import { bothLevels, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
 import { parseRefusal, refusalAround, type ServiceRefusal } from '../records/refusals';
 import { knownState } from '../records/taskRecord';
 import type { PollStatus } from '../polling/waitForTask';
@@ -71,7 +71,7 @@ function asRaw(answer: unknown): JsonObject {
 }
 
 export function parseVerificationSession(answer: unknown): Omit<VerificationSession, 'taskId'> {
-	const fields = unwrap(answer) ?? {};
+	const fields = bothLevels(answer) ?? {};
 	return {
 		h5Link: textIn(answer, 'h5_link'),
 		vendorToken: textIn(answer, 'vendor_token'),
@@ -89,7 +89,7 @@ function refusalOf(answer: JsonObject): ServiceRefusal {
 }
 
 export function parseVerificationResult(answer: unknown): VerificationResult | undefined {
-	const fields = unwrap(answer);
+	const fields = bothLevels(answer);
 	if (!fields) return undefined;
 	const verifyStatus = textIn(answer, 'verify_status');
 	const groupId = idIn(answer, 'group_id');
@@ -128,7 +128,7 @@ export function isBelieved({ state, assetId, raw }: AvatarAsset, asked: string):
 
 /** Undefined when the answer has no status. */
 export function parseAsset(answer: unknown): AvatarAsset | undefined {
-	const all = unwrap(answer);
+	const all = bothLevels(answer);
 	const status = textIn(answer, 'status');
 	if (!all || status === undefined) return undefined;
 	return {

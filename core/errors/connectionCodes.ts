@@ -58,7 +58,7 @@ const TROUBLES: Array<[RegExp, ConnectionTrouble]> = [
 ];
 
 /** The words for a code of a connection; the code itself, where it is not known, and where the words are about more than one. */
-export function troubleOf(code: string): ConnectionTrouble {
+export function wordsOfCode(code: string): ConnectionTrouble {
 	const known = TROUBLES.find(([pattern]) => pattern.test(code))?.[1];
 	if (known === undefined) return { said: `There was no answer (${code}).` };
 	return known.advice === undefined ? known : { ...known, said: known.said.replace(/\.$/, ` (${code}).`) };

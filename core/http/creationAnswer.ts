@@ -3,6 +3,7 @@ import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/catalogueEntry';
 import { parseBeginning, type JsonObject } from '../json';
 import { parseRefusal, saysNoSuccess, whatWasCreated } from '../records/refusals';
+import { isUnderWay, parseTaskRecord } from '../records/taskRecord';
 import { printable, shorten, toOutline } from '../text';
 import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
@@ -62,7 +63,7 @@ export function parseCreated<T>(
 		throw asCreationError(thrown, thing);
 	}
 	// It may hold the ID in a place that nothing here knows.
-	const said = { details: { httpStatus: response.status, serviceMessage: outlineOf(response, thing) } };
+	const said = { details: { httpStatus: response.status, serviceMessage: inShort(response, thing) } };
 	if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff), said);
 	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, said);
 }
@@ -72,7 +73,7 @@ const LONGEST_OUTLINE = 400;
 const NEW_KEY = /[\w-]{20,}/g;
 
 /** An answer in short. */
-function outlineOf({ text, body: parsed }: HttpResponse, thing: CreatedThing): string | undefined {
+function inShort({ text, body: parsed }: HttpResponse, thing: CreatedThing): string | undefined {
 	const body = text.length > LONGEST_OUTLINE ? (parsed ?? parseBeginning(text)) : undefined;
 	const said = body === undefined ? printable(shorten(text, LONGEST_OUTLINE)) : toOutline(body, LONGEST_OUTLINE);
 	return parseRefusal({ message: thing === 'token' ? said.replace(NEW_KEY, '…') : said.trim() }).message;
@@ -86,9 +87,14 @@ export function toKeep({ text }: HttpResponse, raw: JsonObject): JsonObject {
 	return text.length > LONGEST_KEPT ? {} : raw;
 }
 
-/** A refusal that came as a success: its words decide whether something may have been created. */
+/** A refusal that came as a success: its words, or the record beside them, decide whether something may have been created. */
 function refusalOfCreation(response: HttpResponse, created: Created | undefined, thing: CreatedThing): GatewayError {
 	const refusal = refusalError(response);
+	const { id: taskId, status } = parseTaskRecord(response.body) ?? {};
+	if (thing === 'task' && taskId !== undefined && isUnderWay(status))
+		return unknownOutcome(thing, 'The service refused the request, and gave a task', refusal).withTask({
+			...{ taskId, status, elapsedMs: 0 },
+		});
 	if (created !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
 	return unknownOutcome(thing, `The service answered with HTTP ${response.status}`, refusal);
 }

@@ -1,6 +1,6 @@
 import { isPlainObject, valuesBelow, type JsonObject } from '../json';
-import { looseText, toPlainName } from './loose';
-import { knownState } from './taskRecord';
+import { idsUnder, looseText, toPlainName } from './loose';
+import { isUnderWay } from './taskRecord';
 
 /** The ID of what a creating request has created, and the object of the answer that has it; none where it is anywhere. */
 export interface CreatedId {
@@ -19,11 +19,11 @@ const WRAPPERS = ['result', 'output', 'response'];
  * the request, or of a user.
  */
 export function createdTaskId(answer: unknown): CreatedId | undefined {
-	const levels = levelsOf(answer).filter((level) => idIn(level, 'task_id', 'id') !== undefined);
+	const levels = levelsOf(answer).filter((level) => idAt(level, 'task_id') ?? idAt(level, 'id'));
 	const record =
 		levels.find(({ object }) => object === 'generation.task') ??
 		levels.slice(0, 1).find(hasStatus) ??
-		levels.find((level) => hasStatus(level) && isUnderWay(level));
+		levels.find((level) => hasStatus(level) && isUnderWay(looseText(level.status)));
 	return (record && idAt(record, 'id')) ?? createdId(answer, 'task_id');
 }
 
@@ -61,23 +61,9 @@ function hasStatus({ id, status }: JsonObject): boolean {
 	return typeof id === 'string' && looseText(status) !== undefined;
 }
 
-/** The status of a task, and not that of a request that went well. */
-function isUnderWay({ status }: JsonObject): boolean {
-	const state = knownState(looseText(status) ?? '');
-	return state === 'queued' || state === 'in_progress';
-}
-
 function idAt(level: JsonObject, name: string): CreatedId | undefined {
-	const id = idIn(level, name);
+	const [id] = idsUnder(level, name);
 	return id === undefined ? undefined : { id, level };
-}
-
-function idIn(level: JsonObject, ...names: string[]): string | undefined {
-	const plain = names.map(toPlainName);
-	return Object.keys(level)
-		.filter((key) => plain.includes(toPlainName(key)))
-		.map((key) => looseText(level[key]))
-		.find((id) => id !== undefined);
 }
 
 function idAnywhere(answer: unknown, name: string): CreatedId | undefined {

@@ -60,22 +60,45 @@ export function looseText(value: unknown): string | undefined {
 }
 
 /** Both levels of an answer that is flat or wrapped in `data` (field notes), the inner one first. */
-export function unwrap(answer: unknown): JsonObject | undefined {
+export function bothLevels(answer: unknown): JsonObject | undefined {
 	if (!isPlainObject(answer)) return undefined;
 	return isPlainObject(answer.data) ? { ...answer, ...answer.data } : answer;
 }
 
+/** The values of both levels under a name, in any spelling of it; the one as it is given first. */
+function valuesIn(answer: unknown, name: string): unknown[] {
+	const fields = bothLevels(answer) ?? {};
+	return [
+		fields[name],
+		...Object.keys(fields)
+			.filter(isName(name))
+			.map((key) => fields[key]),
+	];
+}
+
 /** The ID under a name, as the service writes it: a number goes back as a number. */
 export function idIn(answer: unknown, name: string): string | number | undefined {
-	const id = unwrap(answer)?.[name];
-	return Number.isSafeInteger(id) ? (id as number) : looseText(id);
+	return valuesIn(answer, name)
+		.map((id) => (Number.isSafeInteger(id) ? (id as number) : looseText(id)))
+		.find((id) => id !== undefined);
 }
 
 /** One text of an answer, under the first of the names that is there. */
 export function textIn(answer: unknown, ...names: string[]): string | undefined {
-	const fields = unwrap(answer) ?? {};
-	return names.map((name) => looseText(fields[name])).find((text) => text !== undefined);
+	return names
+		.flatMap((name) => valuesIn(answer, name))
+		.map(looseText)
+		.find((text) => text !== undefined);
 }
+
+/** The IDs of an object under a name, in any spelling of it, as text. */
+export const idsUnder = (object: JsonObject, name: string) =>
+	Object.keys(object)
+		.filter(isName(name))
+		.map((key) => looseText(object[key]))
+		.filter((id) => id !== undefined);
+
+const isName = (name: string) => (key: string) => toPlainName(key) === toPlainName(name);
 
 /** `taskId`, `TaskID` and `task_id` are one name. */
 export const toPlainName = (name: string) => name.replace(/[_-]/g, '').toLowerCase();

@@ -1,7 +1,7 @@
 import { parseRefusal, refusalAround, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 import { beginningOf } from '../text';
-import { looseExpiry, looseProgress, looseText, looseTime, toPlainName } from './loose';
+import { idsUnder, looseExpiry, looseProgress, looseText, looseTime } from './loose';
 
 /**
  * The service's record of a task: strict about what we need (an ID, a status word), tolerant of everything else,
@@ -96,6 +96,12 @@ export const knownState = (status: string): TaskState | undefined =>
 /** The contract's word for a status word. An unknown one is not final. */
 export const stateOf = (status: string): TaskState => knownState(status) ?? 'in_progress';
 
+/** True for the status of a task that goes on, and not for that of a request that went well. */
+export function isUnderWay(status = ''): boolean {
+	const state = knownState(status);
+	return state === 'queued' || state === 'in_progress';
+}
+
 /** The record of an answer, and what is around it, the innermost first. */
 interface Unwrapped {
 	raw: JsonObject;
@@ -164,13 +170,6 @@ const statusOf = ({ status, task_status: ofTask, state }: JsonObject) =>
 
 /** The ID under `id` may be that of the request. */
 const idsOf = (object: JsonObject) => [...idsUnder(object, 'task_id'), ...idsUnder(object, 'id')];
-
-/** The IDs under a name, in any spelling of it: `taskId`, `TaskID` and `task_id` are one. */
-const idsUnder = (object: JsonObject, name: string) =>
-	Object.keys(object)
-		.filter((key) => toPlainName(key) === toPlainName(name))
-		.map((key) => looseText(object[key]))
-		.filter((id) => id !== undefined);
 
 /** Errors and orders keep these words. */
 export const LONGEST_WORD = 200;

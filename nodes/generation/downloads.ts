@@ -1,6 +1,6 @@
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
-import { troubleOf } from '../../core/errors/connectionCodes';
+import { wordsOfCode } from '../../core/errors/connectionCodes';
 import { backoffMs, retryAfterMs } from '../../core/http/retry';
 import { AddressNotAllowed, openResultFile, type OpenedFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
@@ -190,7 +190,7 @@ class TaskDownload {
 }
 
 function notSent(code: string): GatewayError {
-	const { said, advice } = troubleOf(code);
+	const { said, advice } = wordsOfCode(code);
 	const isSecured = advice !== undefined;
 	return brokenDownload(
 		isSecured ? `${said} ${advice.replace(/\.$/, '')}` : `The file host sent no complete file (${code})`,

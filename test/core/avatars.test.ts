@@ -27,6 +27,7 @@ test.each([
 test.each<[object | string, string | undefined]>([
 	[{ verify_status: 'Verified', group_id: 7 }, 'done'],
 	[{ success: true, data: { verify_status: 'verified', group_id: 'g' } }, 'done'],
+	[{ data: { verifyStatus: 'verified', GroupID: 'g' } }, 'done'],
 	[{ verify_status: 'verified' }, 'pending'],
 	[{ verify_status: 'unverified', group_id: 'g' }, 'pending'],
 	[{ group_id: 'g', result_code: null }, 'pending'],

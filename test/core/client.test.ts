@@ -145,6 +145,21 @@ test('a new API key that came before its answer broke off is not lost', async ()
 	expect((await call(createToken, { ...within, cutOff: 'ECONNRESET' })).error?.kind).toBe('outcomeUnknown');
 });
 
+test.each<[object, string, string | undefined]>([
+	[{ data: { id: 'task-9', status: 'queued' } }, 'outcomeUnknown', 'task-9'],
+	[{ id: 'task-9', status: 'in_progress' }, 'outcomeUnknown', 'task-9'],
+	[{ id: 'req-1' }, 'rejected', undefined],
+	[{ id: 'req-1', status: 'oops' }, 'rejected', undefined],
+	[{ data: { id: 'task-9', status: 'failed' } }, 'rejected', undefined],
+])(
+	'a refusal beside the record of a task that goes on leaves the outcome open, and names the task: %j',
+	async (...row) => {
+		const [fields, kind, taskId] = row;
+		const { error } = await call(createTask, json(200, { success: false, message: 'w', ...fields }));
+		expect([error?.kind, error?.task?.taskId, error?.details.serviceMessage]).toEqual([kind, taskId, 'w']);
+	},
+);
+
 test('of an answer about a new API key no key is kept, whatever its name', async () => {
 	const token = 'aB3'.repeat(16);
 	const { error } = await call(

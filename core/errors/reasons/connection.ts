@@ -1,5 +1,5 @@
 import { readsStoredInput, stopCalling, thenTryAgain, tryLater } from '../recovery';
-import { troubleOf } from '../connectionCodes';
+import { wordsOfCode } from '../connectionCodes';
 import type { CatalogueEntry, Situation } from '../catalogueEntry';
 
 /** Operations whose form asks for an ID. */
@@ -19,7 +19,7 @@ export const CONNECTION = {
 		kind: 'unreachable',
 		message: ({ host }: { host: string }) => `The service at ${host} could not be reached`,
 		advice: ({ code }: { code: string }, situation) => {
-			const { said, advice = CHECK_ADDRESS } = troubleOf(code);
+			const { said, advice = CHECK_ADDRESS } = wordsOfCode(code);
 			return `${said} ${advice}${thenTryAgain(situation)}`;
 		},
 	},
