@@ -10,7 +10,7 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 			name: CUSTOM_MODEL_LABEL,
 			value: CUSTOM_MODEL,
 			description:
-				'A model that is not in the list. Enter its ID and request body: n8n clears the prompt and the other fields of the model before.',
+				'A model that is not in the list. Enter its ID and request body: n8n then clears the prompt and the other fields of the model.',
 		},
 	].sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -80,7 +80,7 @@ const OTHERS: Record<string, CountIn> = {
 			'a check of a task that is locked',
 		].map((name) => [name, visited(name)]),
 	),
-	'submissions that end after pages in a row': saying('refused without a word of the service'),
+	'submissions that end after pages in a row': saying('no answer came from the service itself'),
 	'a task that is not shown': saying('but does not say how it is'),
 	'a task whose content is declined': saying('declined the content of task'),
 	'a stop while it sleeps': visited('a stop while it sleeps'),
