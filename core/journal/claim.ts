@@ -61,18 +61,8 @@ export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
 	const lease = names.at(-1) ?? '';
 	const ignored = names.slice(0, -1);
 	const named = { lease, ...(ignored.length > 0 && { ignored }) };
-	if (error !== undefined) return { ...named, error: error.slice(0, 500), isReplayed: true };
-	const { first } = columns;
-	const isOfRun = (row?: StoredRow) => row?.state === LEASE && (first === '' || ['', first].includes(row.first));
-	const leases = found.map(parseRow).filter(isOfRun);
-	const isThere = (name: string) => leases.some((each) => each?.attempt === name);
-	const isGone = !isThere(lease) || (lastLease !== undefined && !isThere(lastLease));
-	// Besides the first try, which has ended: another execution has taken over meanwhile.
-	const hasOther = leases.some((each) => each && !names.includes(each.attempt) && each.execution !== first);
-	return {
-		lease,
-		...(ignored.length > 0 && { ignored }),
-		isReplayed: hasOther || isGone,
-		...(isGone && { gap: GAPS.rowsRemoved }),
-	};
+	if (error !== undefined) return { ...named, error: error.slice(0, 500) };
+	const there = new Set(found.map((row) => parseRow(row)?.attempt));
+	const isGone = [lease, lastLease].some((name) => name !== undefined && !there.has(name));
+	return { ...named, ...(isGone && { gap: GAPS.rowsRemoved }) };
 }

@@ -48,8 +48,6 @@ export function toMemory(
 	const { claim, first, nextNumber, isMarked } = handedOver;
 	const missed = { marks: !isMarked, rows: false };
 	if (claim === undefined) return { executionId, leases: [], first, nextNumber, missed };
-	const hasTakenOver = claim.error === undefined && !claim.isReplayed;
 	const { lease, ignored = [] } = claim;
-	const leases = [...ignored, lease];
-	return { executionId, leases, lease, isClaimed: true, hasTakenOver, first, nextNumber, missed };
+	return { executionId, leases: [...ignored, lease], lease, isClaimed: true, first, nextNumber, missed };
 }

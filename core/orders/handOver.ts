@@ -47,8 +47,6 @@ const claimSchema = z.object({
 	after: z.string().max(2000).optional(),
 	/** The reason why the lease is not in the table: without it, nothing may be submitted. */
 	error: z.string().max(2000).optional(),
-	/** Other executions may have worked on the run: the poller reads its rows. */
-	isReplayed: z.boolean(),
 	/** The reason why rows do not tell all that was sent, for messages. */
 	gap: z.string().max(2000).optional(),
 });

@@ -164,8 +164,7 @@ async function claimNext(
 	if (!mayBuy(handOver, orders)) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
 	const claim = await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
-	if (context.getMode() === 'retry') return { ...claim, isReplayed: true, gap: claim.gap ?? INTERRUPTED };
-	return rounds > 0 ? { ...claim, isReplayed: true } : claim;
+	return context.getMode() === 'retry' ? { ...claim, gap: claim.gap ?? INTERRUPTED } : claim;
 }
 
 /** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */
@@ -183,8 +182,11 @@ async function replayHere(context: IExecuteFunctions, round: Round & { handOver:
 	try {
 		// As for a poller: only the lease of the last one tells that the table was not cleared.
 		const claim = await claimNext(context, round);
-		const run = { ...handOver, claim: claim && { ...claim, isReplayed: true } };
-		const { journal, ledger } = journalHandedOver(context, run, { store: {}, rows: SENDS_NOTHING, tell: () => {} });
+		const { journal, ledger } = journalHandedOver(
+			context,
+			{ ...handOver, claim },
+			{ store: {}, rows: SENDS_NOTHING, tell: () => {} },
+		);
 		await journal.takeOver(orders);
 		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
 		for (const order of orders.filter(({ state }) => state === 'planned')) {

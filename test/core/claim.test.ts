@@ -3,7 +3,7 @@ import { claimForPoller, isOfPoller, isWitness, leaseOfPoller } from '../../core
 import { GAPS } from '../../core/journal/gap';
 import { leasesIn } from '../../core/journal/leases';
 import { nameOfRun } from '../../core/journal/row';
-import { makeWorld, planned, RUN, type Stored, type Troubles } from './journalWorld';
+import { makeWorld, planned, RUN, type Troubles } from './journalWorld';
 
 type World = ReturnType<typeof makeWorld>;
 
@@ -34,14 +34,9 @@ async function handedOver() {
 /** The first insert of it. */
 const FIRST = `${LEASE}.0`;
 
-const anotherLease = ({ visible }: World, changes: Partial<Stored>) => {
-	const [lease] = visible.filter(({ state }) => state === 'lease');
-	visible.push({ ...(lease as Stored), id: 50, attempt: 'lease of another', execution: '8', ...changes });
-};
-
-test('the lease of a poller is in the table, and its run is not replayed where nothing else has worked on it', async () => {
+test('the lease of a poller is in the table', async () => {
 	const { world, claim } = await handedOver();
-	expect(await claim()).toEqual({ lease: FIRST, isReplayed: false });
+	expect(await claim()).toEqual({ lease: FIRST });
 	const run = nameOfRun(RUN);
 	const last = world.visible.at(-1);
 	expect(last).toMatchObject({
@@ -55,37 +50,25 @@ test('the lease of a poller is in the table, and its run is not replayed where n
 	});
 });
 
-const replayed = { lease: FIRST, isReplayed: true };
-const notReplayed = { lease: FIRST, isReplayed: false };
-
 test.each<[string, (world: World) => void, object]>([
-	['that of a retry, which names no first try', (world) => anotherLease(world, { first: '' }), replayed],
-	['that of another poller', (world) => anotherLease(world, { attempt: 'T-poller0-1' }), replayed],
+	['nothing else has happened', () => {}, {}],
 	[
-		'that of another execution of the same millisecond',
-		(world) => anotherLease(world, { first: '6', execution: '6' }),
-		notReplayed,
+		'a row cannot be read, which says nothing of others',
+		(world) => Object.assign(world.visible.at(-1) ?? {}, { state: 'x' }),
+		{},
 	],
-	[
-		'a row that cannot be read, which says nothing of others',
-		(world) => anotherLease(world, { state: 'x' as never }),
-		notReplayed,
-	],
-	['none, because a person has cleared the table', (world) => world.clear(), { ...replayed, gap: GAPS.rowsRemoved }],
-])(
-	'the rows of a run are replayed where another lease is there, and have a gap where the last one is not: %s',
-	async (_, happens, expected) => {
-		const { world, claim } = await handedOver();
-		happens(world);
-		expect(await claim()).toEqual(expected);
-	},
-);
+	['a person has cleared the table', (world) => world.clear(), { gap: GAPS.rowsRemoved }],
+])('the rows of a run have a gap where the last lease is not there: %s', async (_, happens, gap) => {
+	const { world, claim } = await handedOver();
+	happens(world);
+	expect(await claim()).toEqual({ lease: FIRST, ...gap });
+});
 
 test('the last lease is that of the poller before', async () => {
 	const { world, claim } = await handedOver();
 	await claim();
 	const next = leaseOfPoller('S', 1, 2_000);
-	expect(await claim({ lease: next, lastLease: FIRST })).toEqual({ lease: `${next}.0`, isReplayed: true });
+	expect(await claim({ lease: next, lastLease: FIRST })).toEqual({ lease: `${next}.0` });
 	// A person removes it.
 	world.visible.splice(
 		world.visible.findIndex(({ attempt }) => attempt === FIRST),
@@ -93,7 +76,7 @@ test('the last lease is that of the poller before', async () => {
 	);
 	const third = leaseOfPoller('S', 2, 3_000);
 	expect(await claim({ lease: third, lastLease: FIRST })).toMatchObject({ gap: GAPS.rowsRemoved });
-	expect(await claim({ lease: third, lastLease: `${next}.0` })).toEqual({ lease: `${third}.0`, isReplayed: true });
+	expect(await claim({ lease: third, lastLease: `${next}.0` })).toEqual({ lease: `${third}.0` });
 });
 
 test.each<[string, Troubles, object, number, number]>([
@@ -105,9 +88,8 @@ test.each<[string, Troubles, object, number, number]>([
 	const { world, claim } = await handedOver();
 	const beganMs = world.clock.now();
 	const tookLonger = fromMs > 0;
-	const isLost = troubles.inserts?.[0] === 'lost';
 	const { lease, ignored = [], ...found } = await claim({}, troubles);
-	expect(found).toEqual({ isReplayed: !isLost, ...expected });
+	expect(found).toEqual(expected);
 	// Each try has a name of its own: an insert that was given up may come after that of another execution.
 	expect([...ignored, lease]).toEqual(
 		Array.from({ length: ignored.length + 1 }, (_each, number) => `${LEASE}.${number}`),

@@ -33,12 +33,11 @@ async function handedOver(options: WorldOptions = {}) {
 				}),
 			);
 		const made = claim.error === undefined ? await write() : { lease };
-		const isReplayed = rounds > 1;
 		return world.start({
 			executionId,
 			memory,
 			troubles,
-			handedOver: { ...run, claim: { ...made, isReplayed, ...claim } },
+			handedOver: { ...run, claim: { ...made, ...claim } },
 		});
 	};
 	return { world, node, poller };
@@ -56,10 +55,9 @@ const submitted = ({ visible }: World, execution: string) =>
 		.map(({ number, item }) => [number, item]);
 
 describe('a poller', () => {
-	test('the first poller goes on with the numbers of the node, leaves its own mark, and reads no rows', async () => {
+	test('the first poller goes on with the numbers of the node, and leaves its own mark', async () => {
 		const { world, poller } = await handedOver();
 		const run = await poller('P1');
-		run.ports.table.rowsOfRun = async () => await Promise.reject(new Error('It reads the rows'));
 		expect(await world.run(run.run(orders(1, 2)))).toEqual(['task 2', 'task 3']);
 		expect([submitted(world, 'P1'), run.told]).toEqual([
 			[
@@ -171,7 +169,7 @@ describe('the rows of a dead poller', () => {
 	test('rows of another execution that began in the same millisecond say nothing of this run', async () => {
 		const { world, poller } = await handedOver();
 		await world.run(world.start({ executionId: '6' }).run(orders(1)));
-		const next = await poller('P2', { isReplayed: true });
+		const next = await poller('P2');
 		expect(await world.run(next.run(orders(1)))).toEqual(['task 3']);
 		expect(next.journal.isInDoubt).toBe(false);
 	});
@@ -204,7 +202,7 @@ describe('the rows of a dead poller', () => {
 
 	test('where the rows cannot be read, nothing without an ID is sent', async () => {
 		const { world, poller } = await handedOver();
-		const next = await poller('P2', { isReplayed: true, troubles: { broken: 'no database' } });
+		const next = await poller('P2', { troubles: { broken: 'no database' } });
 		expect(await world.run(next.run(orders(1)))).toEqual(['outcomeStillUnknown']);
 		expect(world.bought).toEqual([0]);
 	});
@@ -218,6 +216,14 @@ describe('an execution that takes its run back, because n8n did not run the othe
 		node.takeBack();
 		expect(await world.run(node.run(orders(1, 2)))).toEqual(['task 2', 'task 3']);
 		expect(await world.run(alive.run(orders(3)))).toEqual(['submittedByOtherRetry']);
+		expect(world.bought).toEqual([0, 1, 2]);
+	});
+
+	test('a poller that n8n starts later, after all, reads what it has bought', async () => {
+		const { world, node, poller } = await handedOver();
+		node.takeBack();
+		await world.run(node.run(orders(1, 2)));
+		expect(await world.run((await poller('P1')).run(orders(1, 2)))).toEqual(['task 2', 'task 3']);
 		expect(world.bought).toEqual([0, 1, 2]);
 	});
 

@@ -62,7 +62,6 @@ test('each poller has a lease that its supervisor has written, and goes on with 
 	const { given } = await supervise(await handOver(prompts('a', 'b', 'c')));
 	expect(handOverIn(given)?.claim).toEqual({
 		lease: expect.stringMatching(/^101-poller0-/),
-		isReplayed: false,
 		after: expect.any(String) as string,
 	});
 	expect(await poll(given)).toEqual(['done', 'done', 'done']);
@@ -86,7 +85,6 @@ test('after a death, the next poller has a lease of its own, and delivers what t
 	const next = await supervise(start, { flow });
 	expect(handOverIn(next.given)?.claim).toEqual({
 		lease: expect.stringMatching(/^101-poller1-/),
-		isReplayed: true,
 		after: expect.stringMatching(/^101-poller0-/) as string,
 	});
 	expect(next.given.map((item) => orderOf(item).state)).toEqual(['accepted', 'planned', 'planned']);

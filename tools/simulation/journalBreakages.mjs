@@ -365,14 +365,6 @@ export const journal = [
 		title: 'the end of a canary holds back',
 	},
 	{
-		promise: 'a poller reads the rows where another execution may have worked on the run',
-		file: 'core/journal/claim.ts',
-		find: 'isReplayed: hasOther || isGone',
-		becomes: 'isReplayed: isGone',
-		noticedBy: 'test/core/claim.test.ts',
-		title: 'the rows of a run are replayed where another lease is there',
-	},
-	{
 		promise: 'an execution that takes its run back outranks the poller',
 		file: 'core/journal/claim.ts',
 		find: ' && !/-back\\d+$/.test(attempt)',
