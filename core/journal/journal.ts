@@ -190,7 +190,7 @@ export class Journal implements WriteAhead {
 		const gap = await this.findGap(rows);
 		const own = rows.leases.find(({ attempt }) => attempt === this.memory.lease);
 		if (own !== undefined) this.unsettled.nowInDatabaseMs(own.createdAt);
-		const attempts = handedOver === undefined ? rows.attempts : asTakenOver(rows.attempts);
+		const attempts = this.attemptsOf(rows);
 		// One in whose place another was submitted is no failure of the run any more.
 		const isFailed = ({ state }: AttemptRow, at: number) => state === 'failed' && attempts[at]?.state !== 'failed';
 		this.failedTask = rows.attempts.find(isFailed)?.task_id;
@@ -266,7 +266,12 @@ export class Journal implements WriteAhead {
 	/** Reads again until all of these have an outcome, or cannot get one any more. */
 	async settle(signal?: AbortSignal): Promise<void> {
 		const { clock } = this.ports;
-		await this.unsettled.settle(async () => await this.readRun(takingBreaks(clock)), signal);
+		await this.unsettled.settle(async () => this.attemptsOf(await this.readRun(takingBreaks(clock))), signal);
+	}
+
+	/** The attempts as this execution has to take them: only a person's retry buys again what has failed. */
+	private attemptsOf({ attempts }: RunRows): AttemptRow[] {
+		return this.ports.handedOver === undefined ? attempts : asTakenOver(attempts);
 	}
 
 	async beforeUploads(order: Submission): Promise<void> {

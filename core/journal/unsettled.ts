@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { CREATE_TIMEOUT_MS } from '../limits';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
-import { lastOf, lastOfAttempts, meaningOf, purchaseOf, runOf, toEntry, type RunRows } from './replay';
+import { lastOf, lastOfAttempts, meaningOf, purchaseOf, runOf, toEntry } from './replay';
 import type { AttemptRow } from './row';
 
 /** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
@@ -42,15 +42,19 @@ export class UnsettledOrders {
 		return this.rows.has(order);
 	}
 
-	/** Reads again until all of them have an outcome, or cannot get one any more. */
-	async settle(readRun: () => Promise<RunRows>, signal?: AbortSignal): Promise<void> {
+	/**
+	 * Reads again until all of them have an outcome, or cannot get one any more.
+	 *
+	 * @param readAttempts as the execution has to take them that took over: see `asTakenOver`
+	 */
+	async settle(readAttempts: () => Promise<AttemptRow[]>, signal?: AbortSignal): Promise<void> {
 		let pauseMs = READ_AGAIN_MS.first;
 		for (;;) {
 			const rows = await untilAborted(
-				readRun().catch(() => undefined),
+				readAttempts().catch(() => undefined),
 				signal,
 			);
-			const last = rows && lastOfAttempts(rows.attempts);
+			const last = rows && lastOfAttempts(rows);
 			for (const [order, row] of this.rows) {
 				const now = last?.get(row.attempt) ?? row;
 				if (now.state === 'submitting' && this.mayGetOutcome(now)) continue;

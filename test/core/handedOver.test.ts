@@ -161,6 +161,25 @@ describe('the rows of a dead poller', () => {
 		expect([next.journal.failedTask, next.journal.tries]).toEqual([again === undefined ? 'task 2' : undefined, tries]);
 	});
 
+	test('a task ends its order, too, whose failure is seen only when the order is settled', async () => {
+		const { world, poller } = await handedOver();
+		const alive = await poller('P1');
+		const [order] = orders(1) as [Order];
+		const bought = alive.buy(order, {
+			how: async () => {
+				world.bought.push(1);
+				await world.clock.sleep(5_000);
+				return 'task 2';
+			},
+		});
+		void bought.then(async () => await fail(world, alive, order));
+		await world.run(world.clock.sleep(1_000));
+		const next = await poller('P2');
+		const left = orders(1);
+		expect(await world.run(next.run(left))).toEqual(['task 2']);
+		expect(world.bought).toEqual([0, 1]);
+	});
+
 	test('only a person’s retry buys again what has failed', async () => {
 		const { world } = await failed();
 		expect(await world.run(world.start({ executionId: '8', isRetry: true }).run(orders(1)))).toEqual(['task 3']);

@@ -375,8 +375,8 @@ export const journal = [
 	{
 		promise: 'what has failed before a death is not bought again by a poller',
 		file: 'core/journal/journal.ts',
-		find: 'handedOver === undefined ? rows.attempts : asTakenOver(rows.attempts)',
-		becomes: 'rows.attempts',
+		find: 'handedOver === undefined ? attempts : asTakenOver(attempts)',
+		becomes: 'attempts',
 		noticedBy: 'test/core/handedOver.test.ts',
 		title: 'in a take-over, a task that has failed',
 	},
