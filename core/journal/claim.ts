@@ -3,7 +3,7 @@ import type { PollerClaim } from '../orders/handOver';
 import { outlasting } from './outlasting';
 import { wordsOf } from '../text';
 import { GAPS } from './gap';
-import { journalRow, LEASE, nameOfRun, parseRow, type RunColumns, type RunIdentity, type StoredRow } from './row';
+import { journalRow, LEASE, nameOfRun, parseRow, type RunColumns, type RunIdentity } from './row';
 import { NoTableError, type JournalTable } from './table';
 
 export interface Claiming {
@@ -16,20 +16,6 @@ export interface Claiming {
 	/** The lease of the last poller that was started, or that of the execution of the node; absent where there is none. */
 	lastLease?: string;
 }
-
-/** The name of the lease of a poller, by the execution that supervises it. */
-export const leaseOfPoller = (supervisor: string, round: number, nowMs: number) =>
-	`${supervisor}-poller${round}-${nowMs.toString(36)}`;
-
-/** True for such a name. */
-export const isOfPoller = (lease: string) => /-poller\d+-[^-]*$/.test(lease);
-
-/** In the names of leases whose execution has handed its run over, but goes on with it. */
-export const TAKEN_BACK = 'back';
-
-/** True for the lease of a first try: a witness, which outranks no other, unless it has taken its run back. */
-export const isWitness = ({ execution, first, attempt }: Pick<StoredRow, 'execution' | 'first' | 'attempt'>) =>
-	execution === first && !/-back\d+$/.test(attempt);
 
 /**
  * Writes the lease of a poller before its supervisor starts it, and looks for those before it. From the moment at which the lease is

@@ -9,15 +9,14 @@ import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { outlasting, PAUSES_MS } from './outlasting';
 import { wordsOf } from '../text';
-import { isOfPoller, TAKEN_BACK } from './claim';
 import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
 import { leasesIn } from './leases';
 import { INTERRUPTED, notRecorded, UNREADABLE, type FoundMarks, type Marks } from './marks';
 import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, purchaseOf } from './replay';
-import { readRun, replay, takeUpBought, type RunRows } from './replay';
-import { journalRow, LEASE, nameOfRun, patternOfRun, RUN } from './row';
+import { readRun, replay, takeUpBought, withoutFreed, type RunRows } from './replay';
+import { isOfPoller, journalRow, LEASE, nameOfRun, patternOfRun, RUN, TAKEN_BACK } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity } from './row';
 import { NoTableError, type JournalTable, type Look } from './table';
 import { UnsettledOrders } from './unsettled';
@@ -589,6 +588,8 @@ export class Journal implements WriteAhead {
 	private async readRun(breakIfDue: () => Promise<void>): Promise<RunRows> {
 		const { table, identity, columns, handedOver } = this.ports;
 		const values = await table.rowsOfRun(patternOfRun(identity));
-		return await readRun(values, { identity, node: columns.node, first: handedOver?.first || undefined }, breakIfDue);
+		const about = { identity, node: columns.node, first: handedOver?.first || undefined };
+		const rows = await readRun(values, about, breakIfDue);
+		return handedOver === undefined ? rows : withoutFreed(rows, handedOver.nextNumber, handedOver.claim?.lease);
 	}
 }

@@ -1,8 +1,7 @@
 import { isPlainObject } from '../json';
-import { isWitness } from './claim';
 import type { Memory } from './memory';
 import { GAP_CODE } from './replay';
-import { LEASE, parseRow, type StoredRow } from './row';
+import { isWitness, LEASE, parseRow, type StoredRow } from './row';
 
 /**
  * The lease of another execution that goes on with the run, and whether the own one is there; undefined where a row cannot be read.

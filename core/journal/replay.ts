@@ -2,7 +2,7 @@ import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { nameRun } from '../orders/runs';
 import { hasEnded, leaveBehind, reopenForRetry } from '../orders/states';
-import { isAttempt, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
+import { isAttempt, isOfPoller, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
 
 /** The reasons why rows do not tell all that the earlier tries of a run have sent: without an ID, nothing is submitted then. */
@@ -309,6 +309,27 @@ export function meaningOf(row: AttemptRow): 'unknown' | 'created' | 'free' {
 		case 'failed':
 			return isPermanent(row) ? 'created' : 'free';
 	}
+}
+
+/**
+ * The rows of a run that was handed over, without attempts whose failure its node had seen before: a person's retry, or n8n's Retry
+ * On Fail, has freed their orders, and an execution that goes on must not end them with that failure.
+ *
+ * @param nextNumber the number of the next attempt at the hand-over
+ * @param ownLease that of a poller
+ */
+export function withoutFreed(rows: RunRows, nextNumber: number, ownLease?: string): RunRows {
+	const supervisor = rows.leases.find(({ attempt }) => attempt === ownLease)?.execution;
+	const lease = rows.leases.find(({ execution, attempt }) => execution === supervisor && isOfPoller(attempt));
+	const isBefore = ({ id }: AttemptRow) => lease === undefined || id < lease.id;
+	const sent = rows.attempts.filter(({ state, number = nextNumber }) => state === 'submitting' && number < nextNumber);
+	const attempts = new Set(sent.map(({ attempt }) => attempt));
+	const freed = new Set(
+		rows.attempts
+			.filter((row) => attempts.has(row.attempt) && row.state === 'failed' && !isPermanent(row) && isBefore(row))
+			.map(({ attempt }) => attempt),
+	);
+	return { ...rows, attempts: rows.attempts.filter(({ attempt }) => !freed.has(attempt)) };
 }
 
 /**

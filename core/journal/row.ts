@@ -179,3 +179,17 @@ export function roundOf(run: string): number {
 export function patternOfRun({ workflowId, establishedAtMs, runIndex }: RunIdentity): string {
 	return `${establishedAtMs}.${runIndex} % ${workflowId}`;
 }
+
+/** The name of the lease of a poller, by the execution that supervises it. */
+export const leaseOfPoller = (supervisor: string, round: number, nowMs: number) =>
+	`${supervisor}-poller${round}-${nowMs.toString(36)}`;
+
+/** True for such a name. */
+export const isOfPoller = (lease: string) => /-poller\d+-[^-]*$/.test(lease);
+
+/** In the names of leases whose execution has handed its run over, but goes on with it. */
+export const TAKEN_BACK = 'back';
+
+/** True for the lease of a first try: a witness, which outranks no other, unless it has taken its run back. */
+export const isWitness = ({ execution, first, attempt }: Pick<StoredRow, 'execution' | 'first' | 'attempt'>) =>
+	execution === first && !/-back\d+$/.test(attempt);

@@ -2,8 +2,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { getPath } from '../../core/json';
-import { leaseOfPoller } from '../../core/journal/claim';
 import { INTERRUPTED } from '../../core/journal/marks';
+import { leaseOfPoller } from '../../core/journal/row';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { continueKnown } from '../../core/engine/buyOnce';

@@ -1,8 +1,8 @@
 /** The lease of a poller, which its supervisor writes before it starts it: from then on, nothing else sends. */
-import { claimForPoller, isOfPoller, isWitness, leaseOfPoller } from '../../core/journal/claim';
+import { claimForPoller } from '../../core/journal/claim';
 import { GAPS } from '../../core/journal/gap';
 import { leasesIn } from '../../core/journal/leases';
-import { nameOfRun } from '../../core/journal/row';
+import { isOfPoller, isWitness, leaseOfPoller, nameOfRun } from '../../core/journal/row';
 import { makeWorld, planned, RUN, type Troubles } from './journalWorld';
 
 type World = ReturnType<typeof makeWorld>;

@@ -1,8 +1,9 @@
 /** A run that was handed to other executions: what a poller sends, and what it makes of the rows of those before it. */
 import { GatewayError } from '../../core/errors';
-import { claimForPoller, leaseOfPoller } from '../../core/journal/claim';
+import { claimForPoller } from '../../core/journal/claim';
 import { GAPS } from '../../core/journal/gap';
 import type { HandedOverRun } from '../../core/journal/memory';
+import { leaseOfPoller } from '../../core/journal/row';
 import type { PollerClaim } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { endBadly } from '../../core/orders/states';
@@ -20,10 +21,12 @@ async function handedOver(options: WorldOptions = {}) {
 	const node = world.start();
 	await world.run(node.run(orders(0)));
 	const { first, nextNumber, isMarked } = node.journal.toHandOver;
+	let run: HandedOverRun = { first, nextNumber, isMarked };
+	/** Another try of the run hands it over. */
+	const handOverBy = (other: Run) => (run = other.journal.toHandOver);
 	let rounds = 0;
 	const poller = async (executionId: string, more: Partial<PollerClaim> & Pick<Start, 'memory' | 'troubles'> = {}) => {
 		const { memory, troubles, ...claim } = more;
-		const run: HandedOverRun = { first, nextNumber, isMarked };
 		const lease = leaseOfPoller('S', rounds++, world.clock.now());
 		const write = async () =>
 			await world.run(
@@ -40,7 +43,7 @@ async function handedOver(options: WorldOptions = {}) {
 			handedOver: { ...run, claim: { ...made, ...claim } },
 		});
 	};
-	return { world, node, poller };
+	return { world, node, poller, handOverBy };
 }
 
 /** The task of an order fails, and the run notes it. */
@@ -185,6 +188,23 @@ describe('the rows of a dead poller', () => {
 		expect(await world.run(world.start({ executionId: '8', isRetry: true }).run(orders(1)))).toEqual(['task 3']);
 	});
 
+	test.each<[string, object]>([
+		['a person’s retry', { executionId: '8', isRetry: true }],
+		['the next try of Retry On Fail', {}],
+	])('a poller buys again what had failed before the run was handed over by %s', async (_, start) => {
+		const { world, node, poller, handOverBy } = await handedOver();
+		const [order] = orders(1) as [Order];
+		await world.run(node.buy(order));
+		await fail(world, node, order);
+		node.ledger.forget(1);
+		const other = world.start({ memory: node.memory, ...start });
+		await world.run(other.journal.takeOver(orders(1, 2)));
+		handOverBy(other);
+		const next = await poller('P1');
+		expect(await world.run(next.run(orders(1, 2)))).toEqual(['task 3', 'task 4']);
+		expect([next.journal.failedTask, next.journal.tries]).toEqual([undefined, 1]);
+	});
+
 	test('rows of another execution that began in the same millisecond say nothing of this run', async () => {
 		const { world, poller } = await handedOver();
 		await world.run(world.start({ executionId: '6' }).run(orders(1)));
@@ -238,10 +258,12 @@ describe('an execution that takes its run back, because n8n did not run the othe
 		expect(world.bought).toEqual([0, 1, 2]);
 	});
 
-	test('a poller that n8n starts later, after all, reads what it has bought', async () => {
+	test('a poller that n8n starts later, after all, reads what it has bought, and what of that has failed', async () => {
 		const { world, node, poller } = await handedOver();
 		node.takeBack();
-		await world.run(node.run(orders(1, 2)));
+		const bought = orders(1, 2);
+		await world.run(node.run(bought));
+		await fail(world, node, bought[0] as Order);
 		expect(await world.run((await poller('P1')).run(orders(1, 2)))).toEqual(['task 2', 'task 3']);
 		expect(world.bought).toEqual([0, 1, 2]);
 	});

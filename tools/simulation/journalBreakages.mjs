@@ -366,7 +366,7 @@ export const journal = [
 	},
 	{
 		promise: 'an execution that takes its run back outranks the poller',
-		file: 'core/journal/claim.ts',
+		file: 'core/journal/row.ts',
 		find: ' && !/-back\\d+$/.test(attempt)',
 		becomes: '',
 		noticedBy: 'test/core/handedOver.test.ts',
