@@ -36,7 +36,7 @@ export interface JournalTable {
 	 * @param pattern see `patternOfRun`
 	 */
 	rowsOfRun: (pattern: string) => Promise<unknown[]>;
-	/** The rows of a Purchase Key in the table that has the name now, the newest 1,000 first. Rejects where they cannot be read. */
+	/** The rows of a Purchase Key in the table that has the name now, the newest first. Rejects where they cannot be read. */
 	rowsOfKey: (keyHash: string) => Promise<unknown[]>;
 	/** The rows of these requests, the newest first. Rejects where they cannot be read. */
 	rowsOfRequests: (requestHashes: string[]) => Promise<unknown[]>;

@@ -190,8 +190,8 @@ export class N8nJournalTable implements JournalTable {
 	}
 
 	/**
-	 * The rows that have one of these values in the column, the newest first. Where n8n may have left out some of several
-	 * values, it is asked for half of them: so of each value, the newest 1,000 are read.
+	 * All rows that have one of these values in the column, the newest first: behind a thousand others, one may tell of an unknown
+	 * outcome. Where n8n may have left out some of several values, it is asked for half of them.
 	 *
 	 * @param first the answer for the first values, where it is there already
 	 */
@@ -207,10 +207,22 @@ export class N8nJournalTable implements JournalTable {
 		for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
 			const rows = answer ?? (await this.read(table, newest(column, part, 0)));
 			answer = undefined;
-			if (rows.length < ROWS_AT_ONCE || part.length === 1) found.push(...rows);
-			else parts.push(...inParts(part, Math.ceil(part.length / 2)));
+			const isWhole = rows.length < ROWS_AT_ONCE;
+			if (!isWhole && part.length > 1) parts.push(...inParts(part, Math.ceil(part.length / 2)));
+			else found.push(...rows, ...(isWhole ? [] : await this.olderThan(table, column, rows)));
 		}
 		return found.sort((one, other) => Number(other.id) - Number(one.id));
+	}
+
+	/** The rows that have the same value in the column as these, and lower numbers than all of them. */
+	private async olderThan(table: string, column: string, newer: IDataObject[]): Promise<IDataObject[]> {
+		const found: IDataObject[] = [];
+		for (let rows = newer; rows.length >= ROWS_AT_ONCE; found.push(...rows)) {
+			const { [column]: value, id } = rows.at(-1) ?? {};
+			const older = matching([where(column, 'eq', String(value)), where('id', 'lt', Number(id))]);
+			rows = await this.read(table, { ...older, ...inSequence('DESC', ROWS_AT_ONCE) });
+		}
+		return found;
 	}
 
 	private async read(table: string, parameters: INodeParameters): Promise<IDataObject[]> {
