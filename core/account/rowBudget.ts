@@ -34,13 +34,15 @@ export type RowPace = Pick<Pace, 'turnInMs' | 'spacingMs'>;
 
 /** An order that wants to write a row. */
 interface Waiter {
-	pace: RowPace;
 	sinceMs: number;
 	go: (permit: RowPermit) => void;
 	fail: (error: GatewayError) => void;
 }
 
 const LOOK_AGAIN_MS = 1;
+
+/** An account that was full so long ago, and has not been asked since, may be anything: the next pause is a short one again. */
+const FORGET_FULL_AFTER_MS = 60_000;
 
 /** The account takes no tasks. */
 interface Full {
@@ -56,6 +58,9 @@ interface Full {
  *
  * While the account is full, one order asks again, after growing pauses: otherwise each of hundreds would write two rows for
  * every answer of 429.
+ *
+ * The runs take turns, as they do for their requests: a short one does not wait for all rows of a long one, nor behind one whose turn
+ * is far.
  */
 export class RowBudget {
 	private readonly clock: Clock;
@@ -67,10 +72,10 @@ export class RowBudget {
 	/** The one that asks whether the account is still full. Answers of others say nothing about that: they were sent before. */
 	private asking?: RowPermit;
 
-	/** Those that want to write a row, in the sequence in which they have come. */
-	private readonly queue: Waiter[] = [];
+	/** Those that want to write a row, by the pace of their run: the runs in the sequence of their turns, the orders as they have come. */
+	private readonly turns = new Map<RowPace, Set<Waiter>>();
 
-	/** Ends the pause of the first one; absent while nothing waits. */
+	/** Ends the pause until the next one may go; absent while nothing waits. */
 	private wake?: AbortController;
 
 	constructor(clock: Clock) {
@@ -83,14 +88,16 @@ export class RowBudget {
 	 */
 	async take(pace: RowPace, signal?: AbortSignal): Promise<RowPermit> {
 		if (signal?.aborted) return this.permit();
+		if (this.turns.size === 0 && this.clock.now() - (this.full?.untilMs ?? 0) > FORGET_FULL_AFTER_MS)
+			this.full = undefined;
+		const waiting = this.turns.get(pace) ?? new Set();
 		return await new Promise((resolve, reject) => {
 			const end = () => {
 				forget();
-				const at = this.queue.indexOf(waiter);
-				if (at >= 0) this.queue.splice(at, 1);
+				waiting.delete(waiter);
+				if (waiting.size === 0) this.turns.delete(pace);
 			};
 			const waiter: Waiter = {
-				pace,
 				sinceMs: this.clock.now(),
 				go: (permit) => {
 					end();
@@ -102,9 +109,9 @@ export class RowBudget {
 				},
 			};
 			const forget = onAbort(signal, () => waiter.go(this.permit()));
-			this.queue.push(waiter);
+			this.turns.set(pace, waiting.add(waiter));
 			if (this.wake === undefined) void this.serve();
-			else if (this.queue.length === 1) this.wake.abort();
+			else if (waiting.size === 1) this.wake.abort();
 		});
 	}
 
@@ -154,25 +161,38 @@ export class RowBudget {
 		this.wake?.abort();
 	}
 
-	/** Lets the first one go when it may, then the next. */
+	/** Lets one after the other go, each when it may. */
 	private async serve(): Promise<void> {
 		this.wake = new AbortController();
-		for (let first = this.queue[0]; first !== undefined; first = this.queue[0]) {
-			const waitMs = this.waitOf(first);
-			if (waitMs <= 0) {
-				const permit = this.permit();
-				if (this.full !== undefined) this.asking = permit;
-				first.go(permit);
-				continue;
-			}
+		while (this.turns.size > 0) {
+			const waitMs = this.letOneGo();
+			if (waitMs <= 0) continue;
 			this.wake = new AbortController();
 			await this.clock.sleep(waitMs, this.wake.signal);
 		}
 		this.wake = undefined;
 	}
 
-	/** Milliseconds until it is worth to look again; 0 where the first one may go. */
-	private waitOf({ pace, sinceMs, fail }: Waiter): number {
+	/** Lets the first one of the next run go that may. Returns the milliseconds until it is worth to look again, where none may. */
+	private letOneGo(): number {
+		let shortestMs = Infinity;
+		for (const [pace, waiting] of this.turns) {
+			const [first] = waiting;
+			const waitMs = first === undefined ? Infinity : this.waitOf(first, pace);
+			shortestMs = Math.min(shortestMs, waitMs);
+			if (first === undefined || waitMs > 0) continue;
+			this.turns.delete(pace);
+			this.turns.set(pace, waiting);
+			const permit = this.permit();
+			if (this.full !== undefined) this.asking = permit;
+			first.go(permit);
+			break;
+		}
+		return shortestMs;
+	}
+
+	/** Milliseconds until it is worth to look again; 0 where it may go. */
+	private waitOf({ sinceMs, fail }: Waiter, pace: RowPace): number {
 		const nowMs = this.clock.now();
 		const { full } = this;
 		const turnInMs = pace.turnInMs + this.open * pace.spacingMs;

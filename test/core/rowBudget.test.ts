@@ -10,8 +10,8 @@ function makeBudget(pace: { turnInMs?: number; spacingMs?: number } = {}) {
 	const budget = new RowBudget(clock);
 	const given: RowPermit[] = [];
 	const own = { turnInMs: 0, spacingMs: 10, ...pace };
-	const take = async (signal?: AbortSignal) => {
-		const permit = await budget.take(own, signal);
+	const take = async (signal?: AbortSignal, ofRun = own) => {
+		const permit = await budget.take(ofRun, signal);
 		given.push(permit);
 		return permit;
 	};
@@ -54,6 +54,21 @@ describe('rows that are written and not sent', () => {
 		Object.defineProperty(pace, 'turnInMs', { get: () => Math.max(0, overMs - clock.at) });
 		await clock.run(take());
 		expect(clock.at - beganMs).toBe(19_500);
+	});
+
+	test('the runs take turns: a short one does not wait for the rows of a long one, nor for one whose turn is far', async () => {
+		const { take, clock } = makeBudget({ spacingMs: 100 });
+		const beganMs = clock.at;
+		const send = async (turnInMs: number, pace = { turnInMs, spacingMs: 100 }) =>
+			await take(undefined, pace).then(async (permit) => {
+				await clock.sleep(100);
+				permit.end();
+				return clock.at - beganMs;
+			});
+		void send(60_000);
+		const long = { turnInMs: 0, spacingMs: 100 };
+		for (let count = 0; count < 1_000; count++) void send(0, long);
+		expect(await clock.run(send(0))).toBeLessThan(1_000);
 	});
 
 	test.each(['before it waits', 'while it waits'])('a stop %s lets an order go at once', async (when) => {
@@ -100,6 +115,24 @@ describe('an account that is full', () => {
 	test('a pause that the service asks for is kept', async () => {
 		const { atS } = await askForever(1, 100, 40_000);
 		expect(atS.map(Math.round)).toEqual([0, 40, 80]);
+	});
+
+	test.each([
+		[50, 32],
+		[200, 1],
+	])('%i s later, the next pauses begin with %i s', async (afterS, pauseS) => {
+		const { take, clock } = makeBudget();
+		const ask = async () => {
+			const permit = await take();
+			permit.refused(full, 0);
+			permit.end();
+		};
+		for (let count = 0; count < 5; count++) await clock.run(ask());
+		await clock.run(clock.sleep(afterS * 1_000));
+		await clock.run(ask());
+		const beganMs = clock.at;
+		await clock.run(ask());
+		expect(clock.at - beganMs).toBe(pauseS * 1_000);
 	});
 
 	test('an order gets the answer of the service after two minutes', async () => {
