@@ -78,11 +78,6 @@ export class GatewayClient {
 		return this.context.pace.backlogMs;
 	}
 
-	/** The most that this run may send. */
-	get requestsPerSecond(): number {
-		return this.context.pace.requestsPerSecond;
-	}
-
 	/** The places of the account; undefined where nothing is bought. */
 	get places(): RunPlaces | undefined {
 		return this.context.places;

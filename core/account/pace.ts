@@ -28,17 +28,15 @@ const SLOWEST_MS = 1000;
 
 /** The pace of one run. */
 export interface Pace {
-	/** The limit. */
-	readonly requestsPerSecond: number;
-	/** Milliseconds that the next request would wait for its turn, at least. */
+	/** Milliseconds that the next poll, or upload, would wait for its turn, at least. */
 	readonly backlogMs: number;
-	/** Milliseconds until the next request may leave, those that wait before it and a pause after a 429 included. */
+	/** Milliseconds until the next submission may leave, those that wait before it and a pause after a 429 included. */
 	readonly turnInMs: number;
 	/** Milliseconds between two requests at the present pace. */
 	readonly spacingMs: number;
 	/**
 	 * Resolves with true when a request may be sent; early when the signal aborts (the caller checks it). With false when a pause
-	 * moves its turn further away than `withinMs`, or has done so already.
+	 * moves its turn further away than `withinMs`, or has done so already: so only a submission asks, whose row is there.
 	 */
 	acquire: (signal?: AbortSignal, withinMs?: number) => Promise<boolean>;
 	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
@@ -47,13 +45,14 @@ export interface Pace {
 	recover: () => void;
 }
 
-/** The requests of a run that wait for their turns, in order, with the time within which each turn has to come. */
+/** Submissions of a run, or its other requests, that wait for their turns, in order, with the time within which each turn has to come. */
 type Waiting = Map<(isTurn: boolean) => void, number>;
 
 /**
  * The pace of an account: all requests of all its runs in this process leave evenly spaced, submissions, polls and uploads alike.
  * After a 429 all of them hold back as long as the service asked, and then go on at half the pace, which recovers with each
- * answer. The runs take turns, so that a short one does not wait for all requests of a long one.
+ * answer. The runs take turns, so that a short one does not wait for all requests of a long one; so do the submissions of a run and its
+ * other requests, because polls at a fixed interval may be more than can leave, and nothing would ever be submitted.
  */
 export class AccountPace {
 	private readonly clock: Clock;
@@ -73,7 +72,7 @@ export class AccountPace {
 	/** Milliseconds between requests after a 429; 0 in good times. */
 	private slowedToMs = 0;
 
-	/** The runs whose requests wait, in the sequence of their turns. */
+	/** Those of all runs, in the sequence of their turns. */
 	private readonly turns = new Set<Waiting>();
 
 	/** Ends the sleep of the loop that lets requests leave; absent while none waits. */
@@ -92,15 +91,12 @@ export class AccountPace {
 
 	/** The pace of one run among those of the account. */
 	ofRun(): Pace {
-		const waiting: Waiting = new Map();
-		const most = () => this.most;
-		const backlogMs = () => this.backlogMs(waiting);
-		const turnInMs = () => Math.max(0, this.freeAtMs - this.clock.now(), backlogMs());
+		const submissions: Waiting = new Map();
+		const others: Waiting = new Map();
+		const backlogMs = () => this.backlogMs(others);
+		const turnInMs = () => Math.max(0, this.freeAtMs - this.clock.now(), this.backlogMs(submissions));
 		const spacingMs = () => this.spacingMs;
 		return {
-			get requestsPerSecond() {
-				return most();
-			},
 			get backlogMs() {
 				return backlogMs();
 			},
@@ -110,7 +106,8 @@ export class AccountPace {
 			get spacingMs() {
 				return spacingMs();
 			},
-			acquire: async (signal, withinMs) => await this.acquire(waiting, signal, withinMs),
+			acquire: async (signal, withinMs) =>
+				await this.acquire(withinMs === undefined ? others : submissions, signal, withinMs),
 			holdBack: (delayMs) => this.holdBack(delayMs),
 			recover: () => this.recover(),
 		};

@@ -54,8 +54,6 @@ export interface Place {
 
 /** The places of an account, as one run sees them. */
 export interface RunPlaces {
-	/** True while tasks of the account run that this process waits for. */
-	isBusy(): boolean;
 	nowMs(): number;
 	/** The clock of the computer, which other processes have, too. Unix milliseconds. */
 	wallMs(): number;
@@ -134,7 +132,6 @@ export class AccountPlaces {
 	ofRun(): RunPlaces {
 		const run = {};
 		return {
-			isBusy: () => this.isBusy(),
 			nowMs: () => this.clock.now(),
 			wallMs: () => this.wallClock.now(),
 			take: async (request) => await this.take(run, request),
@@ -142,7 +139,8 @@ export class AccountPlaces {
 		};
 	}
 
-	private isBusy(): boolean {
+	/** True while tasks of the account run that this process waits for. */
+	isBusy(): boolean {
 		this.dropEnded();
 		return this.running.size > 0;
 	}

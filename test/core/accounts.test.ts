@@ -9,12 +9,12 @@ const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
 test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
 	const { places, pace } = of('key');
-	expect([places.most, pace.ofRun().requestsPerSecond]).toEqual([20, 60]);
+	expect([places.most, Math.round(1000 / pace.ofRun().spacingMs)]).toEqual([20, 60]);
 	const same = of('key', { requestsPerSecond: 60, concurrentTasks: 5 });
 	expect(same.pace).toBe(pace);
 	const changed = of('key', { requestsPerSecond: 7, concurrentTasks: Infinity });
 	expect([changed.places, changed.pace]).toEqual([places, pace]);
-	expect([changed.places.most, changed.pace.ofRun().requestsPerSecond]).toEqual([Infinity, 7]);
+	expect([changed.places.most, Math.round(1000 / changed.pace.ofRun().spacingMs)]).toEqual([Infinity, 7]);
 });
 
 test('two credentials with one key share the pace, whichever is used last', async () => {

@@ -228,6 +228,6 @@ test('whatever the service, the tasks and the runs are like: all are bought once
 		await clock.run(Promise.all(wanted.map(async ({ run, taskMs }) => await buyOnceMore(run, taskMs))));
 		expect([seed, seen.tasks]).toEqual([seed, wanted.length]);
 		expect(seen.most).toBeLessThanOrEqual(Math.min(concurrentTasks, Math.max(...bounds)));
-		expect(places.ofRun().isBusy()).toBe(false);
+		expect(places.isBusy()).toBe(false);
 	}
 });

@@ -31,7 +31,7 @@ export function lookForKept({ time, story, living }: N8n): void {
 
 	async function lookAt(process: Process, { places, rows }: Account): Promise<void> {
 		const run = places.ofRun();
-		if (run.isBusy()) story.violations.push('a task that has ended keeps its place for ever');
+		if (places.isBusy()) story.violations.push('a task that has ended keeps its place for ever');
 		places.most = PLACES;
 		const request = () => ({ timeoutMs: 0, sinceMs: run.nowMs() });
 		const numberOf = async <T,>(length: number, ask: () => Promise<T>) => {
