@@ -36,7 +36,7 @@ export interface GatewayErrorDetails {
 	retryAfterMs?: number;
 	/** Present where a creating request was surely not accepted, and another try is worth it. Gone when the error is thrown on. */
 	again?: {
-		/** No connection could be made. */
+		/** No connection could be made, or n8n was too slow: it is tried a few times. */
 		isConnection?: boolean;
 		/** It was not sent, because its turn comes so much later than it could wait. */
 		lateByMs?: number;

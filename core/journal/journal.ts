@@ -28,6 +28,10 @@ const MOST_WAIT_MS = 5000;
 const GATHER_MS = 5;
 const ROWS_AT_ONCE = 90;
 
+/** A request leaves so long after its row at the most; else the row is withdrawn, and another one written. See `MAY_BE_UNDER_WAY_MS`. */
+const OLDEST_ROW_MS = 8_000;
+const TOO_SLOW = 'n8n took too long to write it down';
+
 /** The pauses after which marks are asked for again. Another retry removes those of its question within milliseconds. */
 const ASK_AGAIN_MS = [100, 200, 400];
 
@@ -89,11 +93,17 @@ export class Journal implements WriteAhead {
 
 	private isInserting = false;
 
+	/** The last group of rows could not be written for a minute: the next ones are tried once, or each would wait as long. */
+	private hasGivenUp = false;
+
 	private attempts = 0;
 
 	private marking?: Promise<void>;
 
 	private readonly permits = new Map<Purchase, RowPermit>();
+
+	/** The times before the rows of orders were written. */
+	private readonly writtenAtMs = new WeakMap<Purchase, number>();
 
 	private readonly unsettled: UnsettledOrders;
 
@@ -175,7 +185,10 @@ export class Journal implements WriteAhead {
 		if (!this.takesOver || this.memory.hasTakenOver || !orders.some(mayBeBought)) return;
 		const breakIfDue = takingBreaks(clock);
 		if (handedOver?.claim === undefined) await this.claim(breakIfDue);
-		const rows = await this.readRun(breakIfDue).catch((thrown: unknown) => {
+		const read = async () => await this.readRun(breakIfDue);
+		// Without a lease, nothing is sent whatever the rows say: they are not worth another wait.
+		const reading = this.stopped === undefined ? outlasting(clock, read) : read();
+		const rows = await reading.catch((thrown: unknown) => {
 			this.ports.tell(wordsOf(thrown));
 			return undefined;
 		});
@@ -283,7 +296,12 @@ export class Journal implements WriteAhead {
 	}
 
 	leaves(order: Purchase): void {
-		this.permits.get(order)?.leaves();
+		const permit = this.permits.get(order);
+		const ageMs = this.clock.now() - (this.writtenAtMs.get(order) ?? Infinity);
+		// Other executions know the longest time until the outcome of a row: n8n's database, or its process, has stood still meanwhile.
+		if (permit !== undefined && ageMs > OLDEST_ROW_MS)
+			throw gatewayError('submissionNotRecorded', { words: TOO_SLOW }, { again: { isConnection: true } });
+		permit?.leaves();
 	}
 
 	/** Notes the outcome of an attempt, without waiting. */
@@ -319,17 +337,19 @@ export class Journal implements WriteAhead {
 	async end(orders: readonly Purchase[]): Promise<void> {
 		const { table } = this.ports;
 		let written = table.flush();
+		let freesOthers = false;
 		for (const order of orders) {
 			const { purchase, end } = order;
 			if (purchase === undefined) continue;
 			if (end?.error?.kind === 'taskFailed') {
 				const failed = this.toRow(order, 'failed', undefined, errorOf(order));
 				if (failed !== undefined) void table.insertLater(failed);
-				written = purchase.keyHash === undefined && !order.reused ? written : table.flush();
+				freesOthers ||= purchase.keyHash !== undefined || order.reused === true;
 			}
 			if (end !== undefined) delete order.purchase;
 		}
-		void table.flush();
+		const all = table.flush();
+		if (freesOthers) written = all;
 		const over = new AbortController();
 		await Promise.race([written, this.clock.sleep(MOST_WAIT_MS, over.signal)]).finally(() => over.abort());
 	}
@@ -409,7 +429,7 @@ export class Journal implements WriteAhead {
 	/** Writes the rows of a group, and again with new names as long as n8n cannot say that they are there. */
 	private async insert(group: Joining[]): Promise<void> {
 		const { table, clock } = this.ports;
-		for (const pauseMs of [...PAUSES_MS, undefined]) {
+		for (const pauseMs of this.hasGivenUp ? [undefined] : [...PAUSES_MS, undefined]) {
 			const left = this.stillWanted(group);
 			if (left.length === 0) return;
 			if (this.stopped !== undefined) throw this.stopped;
@@ -428,11 +448,13 @@ export class Journal implements WriteAhead {
 					if (other !== undefined) throw (this.stopped ??= submittedBy(other));
 					return await this.goOnWithoutRows(left, thrown.message);
 				}
+				this.hasGivenUp = pauseMs === undefined;
 				if (pauseMs === undefined) throw notRecorded(thrown);
 				this.withdraw(left);
 				await clock.sleep(pauseMs);
 				continue;
 			}
+			this.hasGivenUp = false;
 			this.memory.nextNumber += left.length;
 			this.memory.isClaimed = true;
 			this.memory.isDoubtTold = this.memory.doubt !== undefined;
@@ -458,6 +480,7 @@ export class Journal implements WriteAhead {
 			order.purchase = purchaseOf(order, attempt);
 			this.keys.own.set(order, (this.keys.own.get(order) ?? new Set()).add(attempt));
 			this.permits.set(order, permit);
+			this.writtenAtMs.set(order, this.clock.now());
 			return journalRow.parse({
 				...this.toRow(order, 'submitting'),
 				number: this.memory.nextNumber + index,

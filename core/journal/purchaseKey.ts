@@ -1,7 +1,7 @@
 import { onAbort, untilAborted } from '../abort';
 import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
-import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
+import { MAY_BE_UNDER_WAY_MS, REPEAT_FOR_MS } from '../limits';
 import type { Purchase } from '../orders/order';
 import { isToSubmitAgain, toNamedRun, type SubmitAgain } from '../orders/runs';
 import { keysUnderWay } from '../processMemory';
@@ -11,9 +11,6 @@ import { isAttempt, LEASE, parseRow, type AttemptRow } from './row';
 
 /** A key holds for so long after its purchase. */
 export const KEY_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** An attempt without an outcome may be a request under way for so long after its row was seen first. */
-const UNDER_WAY_MS = CREATE_TIMEOUT_MS + 10_000;
 
 /** The clocks of a worker and of the database differ by less than this: only an older row tells by its time that its request has ended. */
 const CLOCKS_DIFFER_MS = 10 * 60_000;
@@ -193,7 +190,7 @@ async function findOrCreate<Answer extends { id: string }>(
  * @param found the rows that a look has found after the order's own row was there
  */
 export async function claimOthers(keys: KeyClaims, order: Purchase, found: readonly unknown[]): Promise<void> {
-	const buyer: Buyer = { order, keys, timeLeftMs: () => UNDER_WAY_MS };
+	const buyer: Buyer = { order, keys, timeLeftMs: () => MAY_BE_UNDER_WAY_MS };
 	const untilMs = keys.clock.now() + MEETS_FOR_MS;
 	let rows = found;
 	for (;;) {
@@ -270,7 +267,7 @@ function isUnderWay({ seenAtMs, clock }: KeyClaims, row: AttemptRow, nowMs: numb
 	if (row.state !== 'submitting') return false;
 	const seen = seenAtMs.get(row.attempt) ?? clock.now();
 	seenAtMs.set(row.attempt, seen);
-	return clock.now() - seen < UNDER_WAY_MS && nowMs - row.createdAt < CLOCKS_DIFFER_MS;
+	return clock.now() - seen < MAY_BE_UNDER_WAY_MS && nowMs - row.createdAt < CLOCKS_DIFFER_MS;
 }
 
 /** @param other the attempt of which it is not known whether it has bought something */

@@ -1,13 +1,10 @@
 import { untilAborted } from '../abort';
 import type { Clock } from '../clock';
-import { CREATE_TIMEOUT_MS } from '../limits';
+import { MAY_BE_UNDER_WAY_MS } from '../limits';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { lastOf, lastOfAttempts, meaningOf, purchaseOf, runOf, toEntry } from './replay';
 import type { AttemptRow } from './row';
-
-/** An attempt without an outcome may still get one for so long after its row: a request takes no longer. */
-const MAY_GET_OUTCOME_MS = CREATE_TIMEOUT_MS + 10_000;
 
 /** The pauses between two readings of what may get an outcome. */
 const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
@@ -95,6 +92,6 @@ export class UnsettledOrders {
 
 	/** True where the outcome of an attempt may still be written. */
 	private mayGetOutcome({ state, createdAt }: AttemptRow): boolean {
-		return state === 'submitting' && this.clock.now() + this.databaseAheadMs - createdAt < MAY_GET_OUTCOME_MS;
+		return state === 'submitting' && this.clock.now() + this.databaseAheadMs - createdAt < MAY_BE_UNDER_WAY_MS;
 	}
 }

@@ -225,7 +225,7 @@ async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): 
 	if (run.asleep !== undefined) return worked;
 	// To go back to memory is to take over: a supervisor may have written a lease.
 	if (journal !== undefined && !journal.isWithoutRows) run.journal = journal.takenBack();
-	await run.journal?.takeOver(orders);
+	await untilAborted(run.journal?.takeOver(orders) ?? Promise.resolve(), signal);
 	working.ports = working.ports && { ...working.ports, writeAhead: run.journal ?? run.marks };
 	return undefined;
 }

@@ -125,6 +125,33 @@ describe('an insert of which n8n says nothing', () => {
 		expect(await world.run(again.run(orders(2)))).toEqual(['task 1', 'task 2']);
 	});
 
+	test('the groups after it are tried once, and written when the database is back', async () => {
+		const world = makeWorld();
+		const first = world.start({ troubles: { always: 'never' } });
+		const beganMs = world.clock.now();
+		const ends = await world.run(first.run(orders(120)), 1_000_000);
+		expect([new Set(ends), world.clock.now() - beganMs < 70_000]).toEqual([new Set(['submissionNotRecorded']), true]);
+		delete first.troubles.always;
+		expect(await world.run(first.run([planned(120)]))).toEqual(['task 1']);
+	});
+
+	test('a request leaves a few seconds after its row, or that is withdrawn and another one written', async () => {
+		const world = makeWorld();
+		const run = world.start({ troubles: { noMarks: true } });
+		void world.clock.sleep(20_000).then(() => (run.troubles.noMarks = false));
+		let sentAtMs = 0;
+		const how = async () => await Promise.resolve(((sentAtMs = world.clock.now()), 'task 1'));
+		expect(await world.run(endOf(run.buy(planned(), { how })))).toBe('task 1');
+		await world.run(world.clock.sleep(1_000));
+		const [, withdrawn] = BOUGHT;
+		expect(world.rowsOf('7')).toEqual([
+			...[BOUGHT[0], withdrawn, 'not_accepted of 0 submission_not_recorded'],
+			...['submitting #1 of 0', 'accepted of 0'],
+		]);
+		const row = world.visible.filter(({ state }) => state === 'submitting').at(-1);
+		expect(sentAtMs - Date.parse(row?.createdAt ?? '')).toBeLessThan(8_000);
+	});
+
 	test('Retry On Fail keeps the lease and goes on with the numbers', async () => {
 		let asked = 0;
 		const world = makeWorld({ answers: () => (asked++ === 0 ? 'refused' : 'accepted') });
@@ -300,7 +327,7 @@ describe('a retry', () => {
 			{},
 		],
 		['rows of so long ago may have been removed', () => {}, KNOWN, { isOld: true }],
-		['its rows cannot be read', () => ({ broken: 'no database' }), NOTHING, {}],
+		['its rows cannot be read for a minute', () => ({ broken: 'no database' }), NOTHING, {}],
 	])(
 		'a gap: %s: without an ID nothing is submitted, and Submit Again for Run buys once',
 		async (_, damage, ends, start) => {
@@ -330,6 +357,18 @@ describe('a retry', () => {
 		remove(world, ({ execution }) => execution === '6');
 		expect(await world.run(retryOf(world).run(orders(3)))).toEqual(KNOWN);
 		expect(world.bought).toEqual([0, 1, 5]);
+	});
+
+	test('a database that is away for a moment puts nothing in doubt', async () => {
+		const world = await died();
+		const retry = retryOf(world);
+		const { rowsOfRun } = retry.ports.table;
+		let asked = 0;
+		retry.ports.table.rowsOfRun = async (pattern) => {
+			if (++asked > 1 && asked < 4) throw new Error('no database');
+			return await rowsOfRun(pattern);
+		};
+		expect(await world.run(retry.run(orders(3)))).toEqual(['task 1', 'task 2', 'task 3']);
 	});
 
 	test('marks that cannot be read are a gap', async () => {
@@ -504,6 +543,19 @@ describe('the end of a run', () => {
 		const fails = (order: Order) => void endBadly(order, failure());
 		expect(await endOrder(fails, { keyHash: 'k' }, () => 100)).toMatchObject({ tookMs: 300 });
 		expect(await endOrder(fails, { keyHash: 'k' }, () => 10_000)).toMatchObject({ tookMs: 5_000 });
+	});
+
+	test('many failures are written together', async () => {
+		const world = makeWorld();
+		const run = world.start();
+		const all = [0, 1, 2].map((item) => planned(item, { request: { body: {}, hash: `${item}`, keyHash: `k${item}` } }));
+		for (const order of all) {
+			await world.run(run.buy(order));
+			endBadly(order, failure());
+		}
+		const flush = jest.spyOn(run.ports.table, 'flush');
+		await world.run(run.journal.end(all));
+		expect(flush).toHaveBeenCalledTimes(2);
 	});
 
 	test('IDs are waited for that are not in the table yet', async () => {
