@@ -26,7 +26,6 @@ export interface Claiming {
 export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
 	const { columns, identity, table, clock, lastLease } = claiming;
 	const run = nameOfRun(identity);
-	const look = { claims: [run], afterId: 0 };
 	let error: string | undefined;
 	// Each try has a name of its own: an insert that was given up may come after that of an execution that has taken over.
 	const names: string[] = [];
@@ -34,7 +33,7 @@ export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
 		const attempt = `${claiming.lease}.${names.length}`;
 		names.push(attempt);
 		const row = journalRow.parse({ ...columns, run, attempt, state: LEASE, key_hash: run });
-		return await table.insertAndLook([row], look).catch((thrown: unknown) => {
+		return await table.insertAndLook([row], [run]).catch((thrown: unknown) => {
 			if (!(thrown instanceof NoTableError)) throw thrown;
 			error = wordsOf(thrown);
 			return [];

@@ -1,5 +1,6 @@
 import { gatewayError } from '../errors';
 import { INTERRUPTED, UNREADABLE, type FoundMarks } from './marks';
+import type { HandedOverRun } from './memory';
 import type { Gap, RunRows } from './replay';
 import { TABLE_NAME } from '../labels';
 import type { StoredRow } from './row';
@@ -13,6 +14,19 @@ export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boole
 	const isAnyMissing = marks.withRows && rows.nextNumber === 0;
 	const isFirstMissing = marks.firstTries > 0 && !rows.leases.some(({ execution, first }) => execution === first);
 	return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;
+}
+
+/** The same after a hand-over: a person may have removed rows since the supervisor has looked for the lease of the last poller. */
+export function gapSinceHandOver(
+	{ gap, leases, nextNumber }: RunRows,
+	handedOver: HandedOverRun,
+	ownLease?: string,
+): string | undefined {
+	if (gap !== undefined) return GAPS[gap];
+	const { claim } = handedOver;
+	const there = new Set(leases.map(({ attempt }) => attempt));
+	const isGone = [ownLease, claim?.after].some((name) => name !== undefined && !there.has(name));
+	return claim?.gap ?? (isGone || nextNumber < handedOver.nextNumber ? GAPS.rowsRemoved : undefined);
 }
 
 export const GAPS: Record<Gap, string> = {

@@ -9,7 +9,7 @@ import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { outlasting, PAUSES_MS } from './outlasting';
 import { wordsOf } from '../text';
-import { gapOf, GAPS, ROWS_GONE, submittedBy } from './gap';
+import { gapOf, GAPS, gapSinceHandOver, ROWS_GONE, submittedBy } from './gap';
 import { leasesIn } from './leases';
 import { INTERRUPTED, notRecorded, UNREADABLE, type FoundMarks, type Marks } from './marks';
 import { toMemory, type HandedOverRun, type Memory } from './memory';
@@ -18,7 +18,7 @@ import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, purchaseOf } from '
 import { readRun, replay, takeUpBought, withoutFreed, type RunRows } from './replay';
 import { isOfPoller, journalRow, LEASE, nameOfRun, patternOfRun, RUN, TAKEN_BACK } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity } from './row';
-import { NoTableError, type JournalTable, type Look } from './table';
+import { NoTableError, type JournalTable } from './table';
 import { UnsettledOrders } from './unsettled';
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
@@ -224,33 +224,21 @@ export class Journal implements WriteAhead {
 		this.memory.first = before?.first ?? '';
 		this.stopped = undefined;
 		const claim = async () =>
-			await table
-				.insertAndLook([this.toLease({ attempt: this.nameLease() })], this.lookFor([]))
-				.catch((thrown: unknown) => {
-					if (!(thrown instanceof NoTableError)) throw thrown;
-					this.stopped = notRecorded(thrown);
-				});
+			await table.insertAndLook([this.toLease({ attempt: this.nameLease() })], [this.run]).catch((thrown: unknown) => {
+				if (!(thrown instanceof NoTableError)) throw thrown;
+				this.stopped = notRecorded(thrown);
+			});
 		await outlasting(clock, claim).catch((thrown: unknown) => (this.stopped = notRecorded(thrown)));
 	}
 
 	/** The reason why rows do not tell all that those before have sent. */
 	private async findGap(rows: RunRows): Promise<string | undefined> {
 		const { handedOver } = this.ports;
-		if (handedOver !== undefined) return this.findGapSinceHandOver(rows, handedOver);
+		if (handedOver !== undefined)
+			return gapSinceHandOver(rows, handedOver, this.stopped === undefined ? this.memory.lease : undefined);
 		const { gap, marks } = await this.findGapOfTries(rows);
 		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
 		return gap;
-	}
-
-	/** A person may have removed the oldest rows, or all, since the supervisor has looked for the lease of the last poller. */
-	private findGapSinceHandOver({ gap, leases, nextNumber }: RunRows, handedOver: HandedOverRun): string | undefined {
-		if (gap !== undefined) return GAPS[gap];
-		const { claim } = handedOver;
-		const own = this.stopped === undefined ? this.memory.lease : undefined;
-		const isGone = [own, claim?.after].some(
-			(name) => name !== undefined && !leases.some(({ attempt }) => attempt === name),
-		);
-		return claim?.gap ?? (isGone || nextNumber < handedOver.nextNumber ? GAPS.rowsRemoved : undefined);
 	}
 
 	/** To ask for marks is to write them for a moment: those that another retry has found not to be there look like marks until it has removed them. */
@@ -387,7 +375,7 @@ export class Journal implements WriteAhead {
 			if (missed?.rows) throw stop(GAPS.rowsRemoved);
 			const lookAgain = async () => {
 				await marks.leaveAgain();
-				return await table.look(this.lookFor([]));
+				return await table.look([this.run]);
 			};
 			const rows = await outlasting(clock, lookAgain).catch((thrown: unknown) => {
 				throw notRecorded(thrown);
@@ -435,16 +423,16 @@ export class Journal implements WriteAhead {
 			if (this.stopped !== undefined) throw this.stopped;
 			// Decided for the group before, and never changed: what is sent without rows must be found by all that follow.
 			if (this.memory.withoutRows !== undefined) return await this.goOnWithoutRows(left, this.memory.withoutRows);
-			const { rows, look } = this.toRows(left);
+			const { rows, claims } = this.toRows(left);
 			let found: unknown[];
 			try {
-				found = await table.insertAndLook(rows, look);
+				found = await table.insertAndLook(rows, claims);
 			} catch (thrown) {
 				// Nothing was sent before, and n8n has said that it has not written anything: the run has no rows.
 				if (thrown instanceof NoTableError && !this.takesOver && this.memory.nextNumber === 0) {
 					if (this.ports.needsRows) throw gatewayError('backgroundNotPossible', { why: thrown.message });
 					// A table that is full can be read: a retry may have sent with rows what this execution would send without.
-					const other = this.leasesIn(await table.look(look).catch(() => []))?.other;
+					const other = this.leasesIn(await table.look(claims).catch(() => []))?.other;
 					if (other !== undefined) throw (this.stopped ??= submittedBy(other));
 					return await this.goOnWithoutRows(left, thrown.message);
 				}
@@ -474,7 +462,7 @@ export class Journal implements WriteAhead {
 		});
 	}
 
-	private toRows(group: Joining[]): { rows: JournalRow[]; look: Look } {
+	private toRows(group: Joining[]): { rows: JournalRow[]; claims: string[] } {
 		const attempts = group.map(({ order, permit }, index) => {
 			const attempt = `${this.memory.executionId}-${this.stamp}-${this.attempts++}`;
 			order.purchase = purchaseOf(order, attempt);
@@ -487,7 +475,7 @@ export class Journal implements WriteAhead {
 			});
 		});
 		const keys = group.flatMap(({ order }) => order.request?.keyHash ?? []);
-		return { rows: [...this.leasesToWrite(), ...attempts], look: this.lookFor(keys) };
+		return { rows: [...this.leasesToWrite(), ...attempts], claims: [this.run, ...new Set(keys)] };
 	}
 
 	/** The lease of a first try, or one that tells of a doubt. */
@@ -501,10 +489,6 @@ export class Journal implements WriteAhead {
 			return [told];
 		}
 		return isClaimed ? [] : [this.toLease({ attempt: this.nameLease() })];
-	}
-
-	private lookFor(keys: readonly string[]): Look {
-		return { claims: [this.run, ...new Set(keys)], afterId: this.ports.table.seenId };
 	}
 
 	/** Withdraws rows that may be there after all: only new attempts are sent. */

@@ -5,27 +5,20 @@ export class NoTableError extends Error {
 	override readonly name = 'NoTableError';
 }
 
-/** The claims to look for once rows are in the table: leases of the run, and attempts under the same Purchase Keys. */
-export interface Look {
-	/** Values of the column `key_hash`. The first one is that of the run. */
-	claims: string[];
-	/** Rows up to this number are older than the execution. Ignored where there are several claims. */
-	afterId: number;
-}
-
 /** The table of the journal, wherever it is. Rows are added only. */
 export interface JournalTable {
-	/** The highest number of a row that this process had seen when the execution began. */
-	readonly seenId: number;
 	/** The ID of the table, as soon as it is known: a person may rename it, and then another one has the name. */
 	readonly id?: string;
 	/**
-	 * Adds rows, waits until everybody can see them, and reads all rows with these claims, the newest first. Rejects where the rows
-	 * may or may not be there; with `NoTableError` where they surely are not, because there is no table for them.
+	 * Adds rows, waits until everybody can see them, and reads all rows with these claims, the newest first; those from before the
+	 * execution began may be left out. Rejects where the rows may or may not be there; with `NoTableError` where they surely are not,
+	 * because there is no table for them.
+	 *
+	 * @param claims values of the column `key_hash`: first the run, for its leases, then Purchase Keys
 	 */
-	insertAndLook: (rows: JournalRow[], look: Look) => Promise<unknown[]>;
+	insertAndLook: (rows: JournalRow[], claims: string[]) => Promise<unknown[]>;
 	/** Reads the rows with these claims, the newest first. */
-	look: (look: Look) => Promise<unknown[]>;
+	look: (claims: string[]) => Promise<unknown[]>;
 	/** Adds a row without a hurry. Resolves when it is there, or was given up; never rejects. */
 	insertLater: (row: JournalRow) => Promise<void>;
 	/** Begins to write the rows that wait. Resolves when they have been written, or cannot be. */

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { TABLE_NAME } from '../../core/labels';
 import type { JournalRow } from '../../core/journal/row';
-import type { JournalTable, Look } from '../../core/journal/table';
+import type { JournalTable } from '../../core/journal/table';
 import { seenRows } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
 import { realClock } from '../connection/transport';
@@ -46,6 +46,7 @@ interface Gathered<T, Result> {
 
 /** The data table of n8n that holds the journal of the workflow's project. */
 export class N8nJournalTable implements JournalTable {
+	/** The highest number of a row that this process had seen when the execution began. Of no use where there are several claims. */
 	readonly seenId: number;
 
 	/** The rows of those keys that are asked for at the same time are read together. */
@@ -82,9 +83,9 @@ export class N8nJournalTable implements JournalTable {
 		});
 	}
 
-	async insertAndLook(rows: JournalRow[], { claims, afterId }: Look): Promise<unknown[]> {
+	async insertAndLook(rows: JournalRow[], claims: string[]): Promise<unknown[]> {
 		const table = await this.findTable();
-		const sinceId = this.sinceIn(table, afterId);
+		const sinceId = this.sinceIn(table);
 		const [part = [], ...others] = inParts(unique(claims), VALUES_AT_ONCE);
 		const found = await this.later.alongWith(async (along) => {
 			const insert = onRows(table, 'insert', INSERT);
@@ -97,8 +98,8 @@ export class N8nJournalTable implements JournalTable {
 		return await this.complete(table, claims, sinceId, found);
 	}
 
-	async look({ claims, afterId }: Look): Promise<unknown[]> {
-		return await this.twice(async (table) => await this.complete(table, claims, this.sinceIn(table, afterId)));
+	async look(claims: string[]): Promise<unknown[]> {
+		return await this.twice(async (table) => await this.complete(table, claims, this.sinceIn(table)));
 	}
 
 	async insertLater(row: JournalRow): Promise<void> {
@@ -145,8 +146,8 @@ export class N8nJournalTable implements JournalTable {
 	}
 
 	/** The numbers of another table say nothing about the rows of this one. */
-	private sinceIn(table: string, afterId: number): number {
-		return table === this.seenIn ? afterId : 0;
+	private sinceIn(table: string): number {
+		return table === this.seenIn ? this.seenId : 0;
 	}
 
 	/** The insert is not tried again here: its rows may be there. The next one looks for the table, which may have been removed. */

@@ -8,7 +8,7 @@ import { Journal, type JournalPorts } from '../../core/journal/journal';
 import type { HandedOverRun } from '../../core/journal/memory';
 import { Marks } from '../../core/journal/marks';
 import type { JournalRow, RunIdentity } from '../../core/journal/row';
-import { NoTableError, type JournalTable, type Look } from '../../core/journal/table';
+import { NoTableError, type JournalTable } from '../../core/journal/table';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { SleepCoordinator } from '../../core/engine/sleepCoordinator';
@@ -108,7 +108,7 @@ export function makeWorld({
 				throw error;
 			});
 		};
-		const look = ({ claims }: Look) => rowsWith(({ key_hash: claim }) => claims.includes(claim));
+		const look = (claims: string[]) => rowsWith(({ key_hash: claim }) => claims.includes(claim));
 		const later = new Set<Promise<unknown>>();
 		const assertReadable = () => {
 			if (troubles.broken !== undefined) throw new Error(troubles.broken);
@@ -135,7 +135,6 @@ export function makeWorld({
 			return rows;
 		};
 		const table: JournalTable = {
-			seenId: 0,
 			insertAndLook: async (rows, wanted) =>
 				await unlessDead(
 					(async () => {
@@ -148,7 +147,7 @@ export function makeWorld({
 						return found;
 					})(),
 				),
-			look: async ({ claims }) => await unlessDead(read(({ key_hash: claim }) => claims.includes(claim))),
+			look: async (claims) => await unlessDead(read(({ key_hash: claim }) => claims.includes(claim))),
 			insertLater: async (row) => {
 				if (isDead) return;
 				const written = takes().then(async () => await add([row]));

@@ -56,9 +56,8 @@ async function open({ tables = new DataTables(), stop = new AbortController() } 
 		...{ tables, told, warned: context.warned, table, stop },
 		/** The run of an execution that begins so long after the test. */
 		again: (afterMs = 120_000) => new N8nJournalTable(context, (why) => told.push(why), NOW + afterMs),
-		insert: async (...rows: JournalRow[]) =>
-			attemptsIn(await untilDone(table.insertAndLook(rows, { claims: ['run'], afterId: 0 }))),
-		look: async (afterId: number, ...claims: string[]) => attemptsIn(await untilDone(table.look({ claims, afterId }))),
+		insert: async (...rows: JournalRow[]) => attemptsIn(await untilDone(table.insertAndLook(rows, ['run']))),
+		look: async (...claims: string[]) => attemptsIn(await untilDone(table.look(claims))),
 		/** Rows that are there already, in place of those that are. */
 		fill: (rows: Array<Partial<Row>>) => {
 			const usual = row();
@@ -205,7 +204,7 @@ describe('sub-executions', () => {
 	test('at most six are under way: those behind them begin when others have ended, and their time begins then', async () => {
 		const { tables, table } = await open({ tables: new Slow() });
 		const { ends } = tables as Slow;
-		const look = { claims: ['run'], afterId: 0 };
+		const look = ['run'];
 		const all = Promise.all(many(30).map(async ({ attempt }) => await table.insertAndLook([lease(attempt)], look)));
 		for (let begun = 0; begun < 30; begun += 6) {
 			await pause(20_000);
@@ -220,7 +219,7 @@ describe('sub-executions', () => {
 		const tables = new Slow();
 		const stopped = await open({ tables });
 		const other = await open();
-		const look = { claims: ['run'], afterId: 0 };
+		const look = ['run'];
 		const inserts = many(8).map(async () => await stopped.table.insertAndLook([lease('x')], look).catch(String));
 		const insert = other.table.insertAndLook([lease('y')], look);
 		await pause(10);
@@ -241,11 +240,10 @@ describe('what a look finds', () => {
 		await insert(lease('old'), lease('older'));
 		const next = again();
 		expect(next.seenId).toBe(2);
-		const { seenId } = next;
-		const first = await untilDone(next.insertAndLook([lease('own')], { claims: ['run'], afterId: seenId }));
+		const first = await untilDone(next.insertAndLook([lease('own')], ['run']));
 		expect(attemptsIn(first)).toEqual(['own']);
-		expect(attemptsIn(await untilDone(next.look({ claims: ['run'], afterId: seenId })))).toEqual(['own']);
-		expect(attemptsIn(await untilDone(next.look({ claims: ['run', 'key'], afterId: seenId })))).toHaveLength(3);
+		expect(attemptsIn(await untilDone(next.look(['run'])))).toEqual(['own']);
+		expect(attemptsIn(await untilDone(next.look(['run', 'key'])))).toHaveLength(3);
 		expect([next.seenId, again().seenId, tables.subExecutions.length]).toEqual([2, 3, 4]);
 	});
 
@@ -268,7 +266,7 @@ describe('what a look finds', () => {
 		await insert(lease('old'));
 		const next = again();
 		tables.clear();
-		const look = { claims: ['run'], afterId: next.seenId };
+		const look = ['run'];
 		const found = [await untilDone(next.insertAndLook([lease('own')], look)), await untilDone(next.look(look))].map(
 			attemptsIn,
 		);
@@ -281,7 +279,7 @@ describe('what a look finds', () => {
 		await insert(lease('old'));
 		const next = again();
 		tables.tables.pop();
-		const look = { claims: ['run'], afterId: next.seenId };
+		const look = ['run'];
 		await expect(untilDone(next.insertAndLook([lease('lost')], look))).rejects.toThrow('could not be found');
 		const other = await open({ tables });
 		await other.insert(lease('of another executor'));
@@ -294,7 +292,7 @@ describe('what a look finds', () => {
 		fill([{ attempt: 'few', key_hash: 'few' }, ...many(2_000, { key_hash: 'many' })]);
 		const keys = ['few', 'many', ...Array.from({ length: 200 }, (_, index) => `none ${index}`), 'new'];
 		const rows = [row({ attempt: 'x', key_hash: 'new' })];
-		const found = await untilDone(table.insertAndLook(rows, { claims: keys, afterId: 0 }));
+		const found = await untilDone(table.insertAndLook(rows, keys));
 		const newest = many(2_000)
 			.map(({ attempt }) => attempt)
 			.reverse();
@@ -380,7 +378,7 @@ describe('rows of IDs and ends, for which no request waits', () => {
 			}
 		}
 		const { tables, table, stop } = await open({ tables: new Hanging() });
-		table.insertAndLook([lease('x')], { claims: ['run'], afterId: 0 }).catch(() => {});
+		table.insertAndLook([lease('x')], ['run']).catch(() => {});
 		await pause(10);
 		void table.insertLater(row({ attempt: 'an ID' }));
 		await pause(10);
@@ -442,9 +440,9 @@ describe('what is read', () => {
 		const { tables, look, insert } = await open();
 		await insert(lease('x'));
 		tables.faults.push(['get', LOCKED]);
-		expect(await look(0, 'run')).toEqual(['x']);
+		expect(await look('run')).toEqual(['x']);
 		tables.faults.push(['get', LOCKED], ['get', LOCKED]);
-		await expect(look(0, 'run')).rejects.toThrow(LOCKED);
+		await expect(look('run')).rejects.toThrow(LOCKED);
 	});
 });
 
