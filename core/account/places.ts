@@ -120,7 +120,7 @@ export class AccountPlaces {
 
 	private readonly waiting = new Set<Waiter>();
 
-	private timer?: AbortController;
+	private timer?: { atMs: number; over: AbortController };
 
 	private readonly clock: Clock;
 
@@ -218,9 +218,11 @@ export class AccountPlaces {
 
 	/** The first one of the run that has the fewest places. */
 	private next(ended?: object): Waiter {
+		const [first] = this.waiting;
+		if (first !== undefined && this.waiting.size === 1) return first;
 		const places = new Map<object, number>();
 		const taken = [...this.running.values(), ...this.underWay.values(), ...(ended ? [{ run: ended }] : [])];
-		if (this.waiting.size > 1) for (const { run } of taken) places.set(run, (places.get(run) ?? 0) + 1);
+		for (const { run } of taken) places.set(run, (places.get(run) ?? 0) + 1);
 		const placesOf = ({ run }: Waiter) => places.get(run) ?? 0;
 		return [...this.waiting].reduce((next, waiter) => (placesOf(waiter) < placesOf(next) ? waiter : next));
 	}
@@ -309,15 +311,27 @@ export class AccountPlaces {
 
 	/** Serves again when a pause is over or a task is taken for ended, without an event of its own. */
 	private async serveLater(): Promise<void> {
-		this.timer?.abort();
-		if (this.waiting.size === 0) return;
+		const atMs = this.nextChangeMs();
+		// Each of thousands that begin to wait comes here.
+		if (atMs === this.timer?.atMs) return;
+		this.timer?.over.abort();
+		this.timer = undefined;
+		if (atMs === Infinity) return;
+		const over = new AbortController();
+		this.timer = { atMs, over };
+		await this.clock.sleep(Math.max(1, atMs - this.clock.now()), over.signal);
+		if (over.signal.aborted) return;
+		this.timer = undefined;
+		this.serve();
+	}
+
+	/** The time of the next change for those that wait; Infinity where there is none. */
+	private nextChangeMs(): number {
+		if (this.waiting.size === 0) return Infinity;
+		if (this.clock.now() < this.pausedUntilMs) return this.pausedUntilMs;
 		const isTrying = this.trial !== undefined || this.running.size + this.underWay.size >= this.most;
 		let nextMs = isTrying ? Infinity : this.trialAtMs;
 		for (const { untilMs } of this.running.values()) nextMs = Math.min(nextMs, untilMs);
-		if (this.clock.now() < this.pausedUntilMs) nextMs = this.pausedUntilMs;
-		if (nextMs === Infinity) return;
-		const timer = (this.timer = new AbortController());
-		await this.clock.sleep(Math.max(1, nextMs - this.clock.now()), timer.signal);
-		if (!timer.signal.aborted) this.serve();
+		return nextMs;
 	}
 }

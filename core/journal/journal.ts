@@ -28,7 +28,7 @@ const MOST_WAIT_MS = 5000;
 const GATHER_MS = 5;
 const ROWS_AT_ONCE = 90;
 
-/** A request leaves so long after its row at the most; else the row is withdrawn, and another one written. See `MAY_BE_UNDER_WAY_MS`. */
+/** A request leaves so long after its row at the most; else another row is written. See `MAY_BE_UNDER_WAY_MS`. */
 const OLDEST_ROW_MS = 8_000;
 const TOO_SLOW = 'n8n took too long to write it down';
 

@@ -71,6 +71,16 @@ test('a wait for a place ends with a reason when it takes too long, counted from
 	expect(run.nowMs() - beganMs).toBe(100_000);
 });
 
+test('those that wait for the same moment share one timer: thousands begin to wait at once', async () => {
+	const { clock, take, first } = await full();
+	first.accepted('task', 60_000);
+	const sleep = jest.spyOn(clock, 'sleep');
+	for (let order = 0; order < 100; order++) void take().catch(() => {});
+	await flushPromises();
+	// Each has one for its own time.
+	expect(sleep).toHaveBeenCalledTimes(101);
+});
+
 test.each<[string, (run: RunPlaces) => void, number]>([
 	['its wait begins too late', () => {}, 60_000],
 	['it goes on unseen', (run) => run.occupy('task')(30_000), 30_000],
