@@ -42,17 +42,19 @@ export function cleanUp(context: IExecuteFunctions, tableId: string): void {
 	if (nowMs - (cleanedTables.get(tableId) ?? 0) < DAY_MS) return;
 	if (cleanedTables.size >= 1000) cleanedTables.clear();
 	cleanedTables.set(tableId, nowMs);
-	void removeOldRows(context, tableId, nowMs).catch((thrown: unknown) =>
+	void removeOldRows(context, tableId).catch((thrown: unknown) =>
 		context.logger.warn(`Generation Gateway: old rows of "${TABLE_NAME}" were not removed (${wordsOf(thrown)})`),
 	);
 }
 
-/** Ages are by n8n's `createdAt`, the clock of the database: the clock of a worker may be wrong. */
-async function removeOldRows(context: IExecuteFunctions, tableId: string, nowMs: number): Promise<void> {
+/** Ages are by n8n's `createdAt`, the clock of the database, and from the newest row on: the clock of a worker may be wrong. */
+async function removeOldRows(context: IExecuteFunctions, tableId: string): Promise<void> {
 	const use: Use = async (operation, parameters) =>
 		await runDataTableNodes(context, [onRows(tableId, operation, parameters)]);
-	await removeBefore(use, nowMs - OLD_MS);
-	await removeSurplus(use, nowMs - NEEDED_MS);
+	const [newest] = await use('get', inSequence('DESC', 1));
+	if (newest === undefined) return;
+	await removeBefore(use, createdAtMs(newest) - OLD_MS);
+	await removeSurplus(use, newest);
 }
 
 async function removeBefore(use: Use, oldMs: number): Promise<void> {
@@ -75,14 +77,14 @@ interface RunRows {
 
 /**
  * Removes runs of which no row is among the newest 50,000; those with a Purchase Key, or with an attempt whose outcome is not
- * there, only if they are from before `neededSinceMs`. Always a whole run at once: a retry submits what has no row, where
- * others have one.
+ * there, only if they are so old that no retry or key needs them. Always a whole run at once: a retry submits what has no row,
+ * where others have one.
  */
-async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
-	const ids = { newest: await idAtEnd(use, 'DESC'), oldest: await idAtEnd(use, 'ASC') };
+async function removeSurplus(use: Use, newest: IDataObject): Promise<void> {
+	const [oldest] = await use('get', inSequence('ASC', 1));
 	// Rows that were removed leave gaps in the numbers, so there are not more rows than numbers.
-	if (ids.newest - ids.oldest < MOST_ROWS) return;
-	const runs = await readRuns(use, ids.newest, neededSinceMs);
+	if (idOf(newest) - idOf(oldest) < MOST_ROWS) return;
+	const runs = await readRuns(use, idOf(newest), createdAtMs(newest) - NEEDED_MS);
 	let names: string[] = [];
 	let count = 0;
 	const remove = async () => {
@@ -128,10 +130,6 @@ function mayBeAskedFor({ state, attempt, key_hash: key }: IDataObject, ended: Se
 }
 
 /** 0 where there is no row. */
-async function idAtEnd(use: Use, direction: 'ASC' | 'DESC'): Promise<number> {
-	return idOf((await use('get', inSequence(direction, 1)))[0]);
-}
-
 function idOf(row?: IDataObject): number {
 	return Number(row?.id ?? 0);
 }
