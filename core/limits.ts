@@ -17,3 +17,6 @@ export const MAY_BE_UNDER_WAY_MS = CREATE_TIMEOUT_MS + 10_000;
 
 /** A submission is repeated for this long after 429 and 503. */
 export const REPEAT_FOR_MS = 120_000;
+
+/** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
+export const SHORTEST_PAUSE_MS = 500;

@@ -8,7 +8,7 @@ import { withUploads, type ImageFile, type PendingFiles } from '../models/images
 import { buyForKey, type Bought } from '../journal/purchaseKey';
 import type { WriteAhead } from '../journal/writeAhead';
 import type { JsonObject } from '../json';
-import { REPEAT_FOR_MS } from '../limits';
+import { REPEAT_FOR_MS, SHORTEST_PAUSE_MS } from '../limits';
 import type { LedgerEntry, OrderLedger } from '../orders/ledger';
 import type { JobControls } from './jobs';
 import type { Purchase } from '../orders/order';
@@ -119,8 +119,6 @@ export async function upload(
 	request.uploads = [...urls.values()];
 }
 
-/** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
-const SHORTEST_PAUSE_MS = 500;
 /** Tries when no connection could be made: a wrong address must be reported soon. */
 const CONNECTION_TRIES = 4;
 /**
@@ -224,7 +222,7 @@ class Buying<Answer extends { id: string }> {
 		const { order, ports, creation } = this;
 		const { hash, uploads = [] } = requestOf(order);
 		const acceptedAtMs = ports.clock.now();
-		// n8n's log first, and not behind the wait: an answer that arrives after a stop must be written down, too.
+		// Not behind the wait: an answer that arrives after a stop must be written down, too.
 		ports.ledger.accepted(order.item, {
 			...{ taskId: answer.id, hash, acceptedAtMs, uploads, attempt: order.purchase?.attempt },
 		});

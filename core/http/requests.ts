@@ -26,7 +26,7 @@ import {
 	type Send,
 	type CreateAttempt,
 } from './types';
-import { CREATE_TIMEOUT_MS } from '../limits';
+import { CREATE_TIMEOUT_MS, SHORTEST_PAUSE_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
 import type { RunPlaces } from '../account/places';
 import type { SubmissionLog } from '../account/submissionLog';
@@ -42,8 +42,6 @@ export const READ_TIMEOUT_MS = 30_000;
 const READ_TRIES = 4;
 /** The credential is read again at most once in this time. */
 const RENEW_EVERY_MS = 1_000;
-/** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
-const SHORTEST_PAUSE_MS = 500;
 /** The longest pause before another try of a read that stands alone. One that the service asks for and that is longer ends it. */
 const LONGEST_READ_PAUSE_MS = 30_000;
 

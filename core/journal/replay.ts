@@ -23,9 +23,6 @@ export interface RunRows {
 	gap?: Gap;
 }
 
-/** Rows that are read without a break. */
-const ROWS_AT_ONCE = 100;
-
 /**
  * Reads the rows of a run. Rows of another node with the same name count, too: a person may have deleted the node and added it
  * again, and the IDs are still good.
@@ -41,8 +38,8 @@ export async function readRun(
 	const run = nameOfRun(identity);
 	const rows: StoredRow[] = [];
 	let isUnreadable = false;
-	for (const [index, value] of values.entries()) {
-		if (index % ROWS_AT_ONCE === 0) await breakIfDue();
+	for (const value of values) {
+		await breakIfDue();
 		const row = parseRow(value);
 		if (row === undefined) isUnreadable = true;
 		else if ((row.run === run || row.node === node) && isOfFirst(row, first)) rows.push(row);

@@ -7,9 +7,6 @@ import { isAttempt, isRunOfNode, parseRow, roundOf, type AttemptRow, type RunIde
 /** A purchase is reused for so long. */
 export const REUSED_FOR_MS = 24 * 60 * 60 * 1000;
 
-/** Rows that are read without a break. */
-const ROWS_AT_ONCE = 100;
-
 /** The run whose orders get tasks of earlier executions. */
 export interface ReusingRun {
 	node: Pick<RunIdentity, 'workflowId' | 'nodeId'>;
@@ -37,8 +34,8 @@ export async function purchasesIn(
 	breakIfDue: () => Promise<void>,
 ): Promise<Purchases> {
 	const rows: AttemptRow[] = [];
-	for (const [index, value] of values.entries()) {
-		if (index % ROWS_AT_ONCE === 0) await breakIfDue();
+	for (const value of values) {
+		await breakIfDue();
 		const row = parseRow(value);
 		if (row !== undefined && isAttempt(row) && isRunOfNode(row.run, node) && row.account === account) rows.push(row);
 	}

@@ -8,7 +8,7 @@ import { storeOfToolCall, nodeMemory, sayWhere } from './whereItRuns';
 
 /**
  * The marks that n8n keeps for a node: each try of a run takes two or three, and the oldest are dropped. So a crash is remembered for
- * the next 1,500 runs of the node at least. n8n reads and writes them as a whole (140 kB), which takes about 4 ms with SQLite; with
+ * the next 1,500 tries of the node at least, retries included. n8n reads and writes them as a whole (140 kB), which takes about 4 ms with SQLite; with
  * 20,000 it takes 14.
  */
 const MOST_MARKS = 5000;

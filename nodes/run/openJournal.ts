@@ -74,7 +74,7 @@ export function journalOf(context: IExecuteFunctions, parts: JournalParts): Jour
 	return new Journal({
 		...ports,
 		isRetry: ports.marks.run.isRetry,
-		// What those wait for that it was handed to has an end before rows of its age are removed; and the numbers of its rows tell.
+		// The rows of a run that was handed over tell by a lease and by a number where some were removed.
 		isOld: ports.handedOver === undefined && mayLackOldRows(beganAtMs),
 		table: new N8nJournalTable(context, ports.tell, beganAtMs, tableId),
 		rows: rows.budget,

@@ -54,7 +54,7 @@ export const CREATING = {
 			`This item was not submitted, because execution ${execution} goes on with this run`,
 		advice: ({ execution }: { execution: string }, situation) =>
 			// In a batch, the words about the others say to retry.
-			`Execution ${execution} is a later retry, and submits what is left. Nothing more is bought here. Wait until it has ended, and look for the result there.${situation.others ? '' : ' If it has none, retry once more.'}`,
+			`Execution ${execution} goes on in its place, as a later retry or in the background, and submits what is left. Nothing more is bought here. Wait until it has ended, and look for the result there.${situation.others ? '' : ' If it has none, retry once more.'}`,
 		created: 'nothing',
 	},
 	submissionStopped: {
