@@ -6,11 +6,11 @@ import { waitForTask, type PollStatus, type PollTarget, type Waited, type WaitWa
 import type { TaskRecord } from '../records/taskRecord';
 import { buyOnce, type BuyPorts, type Creation } from './buyOnce';
 import { endPurchase } from './buyThing';
-import type { JobControls } from './jobs';
+import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
 import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order, type Output } from '../orders/order';
 import type { SubmitAgain } from '../orders/runs';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { endWell, errorOf } from '../orders/states';
+import { endBadly, endWell, errorOf } from '../orders/states';
 import { explainTaskError, failedTask } from '../orders/taskErrors';
 
 /** The endpoints of tasks (contract 3.1, 4.4, 4.5, 4.8). */
@@ -44,6 +44,55 @@ export interface Ports extends BuyPorts {
 	sleep?: SleepCoordinator;
 	/** Tells the user how the wait for an order goes. */
 	watch?: (order: Order) => WaitWatcher;
+}
+
+export interface Advanced<T> {
+	/** One outcome for each, in their sequence. That of an order has no value: the order itself says if it has ended. */
+	outcomes: Array<JobOutcome<T | undefined>>;
+	/** The time to go on, in Unix milliseconds; undefined when all have ended, or no execution sleeps. */
+	wakeAtMs?: number;
+}
+
+/**
+ * Advances orders side by side, under the promises about money: returns when all have ended, or when none of them is due
+ * soon. The same code runs in the memory of the node and in the execution that sleeps in n8n's database.
+ *
+ * @param works orders, and jobs that need none: they only read
+ * @param ports for the orders
+ */
+export async function advanceAll<T = never>(
+	works: ReadonlyArray<Order | Job<T>>,
+	ports: Ports | undefined,
+	options: JobsOptions,
+): Promise<Advanced<T>> {
+	const jobs = works.map((work) => ('run' in work ? work : toJob(work, ports)));
+	const outcomes = await runJobs<T | undefined>(jobs, options);
+	return { outcomes, wakeAtMs: ports?.sleep?.until };
+}
+
+function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
+	if (ports === undefined) throw gatewayError('packageBug', { words: 'an operation makes orders of nothing' });
+	const { sleep } = ports;
+	return {
+		scope: order.scope,
+		run: async (controls) => {
+			// Those that sleep stay in flight: the others are submitted after the sleep.
+			if (sleep?.signal.aborted) return endIfHeldBack(order, controls);
+			sleep?.began();
+			try {
+				await advance(order, ports, controls);
+				return undefined;
+			} finally {
+				sleep?.finished();
+			}
+		},
+	};
+}
+
+/** Ends an order that is not sent because of another: after a sleep, its item would not know of that one. */
+function endIfHeldBack(order: Order, { heldBack }: JobControls): undefined {
+	const error = order.state === 'planned' ? heldBack() : undefined;
+	if (error !== undefined) throw endBadly(order, error);
 }
 
 /**

@@ -265,8 +265,8 @@ export class Journal implements WriteAhead {
 
 	/** Reads again until all of these have an outcome, or cannot get one any more. */
 	async settle(signal?: AbortSignal): Promise<void> {
-		const { clock } = this.ports;
-		await this.unsettled.settle(async () => this.attemptsOf(await this.readRun(takingBreaks(clock))), signal);
+		const read = async () => this.attemptsOf(await this.readRun(takingBreaks(this.ports.clock)));
+		await this.unsettled.settle(read, signal);
 	}
 
 	/** The attempts as this execution has to take them: only a person's retry buys again what has failed. */
@@ -324,7 +324,7 @@ export class Journal implements WriteAhead {
 	 */
 	async end(orders: readonly Purchase[]): Promise<void> {
 		const { table } = this.ports;
-		let written = table.flush();
+		const ids = table.flush();
 		let freesOthers = false;
 		for (const order of orders) {
 			const { purchase, end } = order;
@@ -337,9 +337,10 @@ export class Journal implements WriteAhead {
 			if (end !== undefined) delete order.purchase;
 		}
 		const all = table.flush();
-		if (freesOthers) written = all;
 		const over = new AbortController();
-		await Promise.race([written, this.clock.sleep(MOST_WAIT_MS, over.signal)]).finally(() => over.abort());
+		await Promise.race([freesOthers ? all : ids, this.clock.sleep(MOST_WAIT_MS, over.signal)]).finally(() =>
+			over.abort(),
+		);
 	}
 
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */

@@ -2,8 +2,7 @@
 import { Marks } from '../../core/journal/marks';
 import { GatewayError } from '../../core/errors';
 import { AccountPlaces } from '../../core/account/places';
-import { advance, type Ports } from '../../core/engine/advance';
-import { advanceAll } from '../../core/engine/advanceAll';
+import { advance, advanceAll, type Ports } from '../../core/engine/advance';
 import type { OrderDraft } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { errorOf, makeOrder } from '../../core/orders/states';

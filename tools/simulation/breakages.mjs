@@ -373,7 +373,7 @@ const played = [
 	},
 	{
 		promise: 'Concurrent Tasks holds when an execution falls asleep',
-		file: 'core/engine/advanceAll.ts',
+		file: 'core/engine/advance.ts',
 		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
 		unfound:
