@@ -108,9 +108,10 @@ function toItem(
 		task_id: known?.taskId,
 		vendor_token: vendorToken,
 		verify_status: result?.verifyStatus,
-		result_code: (result?.resultCode ?? resultCode) as IDataObject[string],
+		result_code: result?.resultCode as IDataObject[string],
 		reference: known?.reference,
-		// Anybody can write into an address: it never replaces the reference that was given.
+		// Anybody can write into an address: that is never put out as what the service says, or as the reference that was given.
+		result_code_unconfirmed: result === undefined ? resultCode : undefined,
 		reference_unconfirmed: known?.reference === undefined ? callback.reference : undefined,
 		reason,
 	});

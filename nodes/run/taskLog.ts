@@ -66,12 +66,9 @@ export class TaskLog implements OrderEvents {
 	accepted({ thing, item: itemIndex, model, task }: Purchase): void {
 		const id = task?.taskId ?? '';
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
-		this.context.logger.info(
-			`Generation Gateway: ${thing} ${printable(id)}${model === undefined ? '' : ` (${model})`} was accepted${late}, ${sayWhere(this.context, itemIndex)}`,
-		);
-		this.writeToConsole(
-			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${model === undefined ? '' : ` (${model})`} was accepted${late}, item ${itemIndex}`,
-		);
+		const accepted = `${printable(model === undefined ? id : `${id} (${model})`)} was accepted${late}`;
+		this.context.logger.info(`Generation Gateway: ${thing} ${accepted}, ${sayWhere(this.context, itemIndex)}`);
+		this.writeToConsole(`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${accepted}, item ${itemIndex}`);
 		if (thing === 'task') this.isRunning(id);
 	}
 

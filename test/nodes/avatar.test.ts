@@ -333,8 +333,10 @@ describe('Verification', () => {
 		['completed, which means nothing', { status: 'completed', group_id: 'rg_1' }],
 	])('%s is not verified', async (_title, body) => {
 		sandbox.faults.add({ on: 'avatar', do: { status: 200, body } });
-		const { json } = await run('verification', 'getResult', { verificationId: 'rav_1', vendorToken: 'vt_1' });
+		const keys = { verificationId: 'rav_1', vendorToken: 'vt_1', resultCode: '10000' };
+		const { json } = await run('verification', 'getResult', keys);
 		expect(json[0].verified).toBe(false);
+		expect(json[0]).not.toHaveProperty('result_code');
 	});
 
 	test('a verification is waited for until verified; a person who has not passed ends the wait', async () => {

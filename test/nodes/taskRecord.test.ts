@@ -43,10 +43,18 @@ test('n8n’s log names what else was created, but no key', async () => {
 	expect(log.join()).not.toContain(json[0].api_key);
 });
 
-test('an ID of the service cannot forge a line of the log', async () => {
-	sandbox.faults.add({ on: 'create', do: { status: 200, body: { id: 'a\nb', status: 'queued' } } });
-	await runGateway('image', sandbox, { ...generate, wait: 'dontWait' }, { items: prompts('a') });
-	expect(acceptedLines()).toEqual(['task a b (gamma-image-2) was accepted, node "Node", item 0']);
+test.each([
+	['an ID of the service', 'a\nb', {}, 'task a b (gamma-image-2)'],
+	[
+		'a Model ID',
+		'a',
+		{ model: 'custom', customModelId: '={{ "m\\n\\u001b[31m" }}', customBody: '{"prompt":"a"}' },
+		'task a (m [31m)',
+	],
+])('%s cannot forge a line of the log', async (_, id, parameters, named) => {
+	sandbox.faults.add({ on: 'create', do: { status: 200, body: { id, status: 'queued' } } });
+	await runGateway('image', sandbox, { ...generate, wait: 'dontWait', ...parameters }, { items: prompts('a') });
+	expect(acceptedLines()).toEqual([`${named} was accepted, node "Node", item 0`]);
 });
 
 /** Stops the run of these prompts when the service has all of them, and the only quick one has its file. */

@@ -181,14 +181,15 @@ describe('Avatar Trigger', () => {
 	});
 
 	test('what the callback says is never trusted', async () => {
-		const { taskId, token, url, staticData } = await createSession();
-		sandbox.verify(taskId, 'fail');
+		const { token, url, staticData } = await createSession();
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { verify_status: 'failed' } } });
 		const { items, html } = await call(
 			`${url}&resultCode=10000&vendorToken=${token}&verified=true&group_id=rg_1`,
 			staticData,
 		);
 		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: false, verify_status: 'failed' });
-		expect(items?.[0].json).not.toHaveProperty('group_id');
+		for (const name of ['group_id', 'result_code', 'result_code_unconfirmed'])
+			expect(items?.[0].json).not.toHaveProperty(name);
 		expect(html).toContain('Not verified');
 	});
 
@@ -197,10 +198,10 @@ describe('Avatar Trigger', () => {
 		expect(items?.[0].json).toMatchObject({
 			confirmed: false,
 			verified: false,
-			result_code: '10000',
+			result_code_unconfirmed: '10000',
 			reference_unconfirmed: 'x',
 		});
-		expect(items?.[0].json).not.toHaveProperty('reference');
+		for (const name of ['reference', 'result_code']) expect(items?.[0].json).not.toHaveProperty(name);
 		expect(lookups()).toHaveLength(0);
 		expect(html).toContain('Thank you');
 	});

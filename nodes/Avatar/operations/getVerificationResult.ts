@@ -101,7 +101,7 @@ const NOT_SEEN: VerificationResult = { verified: false, refusal: {}, raw: {} };
 
 /** The outcome as an output item. */
 function toResultOutput(
-	{ taskId, vendorToken, resultCode }: VerificationKeys,
+	{ taskId, vendorToken }: VerificationKeys,
 	result: VerificationResult = NOT_SEEN,
 	more: IDataObject = {},
 ): IDataObject {
@@ -110,7 +110,7 @@ function toResultOutput(
 		group_id: result.groupId,
 		verify_status: result.verifyStatus,
 		task_id: taskId,
-		result_code: (result.resultCode ?? resultCode) as IDataObject[string],
+		result_code: result.resultCode as IDataObject[string],
 		vendor_token: vendorToken,
 		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),
 		...more,
