@@ -7,8 +7,8 @@ import type {
 import { onAbort } from '../../core/abort';
 import { forbiddenAddress, type FileRules } from '../../core/addresses';
 import { isAtOrigin } from '../../core/urls';
-import { readSettings } from './settings';
-import { CREDENTIAL, requestWithKey } from './transport';
+import { readApiKey, readSettings } from './settings';
+import { CREDENTIAL, keyHider, requestWithKey, toHeaders } from './transport';
 
 const MOST_REDIRECTS = 10;
 
@@ -82,8 +82,11 @@ const withoutKey =
 
 const withKey =
 	(context: IExecuteFunctions, credential: ICredentialDataDecryptedObject): SendOptions =>
-	async (options) =>
-		await requestWithKey(context, credential, options);
+	async (options) => {
+		const response = await requestWithKey(context, credential, options);
+		// The service may quote the key: in the name of the file, or in the address of another host.
+		return { ...response, headers: toHeaders(response.headers, keyHider(readApiKey(credential.apiKey))) };
+	};
 
 async function open(send: SendOptions, { href }: URL, abortSignal: AbortSignal): Promise<Opened> {
 	const own = new AbortController();

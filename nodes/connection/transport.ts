@@ -135,23 +135,26 @@ export async function answerWithin(
 	}
 }
 
+/** Removes the key from every answer before anything else sees it: some services quote the key that they refuse. */
+export function hidingKey(send: Send, apiKey: string): Send {
+	const hide = keyHider(apiKey);
+	return async (request) => {
+		const { headers, text, ...answer } = await send(request);
+		return { ...answer, headers: toHeaders(headers, hide), text: hide(text) };
+	};
+}
+
 /** A shorter one might be any word. */
 const SHORTEST_KEY = 8;
 
-/**
- * Removes the key from every answer before anything else sees it: some services quote the key that they refuse, also
- * without its `sk-`, as they store it (contract 5.2).
- */
-export function hidingKey(send: Send, apiKey: string): Send {
-	if (apiKey.length < SHORTEST_KEY) return send;
+/** Removes the key from a text of the service, also without its `sk-`, as services store it (contract 5.2). */
+export function keyHider(apiKey: string): (text: string) => string {
+	if (apiKey.length < SHORTEST_KEY) return (text) => text;
 	const prefix = apiKey.startsWith('sk-') ? 'sk-' : '';
 	const bare = apiKey.slice(prefix.length);
 	const optional = bare.length < SHORTEST_KEY ? '' : '?';
 	const key = new RegExp(`(?:${toPattern(prefix)})${optional}${toPattern(bare)}`, 'g');
-	return async (request) => {
-		const response = await send(request);
-		return { ...response, text: response.text.replace(key, '[API key]') };
-	};
+	return (text) => text.replace(key, '[API key]');
 }
 
 const toPattern = (text: string) => [...text].map(waysToWrite).join('');
@@ -200,8 +203,9 @@ function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
 	return form;
 }
 
-function toHeaders(headers: object): HttpAnswer['headers'] {
-	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+/** The headers of an answer by their names in small letters. */
+export function toHeaders(headers: object, hide = (text: string) => text): Record<string, string> {
+	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), hide(String(value))]));
 }
 
 type AnswerStream = AsyncIterable<Uint8Array> & { destroy?: (error: Error) => void };

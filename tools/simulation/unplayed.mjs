@@ -450,8 +450,8 @@ export const unplayed = [
 	{
 		promise: 'a service that quotes the key does not bring it into a message of n8n',
 		file: 'nodes/connection/transport.ts',
-		find: "text: response.text.replace(key, '[API key]')",
-		becomes: 'text: response.text',
+		find: 'text: hide(text)',
+		becomes: 'text',
 		noticedBy: 'test/nodes/badInput.test.ts',
 		title: 'a service that quotes the key does not bring it into an error',
 	},
