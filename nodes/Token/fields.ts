@@ -31,7 +31,7 @@ export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
 export const amountField: INodeProperties = {
 	displayName: 'Amount',
 	name: 'amount',
-	// Text, so that it can be empty: with 0 as default, one click creates a key that cannot spend anything.
+	// Text, as the limits below, so that it can be empty: with 0 as default, one click creates a key that cannot spend anything.
 	type: 'string',
 	required: true,
 	default: '',
@@ -68,8 +68,9 @@ const createAgainOption: typeof submitAgainOption = {
 export const dailyLimitOption: INodeProperties = {
 	displayName: 'Daily Limit',
 	name: 'dailyLimit',
-	type: 'number',
-	default: 0,
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. 5',
 	description:
 		'The most that the API key can spend per day, in the unit above. Without this option, the service uses 0; what 0 means is not documented.',
 };
@@ -77,8 +78,9 @@ export const dailyLimitOption: INodeProperties = {
 export const monthlyLimitOption: INodeProperties = {
 	displayName: 'Monthly Limit',
 	name: 'monthlyLimit',
-	type: 'number',
-	default: 0,
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. 5',
 	description:
 		'The most that the API key can spend per month, in the unit above. Without this option, the service uses 0; what 0 means is not documented.',
 };

@@ -1,4 +1,3 @@
-import type { INodeProperties } from 'n8n-workflow';
 import { CREDITS_PER_USD } from '../../core/account/balance';
 import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
@@ -25,9 +24,11 @@ export function readTokenRequest(item: Item): FormRequest {
 	const name = item.requiredText(nameField);
 	const isUnlimited = item.givenChoice(quotaField) === 'unlimited';
 	const amount = isUnlimited ? undefined : item.requiredText(amountField);
-	const limits = [dailyLimitOption, monthlyLimitOption].map((option) => item.options.value(option));
 	const toCredits = creditsIn(item);
-	for (const option of [dailyLimitOption, monthlyLimitOption]) assertGiven(item.options, option);
+	// A limit that was added and is empty would be none.
+	const [daily, monthly] = [dailyLimitOption, monthlyLimitOption].map((option) =>
+		item.options.has(option) ? toCredits(item.options.requiredText(option)) : undefined,
+	);
 	const request = toRequest(
 		item,
 		{
@@ -36,8 +37,8 @@ export function readTokenRequest(item: Item): FormRequest {
 			remain_credits: { value: toCredits(amount) },
 			expired_time: { value: expiresAt },
 			model_limits: { value: models, default: allowedModelsField.default },
-			daily_credits: { value: toCredits(limits[0]) },
-			monthly_credits: { value: toCredits(limits[1]) },
+			daily_credits: { value: daily },
+			monthly_credits: { value: monthly },
 		},
 		{ expired_time: -1 },
 	);
@@ -48,11 +49,6 @@ export function readTokenRequest(item: Item): FormRequest {
 }
 
 const toSeconds = (item: Item, expiry: unknown) => readUnixSeconds(expiry, expiresAtField, item.context.getTimezone());
-
-/** A limit that was added and is empty would be none. */
-function assertGiven(options: Item['options'], option: INodeProperties): void {
-	if (options.has(option)) options.assertNumberGiven(option);
-}
 
 /** Amounts in the unit that was chosen. What is no number, or below 0, stays as it was entered, to be refused. */
 function creditsIn(item: FieldReader): (amount: unknown) => unknown {
@@ -126,5 +122,11 @@ function checkRequest(request: FormRequest): void {
 		// Only a name is needed.
 		return name === 'name' ? gatewayError('fieldEmpty', { label }) : undefined;
 	});
-	throwAll(found);
+	const { displayName: amount } = amountField;
+	const hasBoth = body.remain_quota !== undefined && body.remain_credits !== undefined;
+	const twice = invalidInput(
+		`remain_quota and ${amount} are both given: the service would use ${amount} only`,
+		`In Additional Fields, remove "remain_quota", or add "remain_credits": null, so that ${amount} is not sent.`,
+	);
+	throwAll([...found, hasBoth ? twice : undefined]);
 }

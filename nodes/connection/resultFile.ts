@@ -62,6 +62,8 @@ export async function openResultFile(
 		const credential = wantsKey ? await credentialFor(context, next) : undefined;
 		if (credential) {
 			discard();
+			// n8n would send them in the place of the key.
+			Object.assign(next, { username: '', password: '' });
 			({ response, discard } = await open(withKey(context, credential), next, abortSignal));
 		}
 		const { location } = response.headers;

@@ -79,7 +79,8 @@ export class FieldReader {
 		const text = this.text(field);
 		if (text !== '') return text;
 		const { description = '', placeholder } = field;
-		const what = `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+		const [first = ''] = description.split(/\.(?: (?=[A-Z])|$)/);
+		const what = `${first.charAt(0).toLowerCase()}${first.slice(1)}`;
 		throw this.nothingIn(field, `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.`);
 	}
 

@@ -1,4 +1,5 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md links here. */
+import { runInNewContext } from 'node:vm';
 import type { IDataObject } from 'n8n-workflow';
 import { realClock } from '../../nodes/connection/transport';
 import {
@@ -29,6 +30,7 @@ import {
 	type Answer,
 	type Hostile,
 } from '../support/hostile.mts';
+import gallery from '../../workflows/text-to-image-batch.json';
 
 let hostile: Hostile;
 beforeAll(async () => {
@@ -253,6 +255,16 @@ describe('a result that is in a private network', () => {
 		expect(items[0]?.binary?.data?.mimeType).toBe('image/png');
 	});
 
+	test('a user in the address of a file at the service does not take the place of the key', async () => {
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl.replace('//', '//user:word@')}/files/a.png` });
+		const key = `Bearer ${hostile.apiKey}`;
+		const there = text('a file', { 'content-type': 'image/png' });
+		hostile.answers.file = (response, request) =>
+			(request.headers.authorization === key ? there : text('', {}, 401))(response, request);
+		expect((await download()).error).toBeUndefined();
+		expect(files().map((file) => file.key)).toEqual([expect.stringMatching(/^Basic /), key]);
+	});
+
 	test('a redirect that does not end is an error of the download', async () => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
 		hostile.answers.file = text('', { location: '/files/a.png' }, 302);
@@ -296,6 +308,17 @@ describe('an answer that is hard to read', () => {
 		const { error } = await generate();
 		expect(error?.message).toBe('The service could not finish task task 1 [2J');
 		expect(error?.description).toContain('The service says: "a b [31m c d", code  .');
+	});
+
+	test('a result URL with a quote adds nothing to the page of the example', async () => {
+		hostile.answers.poll = finished({ url: 'https://x.example/a"onerror="alert(1)' });
+		const { json } = await getTask();
+		const { html } = gallery.nodes.find(({ name }) => name === 'Gallery')?.parameters ?? {};
+		const [, expression = ''] = /\{\{(.*)\}\}/s.exec(String(html)) ?? [];
+		const items = [{ json: { ...json[0], prompt: 'a' } }];
+		expect(runInNewContext(expression, { $: () => ({ all: () => items }) })).toContain(
+			'<img src="https://x.example/a%22onerror=%22alert(1)" alt="">',
+		);
 	});
 
 	test.each([

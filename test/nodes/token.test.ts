@@ -1,3 +1,4 @@
+import { dailyLimitOption } from '../../nodes/Token/fields';
 import { quickSandbox, runGateway, runToEnter, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -108,7 +109,11 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ quota: 'unlimited', options: { monthlyLimit } },
 			new RegExp(says.replace('…', 'Monthly Limit')),
 		]),
-		['a daily limit that was added and emptied', { options: { dailyLimit: '' } }, /^Daily Limit is empty$/],
+		[
+			'a daily limit that was added by a click',
+			{ options: { dailyLimit: dailyLimitOption.default } },
+			/^Daily Limit is empty$/,
+		],
 		[
 			'a unit that the form no longer has',
 			{ unit: 'internalUnits' },
@@ -185,7 +190,9 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		[{ name: 'a'.repeat(51) }, /^Name has 51 characters/],
 		[{ expired_time: 1893456000.5 }, /^Expires At is 1893456000.5, which is not a time in Unix seconds/],
 		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
-		[{ remain_quota: 0.5 }, /^remain_quota is 0.5: internal units are whole numbers/],
+		[{ remain_credits: null, remain_quota: 0.5 }, /^remain_quota is 0.5: internal units are whole numbers/],
+		[{ remain_quota: 100_000 }, /^remain_quota and Amount are both given: the service would use Amount only/],
+		[{ remain_quota: 5, remain_credits: 5 }, /^remain_quota and Amount are both given/],
 		[{ monthly_credits: '5' }, /^Monthly Limit is "5": it must be a number, 0 or more/],
 		[{ group: 5 }, /^group is 5, which is not text/],
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
@@ -211,9 +218,10 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 
 	test.each([{ remain_quota: -1 }, { remain_credits: -0.5 }, { daily_credits: -1 }, { monthly_credits: -1 }])(
 		'the contract sets no bound of amounts, so Additional Fields send %j, and the form refuses it',
-		async (additionalFields) => {
+		async (given) => {
+			const additionalFields = { remain_credits: null, ...given };
 			expect((await create({ options: { additionalFields } })).error).toBeUndefined();
-			expect(sent()[0]).toMatchObject(additionalFields);
+			expect(sent()[0]).toMatchObject(given);
 			const inForm = { amount: -1, options: { dailyLimit: -1, monthlyLimit: -1 } };
 			expect((await create(inForm)).error?.message).toMatch(/^Amount is -1: it must be a number, 0 or more/);
 			expect(sent()).toHaveLength(1);
