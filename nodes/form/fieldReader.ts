@@ -41,9 +41,9 @@ export class FieldReader {
 		return holdsExpression(this.stored(name));
 	}
 
-	/** As it is; undefined when there is none. Throws where a field has `{{ … }}` as text. */
+	/** As it is; undefined when there is none. Throws where a field has `{{ … }}` as text; a dropdown tells what it allows. */
 	value({ name, displayName: label, type }: Read): unknown {
-		if (label !== undefined) assertNoTemplate(this.stored(name), label, type);
+		if (label !== undefined && type !== 'options') assertNoTemplate(this.stored(name), label, type);
 		return this.read(name) ?? undefined;
 	}
 
@@ -57,8 +57,8 @@ export class FieldReader {
 	}
 
 	/**
-	 * As it is; undefined where the form leaves it empty. Throws where an expression gave nothing: a field that is empty may mean
-	 * "no limit", and the person would not notice that the limit is missing.
+	 * As it is; undefined where the form leaves it empty. Throws where an expression gave nothing: no value may mean "no limit",
+	 * and the default may be another amount; the person would notice neither.
 	 */
 	given({ name, displayName: label, type }: INodeProperties): unknown {
 		const value = this.value({ name, displayName: label, type });
@@ -126,25 +126,15 @@ export class FieldReader {
 		throw gatewayError('notAChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
 	}
 
-	/** Throws where an expression gave nothing: the default in its place may be another thing, or another amount. */
-	assertGiven({ name, displayName: label }: INodeProperties): void {
-		if (this.value({ name }) === undefined && this.isExpression(name))
-			throw gatewayError('expressionGaveNothing', { label });
-	}
-
-	/** The value of a dropdown on which other things depend. */
+	/** The value of a dropdown. None at all is its default. */
 	givenChoice<Value extends string>(field: ChoiceField<Value>): Value {
-		this.assertGiven(field);
-		return this.choice(field);
-	}
-
-	/** The value of a dropdown. Nothing at all means its default. */
-	choice<Value extends string>({ name, displayName, options, default: first }: ChoiceField<Value>): Value {
-		const value = this.value({ name }) ?? first;
+		this.given(field);
+		const { displayName: label, options } = field;
+		const value = this.value(field) ?? field.default;
 		const chosen = options.find((option) => option.value === value);
 		if (chosen !== undefined) return chosen.value;
 		const allowed = either(options.map((option) => option.value));
-		throw gatewayError('notAChoice', { label: displayName, value: show(value), allowed });
+		throw gatewayError('notAChoice', { label, value: show(value), allowed });
 	}
 
 	/** The fields that were added to a collection. Throws where it is no collection: what was added would be missing. */

@@ -25,7 +25,7 @@ import { toTaskOutput, type Delivery } from './taskOutput';
 /** The form of one item, as far as it is about the result. */
 export function readResultOptions(item: Item, { alone }: Pick<Run, 'alone'>): ResultOptions {
 	const simplify = item.options.simplifies;
-	item.options.assertGiven(splitFilesOption);
+	item.options.given(splitFilesOption);
 	return {
 		// An agent can do nothing with a file, and has no such field. n8n deletes the files of a node that it runs alone.
 		as: isTool(item.node) || alone !== undefined ? 'urlOnly' : item.givenChoice(resultField),

@@ -37,8 +37,7 @@ export interface PlannedRequest {
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
 	item.options.assertNotLost(additionalFieldsOption);
 	const additionalFields = item.options.json(additionalFieldsOption);
-	item.assertGiven(modelField);
-	const modelId = String(item.value(modelField) ?? '');
+	const modelId = String(item.given(modelField) ?? '');
 	if (Object.hasOwn(additionalFields, 'model'))
 		throw invalidInput(
 			`${additionalFieldsOption.displayName} contains the field "model", which cannot be changed there`,
@@ -132,7 +131,7 @@ const ENTER_PROMPT = 'Enter the prompt and whatever else the model needs.';
 /** The body of a model that the node does not know: nothing in it is checked. */
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
-	item.assertGiven(customBodyField);
+	item.given(customBodyField);
 	const body = mergeDeep(item.json(customBodyField), additionalFields);
 	if (Object.keys(body).length === 0) throw item.nothingIn(customBodyField, ENTER_PROMPT);
 	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {

@@ -243,7 +243,7 @@ async function prepareRun(
 	);
 	const waiting = wait && form.givenChoice(wait);
 	const options = runOptionsOf(context);
-	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.assertGiven(option);
+	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.given(option);
 	const log = new TaskLog(context);
 	const noun = waitsFor === 'task' ? nounOf(context) : undefined;
 	const progress = new Progress({ console: (line) => log.writeToConsole(line), noun });

@@ -114,7 +114,7 @@ describe('bad input', () => {
 		],
 		[{ stopIfBelow: '1', unit: 'eur' }, 'Unit is "eur": it must be usd or credits'],
 		[{ stopIfBelow: '1', unit: '={{ 5 }}' }, 'Unit is 5: it must be usd or credits'],
-		[{ stopIfBelow: '1', unit: '={{ "" }}' }, 'Unit is "": it must be usd or credits'],
+		[{ stopIfBelow: '1', unit: '={{ "" }}' }, 'Unit is empty: its expression returned nothing for this item'],
 		[{ stopIfBelow: '1', unit: '={{ undefined }}' }, 'Unit is empty: its expression returned nothing for this item'],
 	])('a guard of %j does not let everything pass: %s', async (guard, message) => {
 		const { error } = await run({ ...account, ...guard }, { items: [{ json: {} }, { json: {} }] });

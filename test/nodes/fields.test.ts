@@ -1,6 +1,7 @@
 /** Values of a form, whatever an expression gives, and dates. */
 import { DateTime } from 'luxon';
 import type { GatewayError } from '../../core/errors';
+import { describe as describeError } from '../../core/errors/describe';
 import { readUnixSeconds } from '../../nodes/form/dates';
 import { FieldReader, OptionsReader, toText } from '../../nodes/form/fieldReader';
 
@@ -11,12 +12,12 @@ const reader = (value: unknown, isExpression = false) =>
 	);
 const field = (more: object = {}) =>
 	({ displayName: 'Field', name: 'field', type: 'string', default: '', ...more }) as never;
-/** The result, or the message of the refusal. */
-function outcome(read: () => unknown): unknown {
+/** The result, or the message of the refusal, or what `as` tells of it. */
+function outcome(read: () => unknown, as = ({ message }: GatewayError): unknown => refused(message)): unknown {
 	try {
 		return read();
 	} catch (thrown) {
-		return refused((thrown as GatewayError).message);
+		return as(thrown as GatewayError);
 	}
 }
 const refused = (message: unknown) => ({ message });
@@ -72,6 +73,13 @@ test.each<[unknown, unknown, unknown]>([
 	expect(outcome(() => reader(value).flag(field({ default: byDefault })))).toEqual(expected);
 });
 
+test.each([
+	[{ description: 'A name. At most 5 characters.', placeholder: 'e.g. Cat' }, 'Enter a name, e.g. Cat.'],
+	[{ description: 'A name' }, 'Enter a name.'],
+])('the advice for an empty field is the first sentence about it: %j', (more, advice) => {
+	expect(outcome(() => reader('').requiredText(field(more)), describeError)).toBe(`${advice} Nothing was sent.`);
+});
+
 test('a switch of the Options that was not added is off, whatever its default', () => {
 	const added = (value: unknown) => new OptionsReader(() => value).flag(field({ default: true }));
 	expect([added(undefined), added(true), added(false)]).toEqual([false, true, false]);
@@ -85,12 +93,12 @@ test('a choice is one of those that there are', () => {
 			{ name: 'B', value: 'b' },
 		],
 	});
-	expect([reader('b').choice(choices), reader(undefined).choice(choices)]).toEqual(['b', 'a']);
-	expect(reader('b', true).givenChoice(choices)).toBe('b');
-	expect(outcome(() => reader(undefined, true).givenChoice(choices))).toEqual(
-		refused('Field is empty: its expression returned nothing for this item'),
-	);
-	expect(outcome(() => reader('c').givenChoice(choices))).toEqual(refused('Field is "c": it must be a or b'));
+	const choose = (value: unknown, isExpression = false) =>
+		outcome(() => reader(value, isExpression).givenChoice(choices));
+	expect([choose('b'), choose(undefined), choose('b', true)]).toEqual(['b', 'a', 'b']);
+	const gaveNothing = refused('Field is empty: its expression returned nothing for this item');
+	expect([choose(undefined, true), choose('', true)]).toEqual([gaveNothing, gaveNothing]);
+	expect([choose('c'), choose('')]).toEqual(['"c"', '""'].map((is) => refused(`Field is ${is}: it must be a or b`)));
 });
 
 test.each<[unknown, unknown]>([
