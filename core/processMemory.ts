@@ -31,8 +31,14 @@ export const toldCallbacks = new CallbackLog();
 /** Lookups of verifications, while they last: callbacks that arrive at the same moment share one. */
 export const lookups = new Map<string, Promise<unknown>>();
 
+/** The same of one verification within the last minute. */
+export const repeatedLookups = new PerMinute(5);
+
 /** Callbacks with unknown tokens, for each trigger within the last minute. */
 export const unknownTokens = new PerMinute(100);
+
+/** Lines of n8n's log about those beyond, for each trigger within the last minute. */
+export const linesOfIgnored = new PerMinute(1);
 
 /** API keys that an execution has created, for its retries: they are shown once. Gone with the execution's ledger. */
 export const createdTokens = new WeakMap<object, Map<string, TokenRecord>>();

@@ -31,10 +31,6 @@ export class CallbackLog {
 		return this.told.get(key)?.verified === true;
 	}
 
-	get size(): number {
-		return this.told.size;
-	}
-
 	/** Forgets callbacks after a day, which is far longer than any link lives, and the oldest beyond the bound. */
 	private forgetOld(nowMs: number): void {
 		for (const [key, { atMs }] of this.told) {
@@ -52,10 +48,6 @@ export class PerMinute {
 	private readonly passed = new Map<string, number[]>();
 
 	constructor(readonly most: number) {}
-
-	get size(): number {
-		return this.passed.size;
-	}
 
 	allows(kind: string, nowMs: number): boolean {
 		// Those of a clock that was set back since are none of this minute.

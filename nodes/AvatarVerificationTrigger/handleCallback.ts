@@ -5,7 +5,7 @@ import type { VerificationKeys } from '../../core/avatars/client';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { verificationStatusOf, type RememberedVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError, GatewayError } from '../../core/errors';
-import { lookups, toldCallbacks, unknownTokens } from '../../core/processMemory';
+import { linesOfIgnored, lookups, repeatedLookups, toldCallbacks, unknownTokens } from '../../core/processMemory';
 import { printable } from '../../core/text';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
@@ -63,8 +63,11 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const isSettled = known?.told === true || toldCallbacks.isSettled(key, Date.now());
 	if (!isTest && isSettled) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
-	const looking =
-		(lookups.get(key) as Promise<Outcome> | undefined) ?? lookUp(context, resultCodes, vendorToken, known);
+	const shared = lookups.get(key) as Promise<Outcome> | undefined;
+	// A person who is not verified could ask the service through this account without end.
+	const isTooOften = !isTest && !shared && known && !repeatedLookups.allows(key, Date.now());
+	if (isTooOften) return { page: PAGES.busy };
+	const looking = shared ?? lookUp(context, resultCodes, vendorToken, known);
 	lookups.set(key, looking);
 	const outcome = await looking.finally(() => lookups.delete(key));
 
@@ -75,18 +78,23 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	// Before a restart, too. One that was not verified then starts the workflow once more when it is.
 	const wasTold = known?.toldUnverified === true && !told.verified;
 	if (!toldCallbacks.isNew(key, told) || wasTold) return { page };
-	// Anybody who knows the address can make up tokens: each starts an execution, so there is a limit.
-	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
-		context.logger.warn(
-			`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${unknownTokens.most} within a minute`,
-		);
-		return { page: PAGES.busy };
-	}
+	if (known === undefined && isOneTooMany(context, node)) return { page: PAGES.busy };
 	// Only now: a callback that was ignored counts when it comes again.
 	toldCallbacks.tell(key, told);
 	const mark = told.verified ? { told: true } : { toldUnverified: true };
 	if (known) rememberVerification(memoryOf(context), vendorToken, { ...known, ...mark });
 	return { page, item: item() };
+}
+
+/** True beyond the limit: anybody who knows the address can make up tokens, and each starts an execution. */
+function isOneTooMany(context: IWebhookFunctions, node: string): boolean {
+	const nowMs = Date.now();
+	if (unknownTokens.allows(node, nowMs)) return false;
+	if (linesOfIgnored.allows(node, nowMs))
+		context.logger.warn(
+			`Generation Gateway: callbacks with unknown vendor tokens were ignored, because there were more than ${unknownTokens.most} within a minute`,
+		);
+	return true;
 }
 
 function pageFor({ result }: Outcome): Page {
@@ -153,7 +161,7 @@ async function lookUp(
 	const over = new AbortController();
 	const seen: Lookup['seen'] = {};
 	try {
-		const tooLate = realClock.sleep(LONGEST_LOOKUP_MS, over.signal).then(() => undefined);
+		const tooLate = realClock.sleep(LONGEST_LOOKUP_MS, over.signal);
 		const fetching = fetchResult(context, { taskId, vendorToken }, resultCodes, { seen, signal: over.signal });
 		await Promise.race([fetching, tooLate]);
 		// A check that fails later takes nothing back.

@@ -86,20 +86,16 @@ describe('verifications are remembered', () => {
 test('the log of callbacks forgets the oldest beyond ten thousand, and none before', () => {
 	const log = new CallbackLog();
 	for (let index = 0; index < 10_000; index++) log.tell(`k${index}`, { verified: true, atMs: 0 });
-	expect([log.size, log.isSettled('k0', 0)]).toEqual([10_000, true]);
+	expect(log.isSettled('k0', 0)).toBe(true);
 	log.tell('k0', { verified: true, atMs: 1 });
 	log.tell('another', { verified: true, atMs: 1 });
 	expect(log.isSettled('k0', 1)).toBe(true);
-	expect(log.isSettled('k1', 1)).toBe(false);
-	expect(log.size).toBe(10_000);
+	expect([log.isSettled('k1', 1), log.isSettled('k2', 1)]).toEqual([false, true]);
 });
 
 test('a limit per minute counts each kind for itself, and opens again', () => {
 	const limit = new PerMinute(2);
 	expect([0, 1, 2].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, true, false]);
 	expect(limit.allows('b', 2)).toBe(true);
-	expect(limit.size).toBe(2);
-	expect(limit.allows('a', 60_000)).toBe(true);
-	expect(limit.allows('a', 60_003)).toBe(true);
-	expect(limit.size).toBe(1);
+	expect([60_000, 60_000, 60_001].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, false, true]);
 });

@@ -1,4 +1,5 @@
 /** Triggers where the service, or the credential, is in trouble: nothing is lost, and the person sees a page in time. */
+import { logLines } from '../support/keySecrecy.mts';
 import { hurry, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 
@@ -56,6 +57,16 @@ describe('Avatar Trigger', () => {
 		const { html, items } = await callback();
 		expect(html).toContain('You are verified');
 		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: true });
+	});
+
+	test('of callbacks with unknown tokens 100 a minute start the workflow, and one line of the log tells of the others', async () => {
+		const call = async (token: number) =>
+			await callWebhook('avatarVerificationTrigger', sandbox, `/webhook/1/avatar-verification?vendorToken=${token}`);
+		const calls = [];
+		for (let token = 0; token < 130; token++) calls.push(await call(token));
+		expect(calls.flatMap(({ items }) => items ?? [])).toHaveLength(100);
+		expect(calls.at(-1)?.html).toContain('Open this page again in a minute');
+		expect(logLines().filter((line) => line.includes('were ignored'))).toHaveLength(1);
 	});
 });
 

@@ -261,4 +261,17 @@ describe('Avatar Trigger', () => {
 		expect(new Set(calls.map(({ httpStatus }) => httpStatus))).toEqual(new Set([200]));
 		expect(lookups()).toHaveLength(1);
 	});
+
+	test('a person whose verification has failed cannot ask the service through the account without end', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId, 'fail');
+		const htmls = [];
+		for (let repeat = 0; repeat < 10; repeat++)
+			htmls.push((await call(`${url}&resultCode=1&vendorToken=${token}`, staticData)).html);
+		expect(lookups()).toHaveLength(5);
+		expect([htmls[4], htmls[5]]).toEqual([
+			expect.stringContaining('Not verified'),
+			expect.stringContaining('Open this page again in a minute'),
+		]);
+	});
 });
