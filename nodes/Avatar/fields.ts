@@ -3,7 +3,7 @@ import type { AvatarKind } from '../../core/avatars/records';
 import { gatewayError } from '../../core/errors';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import type { ChoiceField, FieldReader, NumberField, TextField } from '../form/fieldReader';
-import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
+import { timeoutOption } from '../form/options';
 
 /** Fields that several operations of the node share. */
 export const avatarKindField: ChoiceField<AvatarKind> = {
@@ -56,12 +56,7 @@ const whenWaiting = (field: INodeProperties): IDisplayOptions => ({ show: { [`/$
 
 /** Of an operation that waits if the switch is on. */
 export const timeoutOf = (waitField: INodeProperties, minutes: number): NumberField => ({
-	displayName: 'Timeout (Minutes)',
-	name: 'timeoutMinutes',
-	type: 'number',
-	max: LONGEST_TIMEOUT_MINUTES,
-	default: minutes,
-	hint: '0 to 43200, which is 30 days',
+	...timeoutOption(minutes),
 	description: 'How long to wait. After that, the item ends with an error that has the ID.',
 	displayOptions: whenWaiting(waitField),
 });

@@ -11,7 +11,7 @@ import { generationGatewayApiTest } from '../connection/credentialTest';
 import { answerCallback } from './handleCallback';
 import { docsLink } from '../form/docsLink';
 
-/** The browser of the person comes here by a redirect, so by GET. n8n answers with the page at once. */
+/** The browser of the person comes here by a redirect, so by GET. The page is sent before the workflow starts. */
 const callbackWebhook: IWebhookDescription = {
 	name: 'default',
 	httpMethod: 'GET',

@@ -65,8 +65,7 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	// Many callbacks at once are one lookup.
 	const shared = lookups.get(key) as Promise<Outcome> | undefined;
 	// A person who is not verified could ask the service through this account without end.
-	const isTooOften = !isTest && !shared && known && !repeatedLookups.allows(key, Date.now());
-	if (isTooOften) return { page: PAGES.busy };
+	if (!isTest && !shared && known && !repeatedLookups.allows(key, Date.now())) return { page: PAGES.busy };
 	const looking = shared ?? lookUp(context, resultCodes, vendorToken, known);
 	lookups.set(key, looking);
 	const outcome = await looking.finally(() => lookups.delete(key));

@@ -21,7 +21,7 @@ export const PAGES = {
 	incomplete: {
 		httpStatus: 400,
 		title: 'This link is incomplete',
-		text: 'Open the link that you received again, and complete the verification.',
+		text: 'To complete the verification, ask for a new link.',
 	},
 } satisfies Record<string, Page>;
 

@@ -31,7 +31,7 @@ export const allowedModelsField: INodeProperties = {
 					options: [
 						...knownModels.map((id) => ({ name: id, value: id })),
 						{ name: CUSTOM_MODEL_LABEL, value: CUSTOM_MODEL, description: 'A model that is not in the list' },
-					],
+					].sort((a, b) => a.name.localeCompare(b.name)),
 					default: String(knownModels[0]),
 				},
 				{

@@ -142,7 +142,7 @@ export function readSubmitAgain(options: FieldReader): SubmitAgain {
 export const LONGEST_TIMEOUT_MINUTES = 43_200;
 
 /** For a task that exists. */
-const timeoutOption = (minutes: number): NumberField => ({
+export const timeoutOption = (minutes: number): NumberField => ({
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',

@@ -7,7 +7,7 @@ import type { Operation } from '../../run/operation';
 import { verificationIdField } from '../fields';
 import { recordField, toVerificationOutput } from '../outputs';
 
-/** Get: link, vendor token and the seconds left (contract 4.6, step 2). */
+/** Get: link, vendor token and when the link expires (contract 4.6, step 2). */
 export const getVerification: Operation = {
 	option: {
 		name: 'Get',

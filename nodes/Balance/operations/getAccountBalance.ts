@@ -64,7 +64,7 @@ interface Guard {
 	unit: typeof unitField.default;
 }
 
-/** Undefined where the field is empty. An amount of 0 stops nothing, and passes the items on. */
+/** Undefined where the field is empty. An amount of 0 is one: only a balance below 0 stops the workflow then. */
 function readGuard(item: Item): Guard | undefined {
 	if (item.given(stopIfBelowField) === undefined) return undefined;
 	return { wanted: item.requiredNumber(stopIfBelowField), unit: item.givenChoice(unitField) };
