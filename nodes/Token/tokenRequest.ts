@@ -123,10 +123,10 @@ function checkRequest(request: FormRequest): void {
 		return name === 'name' ? gatewayError('fieldEmpty', { label }) : undefined;
 	});
 	const { displayName: amount } = amountField;
-	const hasBoth = body.remain_quota !== undefined && body.remain_credits !== undefined;
+	const hasAmount = body.remain_credits !== undefined && isOfForm(request, 'remain_credits');
 	const twice = invalidInput(
 		`remain_quota and ${amount} are both given: the service would use ${amount} only`,
 		`In Additional Fields, remove "remain_quota", or add "remain_credits": null, so that ${amount} is not sent.`,
 	);
-	throwAll([...found, hasBoth ? twice : undefined]);
+	throwAll([...found, hasAmount && body.remain_quota !== undefined ? twice : undefined]);
 }

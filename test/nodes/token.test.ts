@@ -192,7 +192,6 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
 		[{ remain_credits: null, remain_quota: 0.5 }, /^remain_quota is 0.5: internal units are whole numbers/],
 		[{ remain_quota: 100_000 }, /^remain_quota and Amount are both given: the service would use Amount only/],
-		[{ remain_quota: 5, remain_credits: 5 }, /^remain_quota and Amount are both given/],
 		[{ monthly_credits: '5' }, /^Monthly Limit is "5": it must be a number, 0 or more/],
 		[{ group: 5 }, /^group is 5, which is not text/],
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
