@@ -213,7 +213,7 @@ describe('Asset', () => {
 			],
 			[{ source: 'file' }, /^Source is "file": it must be url or binary/],
 			[{ source: '={{ 1 }}' }, /^Source is 1: it must be url or binary/],
-			[{ source: '={{ "" }}' }, /^Source is "": it must be url or binary/],
+			[{ source: '={{ "" }}' }, /^Source is empty: its expression returned nothing/],
 			[{ source: '={{ undefined }}' }, /^Source is empty: its expression returned nothing/],
 			[{ groupId: '={{ undefined }}' }, /^Group ID is empty: its expression returned nothing/],
 		])('%j is refused, and nothing is sent', async (more, message) => {
@@ -418,7 +418,7 @@ describe('bad input', () => {
 		),
 		...[
 			['={{ "pdf" }}', /^Asset Type is "pdf": it must be audio, image or video/],
-			['={{ "" }}', /^Asset Type is "": it must be audio, image or video/],
+			['={{ "" }}', /^Asset Type is empty: its expression returned nothing/],
 			['={{ undefined }}', /^Asset Type is empty: its expression returned nothing/],
 		].map(
 			([assetType, message]): Bad => [
