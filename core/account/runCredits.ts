@@ -1,7 +1,7 @@
 import { spendingRuns } from '../processMemory';
 import type { JsonObject } from '../json';
 import { CREDITS_PER_USD, rounded } from './balance';
-import { LONGEST_MODELS, type CreditsNote, type SpendingRun } from './spendingRun';
+import type { CreditsNote, SpendingRun } from './spendingRun';
 
 /**
  * Notes that a run may spend credits of an account from now on: it overlaps all that may, too.
@@ -29,6 +29,9 @@ export function endSpending(account: string, run: unknown, untilMs?: number): vo
 	else runs?.delete(run);
 	if (runs?.size === 0) spendingRuns.delete(account);
 }
+
+/** The most characters of the models of a run: a row in the purchase log has no more. */
+const LONGEST_MODELS = 200;
 
 /** The models of the tasks of a run, as its row in the purchase log has them. */
 export function modelsOf(tasks: ReadonlyArray<{ model?: string }>): string {

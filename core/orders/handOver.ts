@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { LONGEST_MODELS } from '../account/spendingRun';
 
 /** The most tasks of a run at once. */
 export const MOST_CONCURRENT_TASKS = 10_000;
@@ -60,19 +59,13 @@ export const handOverSchema = z.object({
 	/** On Error is Stop Workflow: after an error nothing more is submitted. */
 	stopsAtError: z.boolean(),
 	retry: retrySchema.optional(),
-	/** The wait ends then, whatever has become of the execution that polls. */
+	/** A poller that begins later looks at each task once, and submits nothing. */
 	deadlineMs: unixMs,
 	/** Absent where nothing can be bought. */
 	run: runSchema.optional(),
 	claim: claimSchema.optional(),
 	/** For Report Credits: see `core/account/runCredits.ts`. */
-	credits: z
-		.object({
-			usedBefore: z.number().optional(),
-			shared: z.boolean().optional(),
-			models: z.string().max(LONGEST_MODELS).optional(),
-		})
-		.optional(),
+	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
 	/** The outermost execution that waits for the run, where executions around it do not: see `parentExecutions.ts`. */
 	outermost: z.string().max(100).optional(),
 });

@@ -10,7 +10,7 @@ import {
 import type { GatewayClient } from '../../core/client';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
-import { CREDENTIAL } from '../connection/transport';
+import { credentialIdOf } from '../connection/transport';
 import { toNodeError } from '../errors/toNodeError';
 import { unreadable } from '../errors/unreadable';
 import { FieldReader } from '../form/fieldReader';
@@ -35,7 +35,8 @@ export async function checkBalance(context: IPollFunctions): Promise<INodeExecut
 		if (context.getMode() === 'manual') return items;
 
 		const memory = context.getWorkflowStaticData('node');
-		const account = accountOf(context);
+		// n8n keeps the static data of a node when its credential is exchanged.
+		const account = credentialIdOf(context.getNode());
 		const { fires, state } = watchBalance(balance, threshold, parseWatchState(memory, account));
 		for (const key of watchStateKeys) delete memory[key];
 		Object.assign(memory, state, { account });
@@ -44,9 +45,6 @@ export async function checkBalance(context: IPollFunctions): Promise<INodeExecut
 		throw inN8n(context, asGatewayError(thrown));
 	}
 }
-
-/** n8n keeps the static data of a node when its credential is exchanged. */
-const accountOf = (context: IPollFunctions) => context.getNode().credentials?.[CREDENTIAL]?.id ?? '';
 
 function inN8n(context: IPollFunctions, error: GatewayError): Error {
 	return toNodeError(error, { node: context.getNode(), itemIndex: 0 });

@@ -1,4 +1,5 @@
 import { createHash } from 'crypto';
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import type { Connection, RequestContext } from '../../core/http/requests';
 import { GatewayClient } from '../../core/client';
 import { accountOf } from '../../core/account/accounts';
@@ -19,13 +20,21 @@ export async function createClient(context: GatewayContext, options: ClientOptio
 	return new GatewayClient({ ...connect(context, used), clock: realClock, renew, ...options });
 }
 
+/** The account of a credential: all with the same address and API key share its limits. */
+export function accountIn(credential: ICredentialDataDecryptedObject): string {
+	const { baseUrl } = readSettings(credential);
+	return createHash('sha256')
+		.update(`${baseUrl} ${readApiKey(credential.apiKey)}`)
+		.digest('base64');
+}
+
 type CredentialRead = Awaited<ReturnType<typeof readCredential>>;
 
 async function readCredential(context: GatewayContext) {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
-	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
+	const account = accountIn(credential);
 	return { credential, settings, apiKey, account, signature: JSON.stringify([settings, account]) };
 }
 

@@ -6,6 +6,7 @@ import {
 	type IExecuteFunctions,
 	type IHttpRequestOptions,
 	type IN8nHttpFullResponse,
+	type INode,
 	type IPollFunctions,
 	type IWebhookFunctions,
 } from 'n8n-workflow';
@@ -24,6 +25,10 @@ import { BLOCKED_BY_N8N, postOutcomeOfConnection } from '../../core/http/retry';
 import { name, version } from '../../package.json';
 
 export const CREDENTIAL = 'generationGatewayApi';
+
+/** The ID of the node's credential; empty where it has none. */
+export const credentialIdOf = ({ credentials }: Pick<INode, 'credentials'>): string =>
+	credentials?.[CREDENTIAL]?.id ?? '';
 
 /** The contexts that can send requests: a node that runs, one that polls, one that was called. */
 export type GatewayContext = IExecuteFunctions | IPollFunctions | IWebhookFunctions;

@@ -5,6 +5,7 @@ import { startableWorkflows } from '../../core/processMemory';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { endBadly, errorOf, hasEnded, promptOf } from '../../core/orders/states';
+import { credentialIdOf } from '../connection/transport';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader, toText } from '../form/fieldReader';
@@ -13,6 +14,7 @@ import { isTool, isInN8nAgents, supportsDurableWait } from '../run/whereItRuns';
 import { HINTS } from '../run/hints';
 import { withoutEmpty } from '../run/output';
 import { readLedgerScope } from '../run/ledgerScope';
+import { parentOf } from '../connection/subExecution';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/nodeRun';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';
 import { salvageOrderItems, toOrderItems, withHandOver, type OrderItem } from './orderItems';
@@ -66,7 +68,7 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	const data = await readData(context, executionId);
 	if (data === undefined || hasFailed(data)) return;
 	// An execution that is awake may not be saved yet.
-	const kept = salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main?.[0]);
+	const kept = await salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main?.[0]);
 	const items = kept && new Set(kept.map(({ item }) => item));
 	for (const order of orders) {
 		if (executionOf(run, background, order) !== undefined) continue;
@@ -100,9 +102,11 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
  */
 async function assertStartable(context: IExecuteFunctions, workflowId: string, name: string): Promise<void> {
 	// Each check is an entry in the list of the chosen workflow.
-	const checked = `${String(context.getWorkflow().id)} ${context.getNode().id} ${workflowId}`;
-	if (Date.now() - (startableWorkflows.get(checked) ?? 0) < STARTABLE_FOR_MS) return;
-	await tryToStart(context, { code: tryWaitAndStart(context.getNode(), workflowId) }, (words) =>
+	const node = context.getNode();
+	const checked = [context.getWorkflow().id, node.id, workflowId, credentialIdOf(node)].join(' ');
+	const isManual = context.getMode() === 'manual';
+	if (!isManual && Date.now() - (startableWorkflows.get(checked) ?? 0) < STARTABLE_FOR_MS) return;
+	await tryToStart(context, { code: tryWaitAndStart(node, workflowId) }, (words) =>
 		invalidInput(
 			'n8n cannot start the execution that waits for the tasks',
 			`n8n says: "${words}". If it is about the credential, ask its owner to share it with you, or ask a person who can use it to run the workflow.`,
@@ -125,6 +129,8 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 		);
 	});
+	// In a manual run, n8n has asked who runs it: that says nothing of other runs.
+	if (isManual) return;
 	if (startableWorkflows.size >= MOST_STARTABLE) startableWorkflows.clear();
 	startableWorkflows.set(checked, Date.now());
 }
@@ -134,13 +140,10 @@ async function tryToStart(
 	workflow: IExecuteWorkflowInfo,
 	toError: (words: string) => GatewayError,
 ): Promise<void> {
-	const parentExecution = {
-		executionId: context.getExecutionId(),
-		workflowId: String(context.getWorkflow().id),
-		shouldResume: false,
-	};
 	try {
-		await context.executeWorkflow(workflow, [], undefined, { parentExecution });
+		await context.executeWorkflow(workflow, [], undefined, {
+			parentExecution: parentOf(context, { shouldResume: false }),
+		});
 	} catch (thrown) {
 		const { message, description } = thrown as { message?: string; description?: string | null };
 		const said = [message, description]
@@ -178,7 +181,7 @@ export async function startInBackground(
 	const left = orders.filter((order) => !hasEnded(order) && executionOf(run, background, order) === undefined);
 	const start = async () => {
 		if (left.length === 0) return;
-		const executionId = await startOne(context, withHandOver(toOrderItems(left), facts), workflowId);
+		const executionId = await startOne(context, withHandOver(await toOrderItems(left), facts), workflowId);
 		for (const order of left) executions[keyInBackground(run, order)] = executionId;
 		run.ledger.handedOver(left);
 	};
@@ -205,12 +208,11 @@ export async function startInBackground(
 
 async function startOne(context: IExecuteFunctions, items: OrderItem[], workflowId: string): Promise<string> {
 	const { errorWorkflow } = context.getWorkflowSettings();
-	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
 	const { executionId } = await context.executeWorkflow(
 		{ code: waitAndStart(workerOf(context), workflowId, errorWorkflow) },
 		items,
 		undefined,
-		{ doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } },
+		{ doNotWaitToFinish: true, parentExecution: parentOf(context, { shouldResume: false }) },
 	);
 	return executionId;
 }

@@ -3,7 +3,6 @@ import { gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
-import { toOrderItems, type OrderItem } from './orderItems';
 
 interface Ending {
 	/** True for an order without an ID whose request was surely not sent. */
@@ -13,7 +12,7 @@ interface Ending {
 }
 
 /** Ends the orders that have not ended, each with its ID: no execution goes on with them. */
-export function endAll(context: IExecuteFunctions, orders: readonly Order[], { isUnsent, why }: Ending): OrderItem[] {
+export function endAll(context: IExecuteFunctions, orders: readonly Order[], { isUnsent, why }: Ending): Order[] {
 	const left: string[] = [];
 	// Copies: a request that is still under way tells its own order, and the log, what came of it.
 	const ended = orders.map((order) => ({ ...order }));
@@ -32,5 +31,5 @@ export function endAll(context: IExecuteFunctions, orders: readonly Order[], { i
 		context.logger.warn(
 			`Generation Gateway: no execution waits any more, still running at the service: ${left.map(printable).join(', ')}`,
 		);
-	return toOrderItems(ended);
+	return ended;
 }

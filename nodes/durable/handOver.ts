@@ -6,11 +6,12 @@ import type { Order } from '../../core/orders/order';
 import { hasEnded, makeRefused } from '../../core/orders/states';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/nodeRun';
+import { parentOf } from '../connection/subExecution';
 import { onErrorOf, type Worked } from '../run/toItem';
 import { findHandedOver, readBackground, startInBackground } from './background';
 import { obstacle } from './obstacle';
 import { outermostOf } from './parentExecutions';
-import { toPlaceholder, toOrderItems, withHandOver } from './orderItems';
+import { inPieces, toPlaceholder, toOrderItems, withHandOver } from './orderItems';
 import { stepOf } from './steps';
 import { waitAndOutputResults, workerOf } from './subWorkflow';
 import { adviceFor, whyWokenLate } from './wakeUp';
@@ -37,8 +38,9 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 	if (id === undefined) return undefined;
 	run.ledger.handedOver(orders);
 	if (id !== '') run.hints.add(HINTS.asleep({ id }));
+	if (orders.some(({ result }) => result?.split)) run.hints.add(HINTS.furtherFiles());
 	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
-	const items = orders.map(toPlaceholder);
+	const items = await inPieces(orders, toPlaceholder);
 	// When a person stops and then retries this execution, n8n passes on what it has stored as the input of this node.
 	context.getExecuteData().data = { main: [items] };
 	if (id === '') return [];
@@ -87,13 +89,9 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 	const node = context.getNode();
 	try {
 		const code = waitAndOutputResults(workerOf(context), onErrorOf(context));
-		const items = withHandOver(toOrderItems(orders), facts);
+		const items = withHandOver(await toOrderItems(orders), facts);
 		const starting = context.executeWorkflow({ code }, items, undefined, {
-			parentExecution: {
-				executionId: context.getExecutionId(),
-				workflowId: String(context.getWorkflow().id),
-				shouldResume: true,
-			},
+			parentExecution: parentOf(context, { shouldResume: true }),
 			returnLastRunOnly: true,
 		});
 		// A stop does not wait for n8n's database. The execution that is being started finds that no other waits for it.

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { claimForPoller } from '../../core/journal/claim';
 import type { Journal, JournalPorts } from '../../core/journal/journal';
@@ -6,7 +7,7 @@ import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { endsWell } from '../../core/orders/states';
-import { CREDENTIAL, realClock } from '../connection/transport';
+import { credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
 import { marksHandedOver } from '../run/markStore';
 import { journalOf, type JournalParts } from '../run/openJournal';
@@ -73,10 +74,20 @@ export function journalHandedOver(
 	return { journal, ledger };
 }
 
+/** The same in an execution that submits nothing. */
+export const journalOfReader = (context: IExecuteFunctions, run: RunHandedOver) =>
+	journalHandedOver(context, run, { store: {}, rows: SENDS_NOTHING, tell: () => {} });
+
+const SENDS_NOTHING = {
+	budget: {
+		take: async () => await Promise.reject(gatewayError('packageBug', { words: 'an execution buys that only reads' })),
+	},
+	pace: { turnInMs: 0, spacingMs: 0 },
+};
+
 /** The rows name the node of the user, not the hidden ones. */
 function columnsOf(context: IExecuteFunctions, { workflow, node }: RunHandedOver['run']) {
-	const account = context.getNode().credentials?.[CREDENTIAL]?.id ?? '';
-	return { workflow, node, execution: context.getExecutionId(), account };
+	return { workflow, node, execution: context.getExecutionId(), account: credentialIdOf(context.getNode()) };
 }
 
 function identityOf(context: IExecuteFunctions, { nodeId, establishedAtMs, runIndex }: RunHandedOver['run']) {

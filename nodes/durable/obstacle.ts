@@ -2,7 +2,7 @@ import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { isInEngine2, supportsDurableWait } from '../run/whereItRuns';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
-import { hasFailed, parentIdOf, readData, waitingFor } from './parentExecutions';
+import { hasFailed, MOST_AROUND, parentIdOf, readData, waitingFor } from './parentExecutions';
 import { missingNode } from './subWorkflow';
 
 /** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
@@ -15,7 +15,7 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 	if (isInEngine2(context))
 		return HINTS.awake({
 			why: 'in n8n’s engine 2.0, no execution can wait in the database',
-			advice: 'To survive restarts, set Wait of Generate to In Another Workflow.',
+			advice: 'To survive restarts, set Wait to Don’t Wait, and get the results later with Get Result.',
 		});
 	const missing = missingNode(context);
 	if (missing !== undefined)
@@ -45,8 +45,6 @@ async function wouldWakeCaller(context: IExecuteFunctions): Promise<boolean> {
 	const caller = callerId === undefined ? undefined : await readData(context, callerId);
 	return Boolean(caller?.waitTill) && !hasFailed(caller);
 }
-
-const MOST_AROUND = 100;
 
 /**
  * True when no execution around this one waits for others, too. n8n wakes an execution that waits for several (Execute

@@ -6,6 +6,8 @@ import { handOverSchema, type HandOver } from '../../core/orders/handOver';
 import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order, type OrderEnd } from '../../core/orders/order';
 import { makeRefused } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
+import { takingBreaks } from '../../core/clock';
+import { realClock } from '../connection/transport';
 
 /**
  * An order on its way through the sub-workflow, as an item of n8n's. It has an `error`, and nothing beside it but
@@ -30,14 +32,14 @@ const orderItemSchema = z.object({
  * with its order in part would say that a request was not sent which the service has accepted. n8n stores an object once,
  * however often it occurs: what orders have in common is the same one.
  */
-export function toOrderItems(orders: Order[]): OrderItem[] {
+export async function toOrderItems(orders: Order[]): Promise<OrderItem[]> {
 	const known = new Map<string, unknown>();
 	const share = <T extends object>(value: T): T => {
 		const text = JSON.stringify(value);
 		if (!known.has(text)) known.set(text, deepCopy(value));
 		return known.get(text) as T;
 	};
-	return orders.map((order) => {
+	return await inPieces(orders, (order) => {
 		const { request, task, wait, result } = order;
 		return toOrderItem({
 			...order,
@@ -47,6 +49,17 @@ export function toOrderItems(orders: Order[]): OrderItem[] {
 			...(wait && { wait: { ...wait, plan: share(wait.plan), ...(wait.polls && { polls: [...wait.polls] }) } }),
 		});
 	});
+}
+
+/** Thousands of items at once would hold n8n. */
+export async function inPieces<T, R>(all: readonly T[], work: (one: T, index: number) => R): Promise<R[]> {
+	const breakIfDue = takingBreaks(realClock);
+	const done: R[] = [];
+	for (const [index, one] of all.entries()) {
+		done.push(work(one, index));
+		await breakIfDue();
+	}
+	return done;
 }
 
 /** The same with the facts about their run, which the first item carries for all. */
@@ -64,7 +77,7 @@ export function handOverOf(items: INodeExecutionData[]): HandOver {
 }
 
 /** The order as an item. Files are where n8n looks for them. */
-function toOrderItem(order: Order): OrderItem {
+export function toOrderItem(order: Order): OrderItem {
 	const id = order.task?.taskId;
 	const { binary, ...output } = order.end?.output ?? {};
 	const stored = binary === undefined ? order : { ...order, end: { ...order.end, output } as OrderEnd };
@@ -92,11 +105,16 @@ export const asCanceled = ({ json, ...item }: OrderItem): OrderItem => ({
 });
 
 /** The orders in items that n8n or a person has written; undefined where they are none. */
-export function parseOrderItems(value: unknown): Order[] | undefined {
-	const parsed = z.array(orderItemSchema).min(1).safeParse(value);
-	return parsed.success
-		? parsed.data.map(({ json, binary }) => withFiles(json.details.gateway_order, binary))
-		: undefined;
+export async function parseOrderItems(value: unknown): Promise<Order[] | undefined> {
+	if (!isItems(value)) return undefined;
+	const orders = await inPieces(value, parseOrderItem);
+	return orders.every((order) => order !== undefined) ? orders : undefined;
+}
+
+/** The same for one item. */
+export function parseOrderItem(item: unknown): Order | undefined {
+	const { data } = orderItemSchema.safeParse(item);
+	return data && withFiles(data.json.details.gateway_order, data.binary);
 }
 
 function withFiles(order: Order, binary: unknown): Order {
@@ -111,13 +129,14 @@ function withFiles(order: Order, binary: unknown): Order {
  * Orders of items that may have been damaged; undefined where none of them looks like an order. One that cannot be read has
  * ended, with its ID where that can be read; one of another version of the package is kept as it is.
  */
-function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
-	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
+async function salvageOrders(items: INodeExecutionData[]): Promise<Order[] | undefined> {
+	const hasOrders = items.some((item) => 'gateway_order' in detailsOf(item));
+	return hasOrders ? await inPieces(items, salvageOrder) : undefined;
 }
 
 /** The same for items that an execution of ours has stored. */
-export function salvageOrderItems(value: unknown): Order[] | undefined {
-	return isItems(value) ? salvageOrders(value) : undefined;
+export async function salvageOrderItems(value: unknown): Promise<Order[] | undefined> {
+	return isItems(value) ? await salvageOrders(value) : undefined;
 }
 
 function isItems(value: unknown): value is INodeExecutionData[] {
@@ -125,10 +144,11 @@ function isItems(value: unknown): value is INodeExecutionData[] {
 }
 
 /** The same, where the only damage is that another version of the package has written some of them. */
-function parseItemsOfOthers(value: unknown): Order[] | undefined {
+async function parseItemsOfOthers(value: unknown): Promise<Order[] | undefined> {
 	const isReadable = (item: INodeExecutionData) =>
-		isOfOther(detailsOf(item).gateway_order) || parseOrderItems([item]) !== undefined;
-	return isItems(value) && value.every(isReadable) ? value.map(salvageOrder) : undefined;
+		isOfOther(detailsOf(item).gateway_order) || parseOrderItem(item) !== undefined;
+	const readable = isItems(value) && (await inPieces(value, isReadable));
+	return readable && readable.every(Boolean) ? await inPieces(value, salvageOrder) : undefined;
 }
 
 function isOfOther(order: unknown): boolean {
@@ -136,7 +156,7 @@ function isOfOther(order: unknown): boolean {
 }
 
 function salvageOrder(item: INodeExecutionData, index: number): Order {
-	const [order] = parseOrderItems([item]) ?? [];
+	const order = parseOrderItem(item);
 	if (order !== undefined) return order;
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
 	const task = isPlainObject(damaged) ? damaged.task : undefined;
@@ -171,24 +191,21 @@ export function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 }
 
 /** All orders, as they were passed to the sub-workflow. */
-export function ordersOfStart(context: IExecuteFunctions): Order[] {
-	const orders = salvageOrders(itemsOfStart(context));
+export async function ordersOfStart(context: IExecuteFunctions): Promise<Order[]> {
+	const orders = await salvageOrders(itemsOfStart(context));
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
 
 /** The same in a later round, which has to end: items that are no orders count as damaged ones, at least one. */
-export function salvagedStart(context: IExecuteFunctions): Order[] {
+export async function salvagedStart(context: IExecuteFunctions): Promise<Order[]> {
 	const items = itemsOfStart(context);
-	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
+	return (await salvageOrders(items)) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
 }
 
 /** The same as `parseOrderItems`; an order that another version of the package has written has ended, with its ID. */
-const parseItemsOfAnyVersion = (value: unknown): Order[] | undefined =>
-	parseOrderItems(value) ?? parseItemsOfOthers(value);
-
-export function requireOrders(items: unknown): Order[] {
-	const orders = parseItemsOfAnyVersion(items);
+export async function requireOrders(items: unknown): Promise<Order[]> {
+	const orders = (await parseOrderItems(items)) ?? (await parseItemsOfOthers(items));
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }

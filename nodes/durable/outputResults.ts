@@ -8,6 +8,7 @@ import { reportCredits } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import type { OnError } from '../run/toItem';
 import { canceledError, hasFinished } from './canceledError';
+import { journalOfReader } from './handedOver';
 import { ParentExecutions } from './parentExecutions';
 import { handOverOf, itemsOfStart, ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
 import { operationOf, toNodeOutput } from './toNodeOutput';
@@ -15,17 +16,20 @@ import { operationOf, toNodeOutput } from './toNodeOutput';
 /** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
 	const input = context.getInputData();
-	const own = parseOrderItems(input);
+	const own = await parseOrderItems(input);
 	// A dead execution may leave anything.
-	const orders = own ?? ordersOfStart(context);
+	const orders = own ?? (await ordersOfStart(context));
 	// The very items that came in: n8n stores them once then.
-	if (!orders.every(hasEnded)) return own ? input : toOrderItems(orders);
+	if (!orders.every(hasEnded)) return own ? input : await toOrderItems(orders);
 	const handOver = readHandOver(context);
 	if (await isCanceled(context, orders, handOver)) throw canceledError(context, orders);
 	const items = toNodeOutput(context, orders, onError, context.getExecutionId());
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
-	const { credits } = handOver ?? {};
-	if (credits !== undefined) await reportCredits({ context, hints, log: new TaskLog(context), credits }, orders);
+	if (handOver?.credits !== undefined) {
+		const { credits, run } = handOver;
+		const journal = run && journalOfReader(context, { ...handOver, run }).journal;
+		await reportCredits({ context, hints, log: new TaskLog(context), credits, journal }, orders);
+	}
 	const [operation = ''] = orders.map(operationOf);
 	for (const message of [...hintsFor(items, 'task', { buysAgain: operation === 'generate' }), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });

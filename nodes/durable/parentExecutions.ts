@@ -4,19 +4,21 @@ import { onAbort } from '../../core/abort';
 import { realClock } from '../connection/transport';
 
 /**
- * n8n reads all data of an execution to say whether it still waits, so asking takes at most half a percent of the time: with
- * a fiftieth, it was a quarter of the processor time of 200 items …
+ * n8n reads all data of an execution to say whether it still waits, so asking takes at most half a percent of the time of a poller that
+ * sends nothing: with a fiftieth, it was a quarter of the processor time of 200 items …
  */
 const PAUSE_OF_ASKING = 200;
 /** … and comes at most once in this time … */
 const SHORTEST_PAUSE_MS = 500;
 /** … but a person who stops an execution sees it end. */
 const LONGEST_PAUSE_MS = 10_000;
+/** Before requests are sent, an answer counts that is at most so many times as old as it took: else a twentieth of the time goes into asking. */
+const PAUSE_BEFORE_SENDING = 20;
 /** The time that n8n may take to save a large execution that falls asleep. */
 const ASLEEP_WITHIN_MS = 30_000;
 const ASK_AGAIN_AFTER_MS = 200;
 /** Executions around one another: more are a circle that a person has made. */
-const MOST_AROUND = 100;
+export const MOST_AROUND = 100;
 
 const memorySchema = z
 	.object({
@@ -104,7 +106,7 @@ function sleepsFor({ waitTill, executionData }: IRunExecutionData, childId: stri
 
 /** Those who wait for what this execution does: they may be stopped, or have crashed, while it works or sleeps. */
 export class ParentExecutions {
-	private hasFoundNobody = false;
+	private wasGone = false;
 
 	/**
 	 * @param store is kept while the execution sleeps
@@ -116,15 +118,19 @@ export class ParentExecutions {
 		private readonly outermost?: string,
 	) {}
 
-	/** True when no execution waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
-	async isGone({ now = false } = {}): Promise<boolean> {
+	/**
+	 * True when no execution waits any more. Asks only when it is due, and in between it is not known.
+	 *
+	 * @param pauseOf the age of an answer that still counts, for the time that n8n has taken for it
+	 */
+	async isGone(pauseOf = pauseMs): Promise<boolean> {
 		const memory = memorySchema.parse(this.store.parents ?? {});
 		const { atMs, tookMs } = memory;
 		const nowMs = realClock.now();
-		if (!now && nowMs >= atMs && nowMs < atMs + pauseMs(tookMs)) return false;
+		if (nowMs >= atMs && nowMs < atMs + pauseOf(tookMs)) return this.wasGone;
 		const { isGone, ...found } = await this.ask(memory);
 		this.store.parents = { ...found, atMs: nowMs, tookMs: Math.max(0, realClock.now() - nowMs) } satisfies Memory;
-		this.hasFoundNobody = isGone;
+		this.wasGone = isGone;
 		return isGone;
 	}
 
@@ -133,7 +139,7 @@ export class ParentExecutions {
 		const untilMs = realClock.now() + ASLEEP_WITHIN_MS;
 		let childId = this.context.getExecutionId();
 		let id = parentIdOf(this.context);
-		while (id !== undefined && !this.hasFoundNobody && realClock.now() < untilMs) {
+		while (id !== undefined && !this.wasGone && realClock.now() < untilMs) {
 			const data = await readData(this.context, id);
 			if (data !== undefined && (sleepsFor(data, childId) || hasFailed(data))) {
 				childId = id;
@@ -186,6 +192,9 @@ export class ParentExecutions {
 interface Asked extends Pick<Memory, 'around' | 'wasAwaited' | 'missingSinceMs'> {
 	isGone: boolean;
 }
+
+/** The same before requests are sent: what is bought for an execution that was stopped is bought in vain. */
+export const pauseBeforeSendingMs = (tookMs: number) => tookMs * PAUSE_BEFORE_SENDING;
 
 const pauseMs = (tookMs: number) => Math.min(Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_OF_ASKING), LONGEST_PAUSE_MS);
 

@@ -16,10 +16,11 @@ import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
 import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
+import { trace } from '../run/tracing';
 import { canceledError } from './canceledError';
 import { endAll } from './ending';
 import { isReplaced, journalHandedOver, mayBuy } from './handedOver';
-import { isDeleted, ParentExecutions, whileParentsWait } from './parentExecutions';
+import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
 	handOverOf,
@@ -57,11 +58,11 @@ export interface PollMemory {
 export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	if (hasNotSleptYet(context)) return [];
 	const memory = context.getContext('node') as PollMemory;
-	if (memory.isCanceled === true) throw canceledError(context, requireOrders(context.getInputData()));
+	if (memory.isCanceled === true) throw canceledError(context, await requireOrders(context.getInputData()));
 	const start = itemsOfStart(context);
-	const orders = salvageOrderItems(memory.rows) ?? requireOrders(memory.rows ?? start);
+	const orders = (await salvageOrderItems(memory.rows)) ?? (await requireOrders(memory.rows ?? start));
 	// A person has clicked Retry: the supervisor has started another poller in the place of this one, which may have submitted all.
-	if (context.getMode() === 'retry') return cancel(context, memory, orders, () => false);
+	if (context.getMode() === 'retry') return await cancel(context, memory, orders, () => false);
 	const handOver = handOverOf(start);
 	const parents = new ParentExecutions(context, memory, handOver.outermost);
 	const work = async (signal: AbortSignal) => {
@@ -72,13 +73,13 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	const goesOn = wakeAtMs !== undefined && !isOver && !(await parents.isGone());
 	// n8n would never wake what a person has deleted.
 	if (goesOn && !(await isDeleted(context, context.getExecutionId()))) {
-		memory.rows = toOrderItems(orders);
+		memory.rows = await toOrderItems(orders);
 		memory.hasSlept = true;
 		await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
 		return [{ json: countsOf(orders) }];
 	}
 	if (memory.hasSlept !== true) await parents.untilAsleep();
-	return cancel(context, memory, orders, ({ state }) => state === 'planned');
+	return await cancel(context, memory, orders, ({ state }) => state === 'planned');
 }
 
 /** True when the items pass that n8n is to keep, before the execution sleeps. */
@@ -101,16 +102,16 @@ function countsOf(orders: readonly Order[]) {
  * The items at the end. Where some orders have not finished, the execution must not be listed as a success: the node puts out
  * their ends, and runs once more, for an error. A retry of the execution that has waited goes on with them as they were.
  */
-function cancel(
+async function cancel(
 	context: IExecuteFunctions,
 	memory: PollMemory,
 	orders: Order[],
 	isUnsent: (order: Order) => boolean,
-): OrderItem[] {
-	const items = endAll(context, orders, { isUnsent });
+): Promise<OrderItem[]> {
+	const items = await toOrderItems(endAll(context, orders, { isUnsent }));
 	delete memory.rows;
 	if (orders.every(hasEnded)) return items;
-	Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });
+	Object.assign(memory, { isCanceled: true, rows: await toOrderItems(orders) });
 	return items.map(asCanceled);
 }
 
@@ -135,6 +136,8 @@ class Poller {
 
 	private readonly stored = new StoredSize();
 
+	private requestsSent = 0;
+
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly polled: Polled,
@@ -155,6 +158,7 @@ class Poller {
 			return wakeAtMs;
 		} finally {
 			endSpending(wakeAtMs);
+			trace(this.context, orders, this.requestsSent);
 			if (wakeAtMs === undefined) await this.journal?.end(orders);
 			else await this.journal?.sleep(orders);
 		}
@@ -171,7 +175,7 @@ class Poller {
 			store: memory.kept as JsonObject,
 			rows,
 			tell: (why) => this.context.logger.warn(`Generation Gateway: rows may be missing (${why})`),
-			isWanted: async () => !(await parents.isGone({ now: true })),
+			isWanted: async () => !(await parents.isGone(pauseBeforeSendingMs)),
 		});
 		({ journal: this.journal, ledger: this.ledger } = opened);
 		await this.journal.takeOver(orders);
@@ -232,6 +236,7 @@ class Poller {
 			gate: this.gate,
 			signal,
 		});
+		this.requestsSent += client.requestsSent;
 		return wakeAtMs;
 	}
 

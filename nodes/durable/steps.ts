@@ -14,14 +14,14 @@ type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 
 /** The address by which this execution is woken. The orders themselves are in Start. */
 const noteAddress: Step = async (context) => {
-	requireOrders(context.getInputData());
-	return await Promise.resolve([{ json: { details: { resume_url: resumeUrlOf(context) } } }]);
+	await requireOrders(context.getInputData());
+	return [{ json: { details: { resume_url: resumeUrlOf(context) } } }];
 };
 
 /** In the place of a step that another version of the package has: the execution ends, and says which tasks it had. */
 const refuseOther: Step = async (context) => {
 	const { rows } = context.getContext('node') as PollMemory;
-	const orders = await Promise.resolve(rows === undefined ? ordersOfStart(context) : requireOrders(rows));
+	const orders = await (rows === undefined ? ordersOfStart(context) : requireOrders(rows));
 	const [first, ...rest] = orders.flatMap(({ task }) => task ?? []);
 	const error = gatewayError('storedByOtherVersion', { id: first?.taskId });
 	const withoutId = orders.filter(({ task }) => task === undefined).length;

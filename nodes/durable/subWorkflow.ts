@@ -9,6 +9,7 @@ import type {
 import { MIN_SLEEP_MS } from '../../core/engine/sleepCoordinator';
 import { printable, shorten } from '../../core/text';
 import type { OnError } from '../run/toItem';
+import { inlineWorkflow } from '../connection/subExecution';
 import { NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
 
 /** The node that has the output, once all have finished. */
@@ -243,14 +244,8 @@ function subWorkflow(
 		...part,
 	}));
 	const isAgain = ({ name }: INode) => name === again.name;
-	return {
-		id: '', // n8n takes the ID of the workflow that it is run for
+	return inlineWorkflow({
 		name,
-		active: false,
-		isArchived: false,
-		createdAt: new Date(0),
-		updatedAt: new Date(0),
-		activeVersionId: null,
 		nodes: [...nodes.filter(isAgain), ...nodes.filter((node) => !isAgain(node)), ...stickyNote(note, first)],
 		connections: {
 			...chain(again, before.at(-1) ?? question),
@@ -259,7 +254,7 @@ function subWorkflow(
 			[question.name]: { main: [last.map(target), [target(again)]] },
 		},
 		settings: { ...SETTINGS, ...settings },
-	};
+	});
 }
 
 /** Above the nodes. None of them leads to it, so n8n never runs it. */

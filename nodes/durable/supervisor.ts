@@ -1,18 +1,18 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
-import { gatewayError } from '../../core/errors';
 import { getPath } from '../../core/json';
 import { INTERRUPTED } from '../../core/journal/marks';
 import { leaseOfPoller } from '../../core/journal/row';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { continueKnown } from '../../core/engine/buyOnce';
-import { endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
+import { accept, endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
 import { printable, wordsOf } from '../../core/text';
 import { CREDENTIAL, realClock } from '../connection/transport';
+import { parentOf } from '../connection/subExecution';
 import { TaskLog } from '../run/taskLog';
 import { endAll } from './ending';
-import { claimPoller, isReplaced, journalHandedOver, mayBuy, type RunHandedOver } from './handedOver';
+import { claimPoller, isReplaced, journalOfReader, mayBuy, type RunHandedOver } from './handedOver';
 import {
 	handOverOf,
 	itemsOfStart,
@@ -29,9 +29,9 @@ import { POLL_TASKS } from './storedNames';
 import { pollWhenCalled } from './subWorkflow';
 import { wakeUp } from './wakeUp';
 
-/** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
+/** Each is a poller that has failed, most often with n8n: something is wrong with this n8n then. */
 const MAX_ROUNDS = 50;
-/** After so many deaths the next execution is not called: n8n wakes it a minute later, so that trouble of a minute ends no wait. */
+/** After so many failures the next execution is not called: n8n wakes it a minute later, so that trouble of a minute ends no wait. */
 const CALLED_ROUNDS = 3;
 const PAUSE_AFTER_FAILURE_MS = 5_000;
 
@@ -43,6 +43,8 @@ interface SupervisorMemory {
 	polledBy?: unknown;
 	/** The lease of the last poller that was started. */
 	lease?: string;
+	/** True once the last poller has been started, when the time was over. */
+	hasLooked?: unknown;
 	/** One in its place that has ended before it has slept: it has sent nothing, and knows nothing new. */
 	parked?: unknown;
 }
@@ -60,20 +62,21 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	// Before anything else: whatever happens below, n8n goes round again.
 	memory.rounds = rounds + 1;
 	const input = context.getInputData();
-	const passedOn = parseOrderItems(input);
+	const passedOn = await parseOrderItems(input);
 	if (passedOn?.every(hasEnded)) return input;
 	const isRetry = context.getMode() === 'retry';
-	const given = rounds > 0 ? salvagedStart(context) : ordersOfStart(context);
+	const given = await (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
 	const left = await leftOf(context, memory.polledBy);
 	const saved = left.orders ?? passedOn;
 	const orders = given.map((order, index) => (rounds > 0 || isRetry ? withSaved(order, saved?.[index]) : order));
-	if (orders.every(hasEnded)) return toOrderItems(orders);
+	if (orders.every(hasEnded)) return await toOrderItems(orders);
 	const handOver = readHandOver(context, isRetry);
 	// n8n hands the result of a retry to no parent.
 	memory.parents = isRetry ? undefined : (left.parents ?? memory.parents);
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, round, why);
+	if (isLate(handOver)) return await lookOnce(context, { ...round, handOver });
 	const isSame = passedOn !== undefined && rounds === 0 && !isRetry;
 	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
@@ -101,7 +104,8 @@ async function whyOver(context: IExecuteFunctions, round: Round): Promise<string
 	const { rounds, left, memory, handOver } = round;
 	if (left.wasStopped || (await leftOf(context, memory.parked)).wasStopped) return '';
 	if (rounds >= MAX_ROUNDS) return left.why ?? '';
-	if (Date.now() >= (handOver?.deadlineMs ?? Infinity)) return left.why ?? 'the time for it is over';
+	if (handOver !== undefined && isLate(handOver) && memory.hasLooked === true)
+		return left.why ?? 'the time for it is over';
 	const withoutCredential = rounds > 0 ? await whyNoCredential(context) : undefined;
 	if (withoutCredential !== undefined) return withoutCredential;
 	const parents = new ParentExecutions(context, memory, handOver?.outermost);
@@ -119,6 +123,36 @@ async function whyNoCredential(context: IExecuteFunctions): Promise<string | und
 	);
 }
 
+const isLate = ({ deadlineMs }: HandOver) => Date.now() >= deadlineMs;
+
+/**
+ * Starts the last poller, when the time was over before any could end: n8n was away for so long. It looks at each task once, because
+ * what has finished meanwhile is paid for, and submits nothing.
+ */
+async function lookOnce(
+	context: IExecuteFunctions,
+	round: Round & { handOver: HandOver },
+): Promise<INodeExecutionData[]> {
+	const { handOver, memory } = round;
+	const isUnsent = await readWhatWasSent(context, round);
+	const orders = round.orders.flatMap((order) =>
+		order.task === undefined ? endAll(context, [order], { isUnsent }) : [order],
+	);
+	orders.forEach(letTimeEnd);
+	if (orders.every(hasEnded)) return await toOrderItems(orders);
+	memory.hasLooked = true;
+	return await startPoller(context, { ...round, orders, handOver: { ...handOver, run: undefined, retry: undefined } });
+}
+
+/** Such a wait makes one poll. */
+function letTimeEnd(order: Order): void {
+	const { task, wait, acceptedAtMs = Date.now() } = order;
+	if (hasEnded(order) || task === undefined || wait === undefined) return;
+	if (isOpen(order)) accept(order, task, acceptedAtMs);
+	wait.startedAtMs = Math.min(wait.startedAtMs ?? acceptedAtMs, Date.now() - wait.timeoutMs);
+	delete wait.notBeforeMs;
+}
+
 /** @param same the items that came in, where nothing has changed: n8n stores them once then */
 async function startPoller(
 	context: IExecuteFunctions,
@@ -126,13 +160,9 @@ async function startPoller(
 	same?: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
 	const { rounds, orders, handOver, memory } = round;
-	const items = (same ?? toOrderItems(orders)) as OrderItem[];
+	const items = (same ?? (await toOrderItems(orders))) as OrderItem[];
 	const claim = await claimNext(context, round);
-	const parentExecution = {
-		executionId: context.getExecutionId(),
-		workflowId: String(context.getWorkflow().id),
-		shouldResume: true,
-	};
+	const parentExecution = parentOf(context, { shouldResume: true });
 	const code = pollWhenCalled(context.getNode());
 	const asleep = await context
 		.executeWorkflow({ code }, withHandOver(items, { ...handOver, claim }), undefined, {
@@ -140,7 +170,7 @@ async function startPoller(
 			returnLastRunOnly: true,
 		})
 		.catch(async (thrown: unknown) => {
-			// A person may have stopped it. In the first round, the node goes on in memory then.
+			// A person may have stopped it. In the first round, the next one begins without a pause.
 			if (rounds > 0) {
 				memory.parked = (thrown as { executionId?: unknown }).executionId;
 				// The database may be away for a moment: all rounds would be over before it is back.
@@ -169,11 +199,16 @@ async function claimNext(
 
 /** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */
 async function endHere(context: IExecuteFunctions, round: Round, why?: string): Promise<OrderItem[]> {
+	const isUnsent = await readWhatWasSent(context, round);
+	return await toOrderItems(endAll(context, round.orders, { isUnsent, why: why === '' ? undefined : why }));
+}
+
+/** Gives the orders the IDs that the rows have. The function that it returns says of an order without one that it was surely not sent. */
+async function readWhatWasSent(context: IExecuteFunctions, round: Round): Promise<(order: Order) => boolean> {
 	const { orders, handOver } = round;
 	const isKnown =
 		handOver !== undefined && mayBuy(handOver, orders) && (await replayHere(context, { ...round, handOver }));
-	const isUnsent = ({ state }: Order) => isKnown && state === 'planned';
-	return endAll(context, orders, { isUnsent, why: why === '' ? undefined : why });
+	return ({ state }) => isKnown && state === 'planned';
 }
 
 /** Gives the orders the IDs that the rows have. Returns false where these do not tell all: an error here would start another round. */
@@ -182,11 +217,7 @@ async function replayHere(context: IExecuteFunctions, round: Round & { handOver:
 	try {
 		// As for a poller: only the lease of the last one tells that the table was not cleared.
 		const claim = await claimNext(context, round);
-		const { journal, ledger } = journalHandedOver(
-			context,
-			{ ...handOver, claim },
-			{ store: {}, rows: SENDS_NOTHING, tell: () => {} },
-		);
+		const { journal, ledger } = journalOfReader(context, { ...handOver, claim });
 		await journal.takeOver(orders);
 		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
 		for (const order of orders.filter(({ state }) => state === 'planned')) {
@@ -204,12 +235,6 @@ async function replayHere(context: IExecuteFunctions, round: Round & { handOver:
 		return false;
 	}
 }
-
-/** Rows of an execution that only reads what others have bought. */
-const SENDS_NOTHING = {
-	budget: { take: async () => await Promise.reject(gatewayError('packageBug', { words: 'a supervisor buys' })) },
-	pace: { turnInMs: 0, spacingMs: 0 },
-};
 
 /** The remains of an execution that has polled. */
 interface Left {
@@ -233,7 +258,7 @@ async function leftOf(context: IExecuteFunctions, executionId: unknown): Promise
 	const around = getPath(data.executionData, [...memory, 'parents', 'around']);
 	// A poller that has come to its end has no other place for them.
 	const orders =
-		salvageOrderItems(saved) ?? salvageOrderItems(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]) ?? undefined;
+		(await salvageOrderItems(saved)) ?? (await salvageOrderItems(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]));
 	// The error of an orderly end of n8n has another reason, or none.
 	const { reason, name, message } = (error ?? {}) as IDataObject;
 	const isOfNode = name === 'NodeOperationError' || name === 'NodeApiError';

@@ -10,6 +10,7 @@ import type { Order } from '../../core/orders/order';
 import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';
 import { FILE_LIMITS } from '../connection/fileLimits';
+import { credentialIdOf } from '../connection/transport';
 import { promptField } from '../models/commonFields';
 import * as fields from '../form/fields';
 import { customBodyField, modelField, passAlongField, waitField } from '../form/fields';
@@ -20,9 +21,9 @@ import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/inputItem';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/nodeRun';
-import { hashOfKeyHere } from '../run/openJournal';
+import { hashOfKey } from '../run/openJournal';
 import { isInN8nAgents } from '../run/whereItRuns';
-import { assertCanBeDeferred, durable, readWait } from '../run/waitOptions';
+import { assertCanBeDeferred, durable, readWait, retriedThere } from '../run/waitOptions';
 import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
@@ -134,7 +135,8 @@ async function readPurchaseKey({ options }: Item, run: Run): Promise<{ keyHash?:
 	const why = await untilAborted(run.openJournal(), run.context.getExecutionCancelSignal());
 	if (why !== undefined || run.journal?.isWithoutRows !== false)
 		throw gatewayError('purchaseLogUnavailable', { why: why ?? '' });
-	return { keyHash: await hashOfKeyHere(run.context, key) };
+	const account = credentialIdOf(run.context.getNode());
+	return { keyHash: hashOfKey(key, { account, baseUrl: run.client.fileRules.baseUrl }) };
 }
 
 /**
@@ -209,7 +211,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 			...key,
 		},
 		then: waits ? 'poll' : 'nothing',
-		isRetried: run.handsOver && run.retryOnFail !== undefined ? true : undefined,
+		...retriedThere(run),
 		wait,
 		result,
 		input: run.background ? passAlong(item) : undefined,

@@ -3,7 +3,7 @@ import { makeOrder } from '../../core/orders/states';
 import { resultField, simplifyField, taskIdField, waitForResultField } from '../form/fields';
 import * as options from '../form/options';
 import type { Operation } from '../run/operation';
-import { durable, readWait } from '../run/waitOptions';
+import { durable, readWait, retriedThere } from '../run/waitOptions';
 import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
 
@@ -48,7 +48,7 @@ export function getResult(media: Media): Operation {
 			if (run.waiting === 'dontWait')
 				return makeOrder({ ...order, then: 'read', result: { ...result, resultNeeded: false } });
 			const wait = readWait(item, run.handsOver ? durable(timeoutOption) : timeoutOption, run);
-			return makeOrder({ ...order, then: 'poll', wait, result });
+			return makeOrder({ ...order, ...retriedThere(run), then: 'poll', wait, result });
 		},
 		deliver: deliverTask,
 	};

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, INodeParameters } from 'n8n-workflow';
 import { onAbort, untilAborted } from '../../core/abort';
 import { tableTurns } from '../../core/processMemory';
+import { inlineWorkflow, parentOf } from '../connection/subExecution';
 import { realClock } from '../connection/transport';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -98,11 +99,7 @@ async function run(
 	const items = rows.map((json) => ({ json }));
 	return await context.executeWorkflow({ code: subWorkflow(operations) }, items, undefined, {
 		...options,
-		parentExecution: {
-			executionId: context.getExecutionId(),
-			workflowId: String(context.getWorkflow().id),
-			shouldResume: false,
-		},
+		parentExecution: parentOf(context, { shouldResume: false }),
 	});
 }
 
@@ -120,14 +117,8 @@ function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'
 		nodes[index]?.name ?? '',
 		{ main: [[{ node: nameOfNode(index), type: 'main' as const, index: 0 }]] },
 	]);
-	return {
-		id: '', // n8n takes the ID of the workflow that it is run for
+	return inlineWorkflow({
 		name: 'Gateway Purchases',
-		active: false,
-		isArchived: false,
-		createdAt: new Date(0),
-		updatedAt: new Date(0),
-		activeVersionId: null,
 		nodes: nodes.map((node, column) => ({
 			...node,
 			id: `00000000-0000-4000-8000-00000000010${column}`,
@@ -142,7 +133,7 @@ function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'
 			saveExecutionProgress: false,
 			callerPolicy: 'workflowsFromSameOwner',
 		},
-	};
+	});
 }
 
 /** The name of an operation, for expressions in further operations. */

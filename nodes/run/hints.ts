@@ -40,6 +40,8 @@ export const HINTS = {
 		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Get, Wait Until Active and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
 		`Execution ${id} is waiting for the tasks, even if n8n restarts. When all have finished, their results take the place of this output, and the workflow goes on. Until then, the data table ${TABLE_NAME} lists their IDs.`,
+	furtherFiles: () =>
+		'With Split Files Into Items, the further files come after the first file of each item, and n8n pairs them with other items. Match them by prompt.',
 	inBackground: ({ name }: { name: string }) =>
 		`"${name}" starts when the results are ready. To watch the progress, open the execution in execution_id.`,
 	awake: ({ why, advice }: { why: string; advice?: string }) =>

@@ -6,8 +6,8 @@ import { Journal, type JournalPorts } from '../../core/journal/journal';
 import type { Marks } from '../../core/journal/marks';
 import { NoTableError } from '../../core/journal/table';
 import type { OrderLedger } from '../../core/orders/ledger';
-import { hasPurchaseLog, readSettings } from '../connection/settings';
-import { CREDENTIAL, realClock } from '../connection/transport';
+import { hasPurchaseLog } from '../connection/settings';
+import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
 import { N8nJournalTable } from '../journal/journalTable';
 import { assertTable, whatIsMissing } from '../journal/purchasesTable';
@@ -44,9 +44,9 @@ export async function openJournal(
 		return why;
 	}
 	const { id = '', name: workflow = '' } = context.getWorkflow();
-	const { id: nodeId, name: node, credentials } = context.getNode();
+	const { id: nodeId, name: node } = context.getNode();
 	const journal: Journal = journalOf(context, {
-		columns: { workflow, node, execution: run.executionId, account: credentials?.[CREDENTIAL]?.id ?? '' },
+		columns: { workflow, node, execution: run.executionId, account: credentialIdOf(context.getNode()) },
 		identity: {
 			...{ workflowId: String(id), nodeId },
 			...{ establishedAtMs: run.establishedAtMs, runIndex: run.runIndex },
@@ -108,10 +108,4 @@ export function hashOfKey(key: string, { account, baseUrl }: { account: string; 
 		.update(JSON.stringify(['Purchase Key', account, baseUrl, key]))
 		.digest('base64')
 		.slice(0, 22);
-}
-
-/** The same for the credential of the node. */
-export async function hashOfKeyHere(context: IExecuteFunctions, key: string): Promise<string> {
-	const { baseUrl } = readSettings(await context.getCredentials(CREDENTIAL));
-	return hashOfKey(key, { account: context.getNode().credentials?.[CREDENTIAL]?.id ?? '', baseUrl });
 }

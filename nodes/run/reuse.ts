@@ -6,7 +6,7 @@ import { NoTableError } from '../../core/journal/table';
 import type { Order } from '../../core/orders/order';
 import { toldOfReuse } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
-import { CREDENTIAL, realClock } from '../connection/transport';
+import { credentialIdOf, realClock } from '../connection/transport';
 import type { OptionsReader } from '../form/fieldReader';
 import { reuseOption } from '../form/options';
 import { N8nJournalTable } from '../journal/journalTable';
@@ -67,13 +67,13 @@ async function readRows({ context, journal }: Run, orders: readonly Order[]): Pr
 
 async function reuseFrom(run: Run, orders: readonly Order[], rows: unknown[]): Promise<void> {
 	const { context, ledger, log, hints } = run;
-	const { id: nodeId, credentials } = context.getNode();
+	const { id: nodeId } = context.getNode();
 	const { executionId, runIndex, store } = ledger.scope;
 	const memory = store as { [KEY]?: Record<string, string[]> };
 	const ofOtherRounds = Object.entries(memory[KEY] ?? {}).filter(([round]) => round !== String(runIndex));
 	const reusing: ReusingRun = {
 		node: { workflowId: String(context.getWorkflow().id), nodeId },
-		account: credentials?.[CREDENTIAL]?.id ?? '',
+		account: credentialIdOf(context.getNode()),
 		...{ executionId, runIndex },
 		taken: new Set(ofOtherRounds.flatMap(([, ids]) => ids)),
 		nowMs: Date.now(),

@@ -1,13 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { createHash } from 'crypto';
 import { beginSpending, creditsBetween, endSpending, modelsOf, usedCreditsOf } from '../../core/account/runCredits';
 import type { CreditsNote } from '../../core/account/spendingRun';
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { Journal } from '../../core/journal/journal';
-import { createClient } from '../connection/createClient';
-import { readSettings } from '../connection/settings';
+import { accountIn, createClient } from '../connection/createClient';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { HINTS } from './hints';
 import { readLedgerScope } from './ledgerScope';
@@ -38,10 +36,7 @@ export async function noteSpending(
 	run: unknown,
 	note: CreditsNote = {},
 ): Promise<(untilMs?: number) => void> {
-	const credential = await context.getCredentials(CREDENTIAL);
-	const account = createHash('sha256')
-		.update(JSON.stringify([readSettings(credential).baseUrl, credential.apiKey]))
-		.digest('base64');
+	const account = accountIn(await context.getCredentials(CREDENTIAL));
 	beginSpending(account, run, note, Date.now());
 	return (untilMs) => endSpending(account, run, untilMs);
 }
@@ -81,7 +76,7 @@ export async function reportCredits(
 	const used = creditsBetween(credits.usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
 	const words = { ...used, shared: credits.shared };
-	journal?.noteRun(used.credits, credits.models ?? modelsOf(orders));
+	journal?.noteRun(used.credits, modelsOf(orders));
 	log.creditsUsed(words);
 	hints.add(HINTS.runCredits(words));
 }

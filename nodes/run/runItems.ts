@@ -105,7 +105,7 @@ async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun)
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
 		toNodeError(error, { ...errorContext, itemIndex }, summary);
 
-	const [mistake, ...others] = prepared.filter(isMistake).filter(isFirstOfItsError);
+	const [mistake, ...others] = firstOfEachError(prepared.filter(isMistake));
 	if (mistake !== undefined && !continueOnError)
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
 	const purchases = purchasesOf(prepared);
@@ -245,9 +245,11 @@ async function finish(working: Working, outcomes: ReadonlyArray<JobOutcome<JobOu
 	throw toNodeError(first.error, { ...errorContext, itemIndex: first.itemIndex }, summary);
 }
 
-/** Of items that share an error, which names them all. */
-const isFirstOfItsError = ({ work }: Prepared, index: number, all: Prepared[]) =>
-	all.findIndex((other) => other.work === work) === index;
+/** Of items that share an error, which names them all, the first. */
+function firstOfEachError(mistakes: Array<Prepared & { work: GatewayError }>) {
+	const seen = new Set<GatewayError>();
+	return mistakes.filter(({ work }) => !seen.has(work) && seen.add(work));
+}
 
 /**
  * Refuses all items that have one Purchase Key for different requests: only the first of them would be bought. A request that

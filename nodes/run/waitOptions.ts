@@ -32,6 +32,10 @@ export function readWait({ options }: Item, timeoutOption: NumberField, run: Run
 	return { plan: run.options.pollPlan, timeoutMs: Math.min(options.number(timeoutOption), most) * 60_000 };
 }
 
+/** The mark of an order to which the execution that goes on applies Retry On Fail: it keeps what another try needs. */
+export const retriedThere = ({ handsOver, retryOnFail }: Run) =>
+	handsOver && retryOnFail !== undefined ? { isRetried: true } : {};
+
 /** Throws where an item cannot be waited for in another execution. */
 export function assertCanBeDeferred({ background }: Run, body: JsonObject): void {
 	const choice = background ? 'In Another Workflow' : 'Across Restarts';

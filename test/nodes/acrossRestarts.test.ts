@@ -59,7 +59,9 @@ test('in n8n’s engine 2.0, where no execution sleeps, nothing is handed over, 
 	});
 	expect(handed).toEqual([]);
 	expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
-	expect(hints).toContainEqual(expect.stringMatching(/^Across Restarts has no effect here: .* engine 2\.0/));
+	expect(hints).toContainEqual(
+		expect.stringMatching(/^Across Restarts has no effect here: .* engine 2\.0.* set Wait to Don’t Wait/),
+	);
 	expect(sandbox.tasks).toHaveLength(2);
 });
 
@@ -94,7 +96,8 @@ test.each([
 
 test('with Split Files Into Items, the first file of each item keeps its place, by which n8n pairs it, and the others follow', async () => {
 	const options = { ...on.options, splitFiles: true };
-	const { handed } = await run({ ...on, options }, prompts('a', 'b', 'c'), asleep);
+	const { handed, hints } = await run({ ...on, options }, prompts('a', 'b', 'c'), asleep);
+	expect(hints).toContainEqual(expect.stringContaining('n8n pairs them with other items'));
 	const [a, b, c] = handed[0]?.items as INodeExecutionData[];
 	const done = (...urls: string[]) => ({ url: urls[0], status: 'completed', urls });
 	const ended = [endedRow(a, done('a0', 'a1')), endedRow(b, 'no luck'), endedRow(c, done('c0', 'c1', 'c2'))];

@@ -1,5 +1,7 @@
 /** Across Restarts and the executions around it: who waits, who has been stopped, and who is called once for each item. */
 import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import { ParentExecutions, pauseBeforeSendingMs } from '../../nodes/durable/parentExecutions';
+import { realClock } from '../../nodes/connection/transport';
 import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { orderOf } from '../support/orders.mts';
@@ -153,6 +155,29 @@ test.each<[string, Partial<IRunExecutionData> | undefined]>([
 	function isSaved(): boolean {
 		return Date.now() >= sleepsAfterMs;
 	}
+});
+
+test('before it sends something, an execution takes an answer about those around it that is at most twenty times as old as it took', async () => {
+	let [nowMs, asked] = [1e12, 0];
+	jest.spyOn(realClock, 'now').mockImplementation(() => nowMs);
+	const context = {
+		getExecutionId: () => 'poller',
+		getExecutionDataById: async (id: string) => {
+			[nowMs, asked] = [nowMs + 100, asked + 1];
+			return await Promise.resolve({
+				resultData: { runData: {} },
+				...(id === 'poller' ? waits('outer') : asleepFor('poller')),
+			});
+		},
+	};
+	const parents = new ParentExecutions(context as never, {});
+	const askedAfter = async (passedMs: number) => {
+		nowMs += passedMs;
+		await parents.isGone(pauseBeforeSendingMs);
+		return asked;
+	};
+	expect([await askedAfter(0), await askedAfter(3_700), await askedAfter(200)]).toEqual([2, 2, 3]);
+	jest.restoreAllMocks();
 });
 
 describe('in a sub-workflow', () => {

@@ -179,6 +179,15 @@ test('an item that was not accepted is told at once, and the others are waited f
 	]);
 });
 
+test.each<[string, RunOptions, RunOptions, number]>([
+	['is not asked again', { mode: 'trigger' }, { mode: 'trigger' }, 1],
+	['is asked again where a person runs it', { mode: 'trigger' }, { mode: 'manual' }, 2],
+	['is asked again where a person has run it before', { mode: 'manual' }, { mode: 'trigger' }, 2],
+])('n8n, which has said that it would start the workflow, %s', async (_, first, second, times) => {
+	const checks = [await run({}, prompts('a'), {}, first), await run({}, prompts('b'), {}, second)];
+	expect(checks.flatMap((each) => each.checks)).toHaveLength(times);
+});
+
 test('before a cent is spent, n8n says whether it would start the execution that is to wait', async () => {
 	const words = 'Node "Keep Waiting" uses a credential you do not have access to';
 	const { error, checks } = await run({}, prompts('a'), { refusesToWait: new Error(words) });

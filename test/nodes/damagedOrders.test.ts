@@ -4,7 +4,7 @@
  */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
-import { toOrderItems, withHandOver } from '../../nodes/durable/orderItems';
+import { toOrderItem, withHandOver } from '../../nodes/durable/orderItems';
 import { waitAndOutputResults } from '../../nodes/durable/subWorkflow';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { start } from '../support/engine.mts';
@@ -107,7 +107,7 @@ describe('rows that somebody or something has damaged', () => {
 describe('what another version of the package has stored, in the middle of a wait', () => {
 	const rowsOfAnother = () => {
 		const orders = [acceptedOrder(0), acceptedOrder(1)].map((order) => ({ ...order, version: 999 }) as never);
-		return withHandOver(toOrderItems(orders), handOver());
+		return withHandOver(orders.map(toOrderItem), handOver());
 	};
 
 	test.each(['durableAStepOfTomorrow', 'durablePollTasksAnew'])(

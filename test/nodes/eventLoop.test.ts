@@ -1,4 +1,6 @@
 /** n8n answers others while a node works: it is never held for long in one piece, however much there is to read or to prepare. */
+import { parseOrderItems, salvageOrderItems, toOrderItems } from '../../nodes/durable/orderItems';
+import { plannedOrder } from '../support/orders.mts';
 import {
 	finished,
 	longestPieceOf,
@@ -89,6 +91,20 @@ test('the answers for many tasks at once hold n8n only for moments', async () =>
 	hostile.answers.poll = (response, request) => records.get(request.url?.split('/').at(-1) ?? '')?.(response, request);
 	const items = prompts(...Array.from({ length: 40 }, (_, index) => `picture ${index}`));
 	await isHeldForMomentsOnly(async () => expect((await run(generate, items)).json).toHaveLength(items.length));
+});
+
+test('the steps of thousands of items that are handed to another execution hold n8n only for moments', async () => {
+	const orders = Array.from({ length: 10_000 }, (_, item) => plannedOrder(item));
+	await isHeldForMomentsOnly(async () => {
+		const items = await toOrderItems(orders);
+		expect(await parseOrderItems(items)).toHaveLength(orders.length);
+		expect(await salvageOrderItems(items)).toHaveLength(orders.length);
+	});
+});
+
+test('the mistakes of thousands of items hold n8n only for moments', async () => {
+	const items = prompts(...Array.from({ length: 12_000 }, () => ''));
+	await isHeldForMomentsOnly(async () => expect((await run(generate, items)).error).toBeDefined());
 });
 
 test('the preparation of thousands of items holds n8n only for moments', async () => {

@@ -1,7 +1,7 @@
 /** The executions that a run is handed to: a supervisor, and the pollers that it starts one after the other, in n8n's engine. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useJournal, fromItem, inItems } from '../support/journalRuns.mts';
-import { prompts, type RunOptions } from '../support/nodes.mts';
+import { prompts, quick, type RunOptions } from '../support/nodes.mts';
 import { detailsOf, handOverIn, orderOf } from '../support/orders.mts';
 
 const runs = useJournal();
@@ -92,6 +92,22 @@ test('after a death, the next poller has a lease of its own, and delivers what t
 	expect(prompted()).toBe('abc');
 });
 
+test('what a run with Report Credits has used is a row of the run, which Results writes', async () => {
+	const start = await handOver(prompts('a', 'b'), {}, { options: { ...quick, reportCredits: true } });
+	const { given } = await supervise(start);
+	const [first, ...others] = await polled(given);
+	const facts = detailsOf(start[0] as INodeExecutionData).gateway_run;
+	const items = [
+		{ json: { ...first?.json, details: { ...(first?.json.details as IDataObject), gateway_run: facts } } },
+		...others,
+	];
+	await runs.handOver({ operation: 'durableHandOut' }, { mode: 'integrated', kept: { executionId: '101' }, items });
+	const used = (await runs.rows()).filter(({ state }) => state === 'run');
+	expect(used.map(({ credits, model, node, workflow }) => [credits, model, node, workflow])).toEqual([
+		[8, 'gamma-image-2', 'Node', 'wf'],
+	]);
+});
+
 /** A poller as n8n has it that has saved these orders when it slept. */
 const asleepWith = (rows: INodeExecutionData[]) => ({
 	resultData: { runData: {} },
@@ -154,6 +170,15 @@ describe('Retry On Fail', () => {
 		expect(prompted()).toBe(bought);
 	});
 
+	test('it gets the result of a task again that was created elsewhere', async () => {
+		const items = prompts('a [[sandbox poll=no_key_text]]');
+		await runs.run('image', { ...fromItem, wait: 'dontWait' }, { items });
+		const getResult = { operation: 'getResult', taskId: runs.sandbox.tasks[0].id };
+		const { given } = await supervise(await handOver(items, { settings: onFail }, getResult));
+		expect(await poll(given)).toEqual(['done']);
+		expect(prompted()).toBe('a');
+	});
+
 	test('the tries of dead pollers count', async () => {
 		const start = await handOver(prompts('a [[sandbox fail]]'), { settings: onFail });
 		const { given, flow } = await supervise(start);
@@ -189,17 +214,36 @@ describe('the end of a supervisor', () => {
 		expect(endsOf(ended)).toEqual(['waitingInterrupted', 'outcomeStillUnknown']);
 	});
 
-	test.each<[string, Round]>([
-		['its time is over', {}],
-		['a person has stopped its poller', { dead: { resultData: { runData: {}, error: { reason: 'manual' } } } }],
-	])('no further poller is started once %s', async (_, round) => {
+	test('no further poller is started once a person has stopped one', async () => {
 		const start = await handOver(prompts('a', 'b'));
 		const { flow } = await supervise(start);
-		const { gateway_run: facts } = detailsOf(start[0] as INodeExecutionData) as { gateway_run: IDataObject };
-		if (round.dead === undefined) facts.deadlineMs = Date.now() - 1;
-		const { given, ended } = await supervise(start, { flow, ...round });
+		const dead = { resultData: { runData: {}, error: { reason: 'manual' } } };
+		const { given, ended } = await supervise(start, { flow, dead });
 		expect([given, endsOf(ended)]).toEqual([[], ['waitingInterrupted', 'submissionStopped']]);
 	});
+
+	test.each<[string, RunOptions]>([
+		['without Retry On Fail', {}],
+		['with Retry On Fail', { settings: onFail }],
+	])(
+		'where n8n was away until the time was over, one more poller gets what has finished, and submits nothing: %s',
+		async (_, options) => {
+			const start = await handOver(prompts('a', 'b', 'c'), options);
+			const { given, flow } = await supervise(start);
+			// The dead poller has bought the second one, and has saved nothing.
+			await poll(given.slice(0, 2));
+			const { gateway_run: facts } = detailsOf(start[0] as INodeExecutionData) as { gateway_run: IDataObject };
+			facts.deadlineMs = Date.now() - 1;
+			const late = await supervise(start, { flow });
+			expect(await poll(late.given, '103')).toEqual(['done', 'done', 'submissionStopped']);
+			const after = await supervise(start, { flow: late.flow });
+			expect([after.given, endsOf(after.ended)]).toEqual([
+				[],
+				['waitingInterrupted', 'waitingInterrupted', 'submissionStopped'],
+			]);
+			expect(prompted()).toBe('ab');
+		},
+	);
 
 	test('a person’s retry of it goes on with what has an ID, and submits nothing else', async () => {
 		const start = await handOver(prompts('a', 'b'));

@@ -1,7 +1,7 @@
 /** n8n keeps what sleeps for longer than a version of the package lives: what another version has stored is not read. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import { ORDER_VERSION } from '../../core/orders/order';
-import { toOrderItems, withHandOver } from '../../nodes/durable/orderItems';
+import { toOrderItem, withHandOver } from '../../nodes/durable/orderItems';
 import { runGateway, quickSandbox, type Sandbox } from '../support/nodes.mts';
 import { acceptedOrder, handOver, orderOf, plannedOrder } from '../support/orders.mts';
 
@@ -19,7 +19,7 @@ const FILE = {
 
 /** A task that was accepted, with a file, and a request that was still to be sent: as another version has stored them. */
 function storedBy(version: number): INodeExecutionData[] {
-	const [accepted, planned] = withHandOver(toOrderItems([acceptedOrder(0), plannedOrder(1)]), handOver());
+	const [accepted, planned] = withHandOver([acceptedOrder(0), plannedOrder(1)].map(toOrderItem), handOver());
 	const items = [{ ...accepted, binary: { data: FILE } }, planned] as INodeExecutionData[];
 	for (const item of items) Object.assign(orderOf(item), { version, a_field_of_another_version: true });
 	return items;

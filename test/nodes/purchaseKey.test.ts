@@ -43,6 +43,18 @@ describe('a Purchase Key', () => {
 		expect(runs.sandbox.tasks).toHaveLength(1);
 	});
 
+	test('n8n decrypts the credential as often for many items with keys as for one', async () => {
+		const readings = async (...texts: string[]) => {
+			const parameters = { ...fromItem, wait: 'dontWait', options: { ...quick, purchaseKey: '={{ $json.prompt }}' } };
+			const { promise, additionalData } = runs.begin('image', parameters, { items: prompts(...texts) });
+			const decrypting = jest.spyOn(additionalData.credentialsHelper, 'getDecrypted');
+			await promise;
+			return decrypting.mock.calls.length;
+		};
+		const [one, many] = [await readings('a'), await readings('b', 'c', 'd', 'e', 'f', 'g')];
+		expect(many).toBe(one);
+	});
+
 	test('a declined task of a Purchase Key is bought again in a retry that names its run, and nowhere else', async () => {
 		const run = async (submitAgainForRun: string, more: RunOptions = {}) => {
 			const options = { ...quick, purchaseKey: 'order 1', submitAgainForRun };

@@ -104,6 +104,12 @@ describe('other runs of this process with the account', () => {
 		expect(first.used).toBe(2 * IMAGE_CREDITS);
 	});
 
+	test('so are runs with the same API key as it is written in another way', async () => {
+		const credential = { apiKey: ` Bearer ${sandbox.apiKey} ` };
+		const [{ hints }] = await Promise.all([run(prompts(slow)), run(prompts('b'), {}, { credential })]);
+		expect(hints).toContainEqual(expect.stringContaining(' during this run and others at the same time. '));
+	});
+
 	test('runs that come one after the other do not overlap, nor does one with another key or one that only reads', async () => {
 		await run(prompts('a'));
 		const other = { credential: { apiKey: 'another' } };

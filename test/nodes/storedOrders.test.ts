@@ -5,7 +5,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { MAX_ID_LENGTH, type Order } from '../../core/orders/order';
 import { accept, beginSubmitting, makeOrder } from '../../core/orders/states';
-import { parseOrderItems, salvageOrderItems, toOrderItems } from '../../nodes/durable/orderItems';
+import { parseOrderItems, salvageOrderItems, toOrderItem, toOrderItems } from '../../nodes/durable/orderItems';
 
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, polls: [] };
 const result = {
@@ -19,22 +19,22 @@ const planned = (item: number): Order =>
 		isRetried: true,
 	});
 
-test('a row still says what was true when it was made, whatever becomes of its order', () => {
+test('a row still says what was true when it was made, whatever becomes of its order', async () => {
 	const order = planned(0);
-	const rows = toOrderItems([order]);
+	const rows = await toOrderItems([order]);
 	const before = structuredClone(rows);
 	beginSubmitting(order);
 	accept(order, { taskId: 't', elapsedMs: 0 }, 1);
 	order.wait?.polls?.push({ atMs: 1 });
 	expect(rows).toEqual(before);
-	expect(parseOrderItems(rows)).toHaveLength(1);
+	expect(await parseOrderItems(rows)).toHaveLength(1);
 });
 
 const accepted = (item: number, taskId = `t${item}`): Order =>
 	makeOrder({ item, thing: 'task', kind: 'image', then: 'poll', task: { taskId, elapsedMs: 0 } });
 /** A row as n8n gives it back. */
 const stored = (order: Order): INodeExecutionData =>
-	JSON.parse(JSON.stringify(toOrderItems([order])[0])) as INodeExecutionData;
+	JSON.parse(JSON.stringify(toOrderItem(order))) as INodeExecutionData;
 const changed = (order: Order, of: object): INodeExecutionData => {
 	const row = stored(order);
 	Object.assign((row.json.details as { gateway_order: object }).gateway_order, of);
@@ -80,6 +80,6 @@ test.each<[string, unknown, unknown]>([
 	['no rows', [{ json: { a: 1 } }, { json: { details: { task_id: 't' } } }], undefined],
 	['no items', [], undefined],
 	['nothing', undefined, undefined],
-])('of what an execution has left, whatever can be read counts: %s', (_, value, expected) => {
-	expect(seen(salvageOrderItems(value))).toEqual(expected);
+])('of what an execution has left, whatever can be read counts: %s', async (_, value, expected) => {
+	expect(seen(await salvageOrderItems(value))).toEqual(expected);
 });

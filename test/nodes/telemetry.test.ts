@@ -2,10 +2,12 @@
  * The traces of a run for others than its user: the operator of the service, n8n where it polls triggers, and its
  * tracing.
  */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import { failureOf } from '../../nodes/errors/toNodeError';
 import { version } from '../../package.json';
 import { runTool } from '../support/agent.mts';
+import { startHandingOver } from '../support/handingOver.mts';
 import { pngField, prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 import { poll } from '../support/triggers.mts';
 
@@ -114,6 +116,26 @@ describe('the attributes of the node’s span', () => {
 		);
 		expect(wrong.error).toBeDefined();
 		expect(tracing(wrong)).toEqual({ 'gateway.requests': 1 });
+	});
+
+	test('a poller that waits across restarts has a span of its own, with the tasks that it submits', async () => {
+		const handed: INodeExecutionData[][] = [];
+		const begin = async (parameters: IDataObject, items: INodeExecutionData[] = []) => {
+			const { promise } = startHandingOver(sandbox, parameters, { mode: 'trigger', items }, async (_, __, given) => {
+				handed.push(given.inputData ?? []);
+				return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
+			});
+			return (await promise).data.resultData.runData.Node?.at(-1)?.metadata?.tracing;
+		};
+		const form = { operation: 'generate', prompt: '={{ $json.prompt }}', wait: 'acrossRestarts', options: quick };
+		await begin(form, prompts('a', 'b'));
+		expect(await begin({ operation: 'durablePollTasks' }, handed[0])).toMatchObject({
+			'gateway.ids': sandbox.tasks.map(({ id }) => id).join(', '),
+			'gateway.models': 'gamma-image-2',
+			'gateway.requests': expect.any(Number) as number,
+			'gateway.waited_seconds': expect.any(Number) as number,
+		});
+		expect(sandbox.tasks).toHaveLength(2);
 	});
 
 	test('what the user traces stays, and a tool call leaves the span of its agent alone', async () => {

@@ -321,7 +321,7 @@ const played = [
 	{
 		promise: 'a retry goes on with the orders of a poller of which no execution wanted results any more',
 		file: 'nodes/durable/poller.ts',
-		find: 'Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });',
+		find: 'Object.assign(memory, { isCanceled: true, rows: await toOrderItems(orders) });',
 		becomes: 'Object.assign(memory, { isCanceled: true });',
 		unfound: 'The ends that it has put out say what is known of each order, too.',
 		noticedBy: 'test/nodes/aroundIt.test.ts',

@@ -1,6 +1,6 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { parseOrderItems } from '../../../nodes/durable/orderItems';
+import { parseOrderItem } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { BLANKS, DECLINED, FINAL_POLLS, LOCKED, STRAYS, type TaskPlan } from './cases.mts';
 import { doesNotEndWell, falseAlarms, hasRows, inDoubt, isDurable } from './endsWell.mts';
@@ -81,7 +81,9 @@ const isReplaceable = (task: SandboxTask, atMs: number) =>
 function unfinishedSuccesses({ subs }: N8n): string[] {
 	const UNFINISHED = ['waitingInterrupted', 'submissionStopped'];
 	return subs.polledToEnd().flatMap(({ id, saved }) => {
-		const reasons = (parseOrderItems(lastOutput(saved)) ?? []).map(({ end }) => end?.error?.details.reason?.name ?? '');
+		const reasons = (lastOutput(saved) ?? []).map(
+			(item) => parseOrderItem(item)?.end?.error?.details.reason?.name ?? '',
+		);
 		return reasons.some((name) => UNFINISHED.includes(name))
 			? [`sub-execution ${id} is listed as a success, although its tasks have not finished`]
 			: [];

@@ -1,0 +1,31 @@
+import type {
+	IConnections,
+	IExecuteFunctions,
+	IExecuteWorkflowInfo,
+	INode,
+	IWorkflowSettings,
+	RelatedExecution,
+} from 'n8n-workflow';
+
+/** This execution as the parent of one that the node starts; `shouldResume` where it waits for that one. */
+export function parentOf(context: IExecuteFunctions, waits: Pick<RelatedExecution, 'shouldResume'>): RelatedExecution {
+	return { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id), ...waits };
+}
+
+interface Parts {
+	name: string;
+	nodes: INode[];
+	connections: IConnections;
+	settings: IWorkflowSettings;
+}
+
+/** A workflow that exists as long as it runs. It belongs to the workflow of the node: n8n gives it that ID. */
+export const inlineWorkflow = (parts: Parts): NonNullable<IExecuteWorkflowInfo['code']> => ({
+	id: '',
+	active: false,
+	isArchived: false,
+	createdAt: new Date(0),
+	updatedAt: new Date(0),
+	activeVersionId: null,
+	...parts,
+});
