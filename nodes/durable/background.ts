@@ -232,5 +232,5 @@ function startedItem(context: IExecuteFunctions, order: Order, executionId: stri
 /** The other tasks, for an error that names only one: no ID may be lost. */
 function othersOf(named: TaskReference | undefined, orders: Order[]): BatchSummary {
 	const others = orders.flatMap(({ task }) => (task && task.taskId !== named?.taskId ? [task] : []));
-	return others.length === 0 ? {} : listIds(others, 'The other tasks of this run');
+	return others.length === 0 ? {} : listIds(others, 'Other tasks');
 }

@@ -23,7 +23,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	if (!orders.every(hasEnded)) return own ? input : await toOrderItems(orders);
 	const handOver = readHandOver(context);
 	if (await isCanceled(context, orders, handOver)) throw canceledError(context, orders);
-	const items = toNodeOutput(context, orders, onError, context.getExecutionId());
+	const items = toNodeOutput(context, orders, onError);
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
 	if (handOver?.credits !== undefined) {
 		const { credits, run } = handOver;

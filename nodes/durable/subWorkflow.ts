@@ -63,7 +63,7 @@ export function workerOf(context: IExecuteFunctions): INode {
  *
  * The innermost one falls asleep at once, and with it all that wait for it: from then on everything is in the database.
  * Keep Waiting calls its address, and n8n wakes it alone. Poll Tasks submits what is left, waits in memory for what is near and
- * sleeps until the rest is; it begins again whenever n8n is to save what has happened. When n8n dies meanwhile, it resumes the
+ * sleeps until the rest is. What it buys is in the rows of the run. When n8n dies meanwhile, it resumes the
  * execution around, and Keep Waiting starts another one with what was saved last. Nodes of ours that write names to n8n's
  * record have the ID of the user's node: one run has one name there, too.
  *

@@ -102,7 +102,7 @@ function readHandOver(context: IExecuteFunctions, isRetry: boolean): HandOver | 
 /** The reason why no further poller is started; empty where an execution was stopped. Undefined where one is. */
 async function whyOver(context: IExecuteFunctions, round: Round): Promise<string | undefined> {
 	const { rounds, left, memory, handOver } = round;
-	if (left.wasStopped || (await leftOf(context, memory.parked)).wasStopped) return '';
+	if (left.wasStoppedByHand || (await leftOf(context, memory.parked)).wasStoppedByHand) return '';
 	if (rounds >= MAX_ROUNDS) return left.why ?? '';
 	if (handOver !== undefined && isLate(handOver) && memory.hasLooked === true)
 		return left.why ?? 'the time for it is over';
@@ -241,7 +241,7 @@ interface Left {
 	/** The orders as it has put them out at its end, or had saved them when it slept. */
 	orders?: Order[];
 	/** A person has stopped it. */
-	wasStopped: boolean;
+	wasStoppedByHand: boolean;
 	/** The message of the error of its node, if n8n has not died. */
 	why?: string;
 	/** The executions that waited for this one, as it knew: one that was deleted since cannot be found any more. */
@@ -251,7 +251,7 @@ interface Left {
 /** Reads what is left of an execution. */
 async function leftOf(context: IExecuteFunctions, executionId: unknown): Promise<Left> {
 	const data = typeof executionId === 'string' ? await readData(context, executionId) : undefined;
-	if (data === undefined) return { wasStopped: false };
+	if (data === undefined) return { wasStoppedByHand: false };
 	const { runData, error } = data.resultData;
 	const memory = ['contextData', `node:${POLL_TASKS}`];
 	const saved = getPath(data.executionData, [...memory, 'rows']);
@@ -264,7 +264,7 @@ async function leftOf(context: IExecuteFunctions, executionId: unknown): Promise
 	const isOfNode = name === 'NodeOperationError' || name === 'NodeApiError';
 	return {
 		orders,
-		wasStopped: reason === 'manual',
+		wasStoppedByHand: reason === 'manual',
 		...(Array.isArray(around) && { parents: { around: around.filter((id) => id !== context.getExecutionId()) } }),
 		...(isOfNode && { why: printable(String(message).slice(0, 200)) }),
 	};

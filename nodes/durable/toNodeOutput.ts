@@ -4,27 +4,20 @@ import { isOwn } from '../../core/errors/kinds';
 import type { Order } from '../../core/orders/order';
 import { errorOf } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
-import { listIds, summarizeAccepted } from '../run/batchSummary';
+import { listIds } from '../run/batchSummary';
 import { itemsOf, outcomeOf, type Items, type OnError } from '../run/toItem';
 
 /**
  * The output of the node: the items of the orders, in their sequence. Where the workflow is to stop, it throws what the
  * first order that has failed by itself has ended with, or else the first that was not sent because of another.
- *
- * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
  */
-export function toNodeOutput(
-	context: IExecuteFunctions,
-	orders: Order[],
-	onError: OnError,
-	keptIn?: string,
-): INodeExecutionData[] {
+export function toNodeOutput(context: IExecuteFunctions, orders: Order[], onError: OnError): INodeExecutionData[] {
 	const failures = orders.flatMap((order) => {
 		const error = errorOf(order);
 		return error === undefined ? [] : [{ order, error }];
 	});
 	const { order: failed } = failures.find(({ error }) => isOwn(error)) ?? failures[0] ?? {};
-	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders, keptIn);
+	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders);
 	const items = orders.map((order, index) =>
 		itemsOf(outcomeOf(order), index, onError, { operation: operationOf(order) }),
 	);
@@ -40,16 +33,16 @@ const inPlace = (items: Items[]): INodeExecutionData[] => [
 	...items.flatMap(([, ...others]) => others),
 ];
 
-/** In a node that waits in memory, a retry goes on with the orders, as without Across Restarts. */
-function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
-	const error = asGatewayError(errorOf(failed));
-	const errorContext = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
-	if (keptIn !== undefined)
-		return toNodeError(error, { ...errorContext, isItem: true }, summarizeKept(failed, orders, keptIn));
-	return toNodeError(error, errorContext, summarizeAccepted(orders, [], error, errorContext));
+function toError(context: IExecuteFunctions, failed: Order, orders: Order[]) {
+	const about = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed), isItem: true };
+	return toNodeError(asGatewayError(errorOf(failed)), about, summarizeKept(failed, orders, context.getExecutionId()));
 }
 
-/** The error is stored, and a retry throws it again: so it says where the other results are. */
+/**
+ * The error is stored, and a retry throws it again: so it says where the other results are.
+ *
+ * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
+ */
 function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSummary {
 	const others = orders.flatMap(({ task, earlierTaskIds = [] }) => [
 		...(task === undefined || task === failed.task ? [] : [task]),

@@ -48,7 +48,7 @@ interface ResultUrl {
 	which: string;
 }
 
-/** Streams the result files of one task into binary fields: memory stays flat whatever their size. */
+/** Streams the result files of one task into binary fields: where n8n stores files on disk, memory stays flat whatever their size. */
 export async function downloadResults(context: IExecuteFunctions, options: DownloadOptions): Promise<IBinaryKeyData> {
 	const { urls, task } = options;
 	if (urls.length > FILE_LIMITS.files) {

@@ -23,7 +23,7 @@ import type { Operation } from '../run/operation';
 import type { Run } from '../run/nodeRun';
 import { hashOfKey } from '../run/openJournal';
 import { isInN8nAgents } from '../run/whereItRuns';
-import { assertCanBeDeferred, durable, readWait, retriedThere } from '../run/waitOptions';
+import { assertCanBeDeferred, readWait, retriedThere } from '../run/waitOptions';
 import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
@@ -195,9 +195,8 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.waiting !== 'dontWait';
 	const result = readResult({ item, run }, planned.body, waits ? models : undefined);
-	const isDeferred = waits && run.handsOver;
-	const wait = readWait(item, isDeferred ? durable(timeoutOption) : timeoutOption, run);
-	if (isDeferred) assertCanBeDeferred(run, planned.body);
+	const wait = readWait(item, timeoutOption, run);
+	if (run.handsOver) assertCanBeDeferred(run, planned.body);
 	const { body, files } = withReferences(planned.body);
 	const model = String(body.model);
 	const order = makeOrder({

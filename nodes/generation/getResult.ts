@@ -3,7 +3,7 @@ import { makeOrder } from '../../core/orders/states';
 import { resultField, simplifyField, taskIdField, waitForResultField } from '../form/fields';
 import * as options from '../form/options';
 import type { Operation } from '../run/operation';
-import { durable, readWait, retriedThere } from '../run/waitOptions';
+import { readWait, retriedThere } from '../run/waitOptions';
 import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
 
@@ -47,7 +47,7 @@ export function getResult(media: Media): Operation {
 			// Without waiting, whatever the record holds is the answer to the question how the task stands.
 			if (run.waiting === 'dontWait')
 				return makeOrder({ ...order, then: 'read', result: { ...result, resultNeeded: false } });
-			const wait = readWait(item, run.handsOver ? durable(timeoutOption) : timeoutOption, run);
+			const wait = readWait(item, timeoutOption, run);
 			return makeOrder({ ...order, ...retriedThere(run), then: 'poll', wait, result });
 		},
 		deliver: deliverTask,

@@ -73,7 +73,7 @@ function othersOf(
 export function listIds(tasks: Accepted[], label: string): BatchSummary {
 	return {
 		ids: { label, ids: tasks.map(({ taskId }) => taskId) },
-		details: `All other IDs of this run: ${tasks.map(toLine).join(', ')}`,
+		details: `${label} of this run: ${tasks.map(toLine).join(', ')}`,
 	};
 }
 

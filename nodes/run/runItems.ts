@@ -21,15 +21,7 @@ import { isOrder, Item, Parameters, type JobOutput, type Work } from './inputIte
 import { toPassOn } from './output';
 import { reuseTasks } from './reuse';
 import { executionOf, type Run } from './nodeRun';
-import {
-	isNoFailure,
-	itemsOf,
-	markForErrorOutput,
-	onErrorOf,
-	outcomeOf,
-	type ItemContext,
-	type Worked,
-} from './toItem';
+import { isNoFailure, outcomeOf, type ItemContext, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;
@@ -115,7 +107,7 @@ async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun)
 	const here = purchases.filter((each) => !isElsewhere(run, each));
 	await untilAborted(Promise.all([onPrepared(purchases), run.journal?.takeOver(here)]), signal);
 	const working = { run, prepared, purchases, ports: portsOfOrders(), errorContext, continueOnError, signal };
-	const handedOver = run.handsOver ? await handOverAll(working, items.handOver) : undefined;
+	const handedOver = run.handsOver ? await handOverAll(working, items) : undefined;
 	return handedOver ?? (await finish(working, await advanceHere(working)));
 }
 
@@ -201,7 +193,7 @@ function endedAlone(
 }
 
 /** Hands all orders that have not ended to another execution. Undefined where the node has to go on with them in memory. */
-async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): Promise<Worked[] | undefined> {
+async function handOverAll(working: Working, items: ItemsToRun): Promise<Worked[] | undefined> {
 	const { run, prepared, ports, continueOnError, signal } = working;
 	const { journal } = run;
 	if (ports === undefined) return undefined;
@@ -220,12 +212,12 @@ async function handOverAll(working: Working, handOver: ItemsToRun['handOver']): 
 	});
 	const worked = await finish(working, outcomes);
 	if (worked === undefined || !worked.some(goesOn)) return worked;
-	if (journal?.isWithoutRows !== true) run.asleep = await handOver(worked);
+	if (journal?.isWithoutRows !== true) run.asleep = await items.handOver(worked);
 	if (run.asleep !== undefined) return worked;
 	// To go back to memory is to take over: a supervisor may have written a lease.
 	if (journal !== undefined && !journal.isWithoutRows) run.journal = journal.takenBack();
 	await untilAborted(run.journal?.takeOver(orders) ?? Promise.resolve(), signal);
-	working.ports = working.ports && { ...working.ports, writeAhead: run.journal ?? run.marks };
+	working.ports = items.ports();
 	return undefined;
 }
 
@@ -296,25 +288,6 @@ export async function refuseAll(
 	const prepare = async () => await Promise.reject(thrown);
 	const prepared = await prepareAll(context, { prepare, promptOf });
 	return prepared.filter(isMistake).map(({ work, prompt }) => ({ error: work, prompt }));
-}
-
-/** The output items of what has ended, in the sequence of the input. */
-export async function toItems(
-	context: IExecuteFunctions,
-	worked: Worked[],
-	errorContext: ItemContext,
-): Promise<INodeExecutionData[]> {
-	const onError = onErrorOf(context);
-	const breakIfDue = takingBreaks(realClock);
-	const output: INodeExecutionData[] = [];
-	for (const [index, outcome] of worked.entries()) {
-		const items = itemsOf(outcome, index, onError, errorContext);
-		// An item that passes through may have an `error` of its own.
-		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
-		output.push(...(isMarked ? items.map(markForErrorOutput) : items));
-		await breakIfDue();
-	}
-	return output;
 }
 
 /** Reads the forms of all items, until the user stops the execution: n8n's Retry On Fail runs a stopped node again. */

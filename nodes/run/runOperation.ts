@@ -24,8 +24,8 @@ import { readPollPlan } from './waitOptions';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './requestHash';
 import { portsOf, sharing, type Run } from './nodeRun';
-import { refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
-import type { ItemContext, Worked } from './toItem';
+import { refuseAll, runItems, type ItemsToRun } from './runItems';
+import { toItems, type ItemContext, type Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
 

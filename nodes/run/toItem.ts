@@ -5,6 +5,8 @@ import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import type { Situation } from '../../core/errors/catalogueEntry';
 import { thingOf, type CreatedThing } from '../../core/errors/things';
+import { takingBreaks } from '../../core/clock';
+import { realClock } from '../connection/transport';
 import { plain } from '../errors/plain';
 import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty } from './output';
@@ -40,6 +42,25 @@ export interface Worked extends Outcome {
 
 /** The place of an outcome: its words depend on it. */
 export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describes?: CreatedThing };
+
+/** The output items of what has ended, in the sequence of the input. */
+export async function toItems(
+	context: IExecuteFunctions,
+	worked: Worked[],
+	errorContext: ItemContext,
+): Promise<INodeExecutionData[]> {
+	const onError = onErrorOf(context);
+	const breakIfDue = takingBreaks(realClock);
+	const output: INodeExecutionData[] = [];
+	for (const [index, outcome] of worked.entries()) {
+		const items = itemsOf(outcome, index, onError, errorContext);
+		// An item that passes through may have an `error` of its own.
+		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
+		output.push(...(isMarked ? items.map(markForErrorOutput) : items));
+		await breakIfDue();
+	}
+	return output;
+}
 
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {

@@ -15,11 +15,6 @@ import { isInN8nAgents, MOST_AGENT_MINUTES } from './whereItRuns';
  */
 export const DURABLE_TIMEOUT_MINUTES = 1440;
 
-/** The same timeout option, for an item that is waited for in n8n's database. */
-export function durable(timeoutOption: NumberField): NumberField {
-	return { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES };
-}
-
 /** The option of a run that says when its tasks are polled. */
 export function readPollPlan(options: FieldReader): PollPlan {
 	if (options.value(pollIntervalOption) === undefined) return { kind: 'automatic' };
@@ -28,8 +23,9 @@ export function readPollPlan(options: FieldReader): PollPlan {
 
 /** The way to wait for one item. */
 export function readWait({ options }: Item, timeoutOption: NumberField, run: Run): OrderWait {
+	const option = run.handsOver ? { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES } : timeoutOption;
 	const most = isInN8nAgents(run.context) ? MOST_AGENT_MINUTES : Infinity;
-	return { plan: run.options.pollPlan, timeoutMs: Math.min(options.number(timeoutOption), most) * 60_000 };
+	return { plan: run.options.pollPlan, timeoutMs: Math.min(options.number(option), most) * 60_000 };
 }
 
 /** The mark of an order to which the execution that goes on applies Retry On Fail: it keeps what another try needs. */

@@ -91,7 +91,7 @@ describe('the other items of a run that ends with an error', () => {
 		const { ids, details } = about(failed, ...orders, ended(order(3), 'outcomeUnknown'), order(4));
 		expect(ids).toEqual({ label: 'Other tasks', ids: ['t1'] });
 		expect(details).toBe(
-			'All other IDs of this run: t1 (queued). Also failed: t2. Also of unknown outcome, by the index of the item: 3',
+			'Other tasks of this run: t1 (queued). Also failed: t2. Also of unknown outcome, by the index of the item: 3',
 		);
 	});
 

@@ -309,8 +309,8 @@ const played = [
 	{
 		promise: 'a poller that a person has stopped before it has slept is not replaced',
 		file: 'nodes/durable/supervisor.ts',
-		find: 'left.wasStopped || (await leftOf(context, memory.parked)).wasStopped',
-		becomes: 'left.wasStopped',
+		find: 'left.wasStoppedByHand || (await leftOf(context, memory.parked)).wasStoppedByHand',
+		becomes: 'left.wasStoppedByHand',
 	},
 	{
 		promise: 'a poller of which no execution wants results any more is no success',

@@ -23,7 +23,7 @@ export const pollers = [
 	{
 		promise: 'a poller that a person has stopped is not replaced',
 		file: 'nodes/durable/supervisor.ts',
-		find: "if (left.wasStopped || (await leftOf(context, memory.parked)).wasStopped) return '';",
+		find: "if (left.wasStoppedByHand || (await leftOf(context, memory.parked)).wasStoppedByHand) return '';",
 		becomes: '',
 	},
 	{
