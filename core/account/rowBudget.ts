@@ -41,6 +41,9 @@ interface Waiter {
 
 const LOOK_AGAIN_MS = 1;
 
+/** The rows of a run that are written together cost n8n hardly more than one: a hundred runs that get one each take minutes. */
+const ROWS_IN_A_TURN = 10;
+
 /** An account that was full so long ago, and has not been asked since, may be anything: the next pause is a short one again. */
 const FORGET_FULL_AFTER_MS = 60_000;
 
@@ -74,6 +77,9 @@ export class RowBudget {
 
 	/** Those that want to write a row, by the pace of their run: the runs in the sequence of their turns, the orders as they have come. */
 	private readonly turns = new Map<RowPace, Set<Waiter>>();
+
+	/** The rows that the run whose turn it is was given. */
+	private rowsInTurn = 0;
 
 	/** Ends the pause until the next one may go; absent while nothing waits. */
 	private wake?: AbortController;
@@ -181,8 +187,11 @@ export class RowBudget {
 			const waitMs = first === undefined ? Infinity : this.waitOf(first, pace);
 			shortestMs = Math.min(shortestMs, waitMs);
 			if (first === undefined || waitMs > 0) continue;
-			this.turns.delete(pace);
-			this.turns.set(pace, waiting);
+			if (++this.rowsInTurn >= ROWS_IN_A_TURN) {
+				this.rowsInTurn = 0;
+				this.turns.delete(pace);
+				this.turns.set(pace, waiting);
+			}
 			const permit = this.permit();
 			if (this.full !== undefined) this.asking = permit;
 			first.go(permit);

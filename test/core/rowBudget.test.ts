@@ -71,6 +71,19 @@ describe('rows that are written and not sent', () => {
 		expect(await clock.run(send(0))).toBeLessThan(1_000);
 	});
 
+	test('a turn has ten rows, which are written together', async () => {
+		const { take, given, clock } = makeBudget();
+		for (let count = 0; count < 50; count++) void take();
+		await flushPromises();
+		const order: string[] = [];
+		const runs = { a: { turnInMs: 0, spacingMs: 10 }, b: { turnInMs: 0, spacingMs: 10 } };
+		for (let count = 0; count < 25; count++)
+			for (const [name, pace] of Object.entries(runs)) void take(undefined, pace).then(() => order.push(name));
+		for (const permit of [...given]) permit.leaves();
+		await clock.run(clock.sleep(1));
+		expect(order.join('')).toMatch(/^a{10}b{10}a{10}b{10}a{5}b{5}$/);
+	});
+
 	test.each(['before it waits', 'while it waits'])('a stop %s lets an order go at once', async (when) => {
 		const { take, clock } = makeBudget({ turnInMs: 60_000 });
 		const stop = new AbortController();
