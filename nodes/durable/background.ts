@@ -129,7 +129,7 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 		);
 	});
-	// In a manual run, n8n has asked who runs it: that says nothing of other runs.
+	// In a manual run, n8n looks at what that person may use: it says nothing about other runs.
 	if (isManual) return;
 	if (startableWorkflows.size >= MOST_STARTABLE) startableWorkflows.clear();
 	startableWorkflows.set(checked, Date.now());

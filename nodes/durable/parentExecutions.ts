@@ -12,7 +12,7 @@ const PAUSE_OF_ASKING = 200;
 const SHORTEST_PAUSE_MS = 500;
 /** … but a person who stops an execution sees it end. */
 const LONGEST_PAUSE_MS = 10_000;
-/** Before requests are sent, an answer counts that is at most so many times as old as it took: else a twentieth of the time goes into asking. */
+/** Before requests are sent, an answer counts that is at most so many times as old as it took: a twentieth of the time goes into asking. */
 const PAUSE_BEFORE_SENDING = 20;
 /** The time that n8n may take to save a large execution that falls asleep. */
 const ASLEEP_WITHIN_MS = 30_000;

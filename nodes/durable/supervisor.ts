@@ -140,8 +140,12 @@ async function lookOnce(
 	);
 	orders.forEach(letTimeEnd);
 	if (orders.every(hasEnded)) return await toOrderItems(orders);
+	const sleeping = await startPoller(context, {
+		...{ ...round, orders },
+		handOver: { ...handOver, run: undefined, retry: undefined },
+	});
 	memory.hasLooked = true;
-	return await startPoller(context, { ...round, orders, handOver: { ...handOver, run: undefined, retry: undefined } });
+	return sleeping;
 }
 
 /** Such a wait makes one poll. */

@@ -29,7 +29,7 @@ export const pollers = [
 	{
 		promise: 'a retry by a person of an execution that polls sends nothing',
 		file: 'nodes/durable/poller.ts',
-		find: "if (context.getMode() === 'retry') return cancel(context, memory, orders, () => false);",
+		find: "if (context.getMode() === 'retry') return await cancel(context, memory, orders, () => false);",
 		becomes: '',
 	},
 	{

@@ -414,6 +414,14 @@ export const unplayed = [
 		title: 'an error of an earlier node goes',
 	},
 	{
+		promise: 'after an outage that was longer than the wait, what has finished is still fetched',
+		file: 'nodes/durable/supervisor.ts',
+		find: 'orders.forEach(letTimeEnd);',
+		becomes: 'orders.splice(0, orders.length, ...endAll(context, orders, { isUnsent }));',
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'one more poller gets what has finished, and submits nothing',
+	},
+	{
 		promise: 'after a sleep, items of split files are paired with their input',
 		file: 'nodes/durable/toNodeOutput.ts',
 		find: 'return inPlace(items);',
