@@ -7,7 +7,8 @@ import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { endsWell } from '../../core/orders/states';
-import { credentialIdOf, realClock } from '../connection/transport';
+import { printable, wordsOf } from '../../core/text';
+import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
 import { marksHandedOver } from '../run/markStore';
 import { journalOf, type JournalParts } from '../run/openJournal';
@@ -28,6 +29,22 @@ export function mayBuy(handOver: HandOver, orders: readonly Order[]): handOver i
 export function isReplaced({ item, request, purchase }: Order, ledger: OrderLedger): boolean {
 	const known = request && ledger.find(item, request.hash);
 	return known !== undefined && known.taskId === undefined && known.attempt !== purchase?.attempt;
+}
+
+/**
+ * The words of n8n where a person has deleted the credential: no execution can go on then. `isAway` where n8n cannot read it for now: its
+ * database, or a vault of others, does not answer.
+ */
+export async function credentialOf(context: IExecuteFunctions): Promise<{ deleted?: string; isAway?: true }> {
+	return await context.getCredentials(CREDENTIAL).then(
+		() => ({}),
+		(thrown: unknown) => {
+			const words = wordsOf(thrown);
+			return /^Credential with ID .* does not exist/.test(words)
+				? { deleted: printable(words.slice(0, 200)) }
+				: { isAway: true };
+		},
+	);
 }
 
 /** Writes the lease of a poller: see `claimForPoller`. */

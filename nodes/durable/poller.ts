@@ -8,7 +8,7 @@ import type { WriteAhead } from '../../core/journal/writeAhead';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { SleepCoordinator } from '../../core/engine/sleepCoordinator';
+import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { endsWell, hasEnded, leaveBehind, reopenForRetry, staysFailed } from '../../core/orders/states';
 import { SubmissionGate } from '../../core/engine/submissionGate';
 import { createClient } from '../connection/createClient';
@@ -16,10 +16,11 @@ import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
 import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
+import { sayWhere } from '../run/whereItRuns';
 import { trace } from '../run/tracing';
 import { canceledError } from './canceledError';
 import { endAll } from './ending';
-import { isReplaced, journalHandedOver, mayBuy } from './handedOver';
+import { credentialOf, isReplaced, journalHandedOver, mayBuy } from './handedOver';
 import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
@@ -67,7 +68,7 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	const parents = new ParentExecutions(context, memory, handOver.outermost);
 	const work = async (signal: AbortSignal) => {
 		const poller = new Poller(context, { orders, handOver, memory, parents, signal });
-		return await poller.untilDue();
+		return (await whenToReadAgain(context, handOver)) ?? (await poller.untilDue());
 	};
 	const { done: wakeAtMs, isOver } = await whileParentsWait(context, parents, work);
 	const goesOn = wakeAtMs !== undefined && !isOver && !(await parents.isGone());
@@ -80,6 +81,19 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	}
 	if (memory.hasSlept !== true) await parents.untilAsleep();
 	return await cancel(context, memory, orders, ({ state }) => state === 'planned');
+}
+
+/**
+ * The time to wake up, where n8n cannot read the credential for now. Each failure of a poller is a round, and a wait of a day has few
+ * of them.
+ */
+async function whenToReadAgain(context: IExecuteFunctions, { deadlineMs }: HandOver): Promise<number | undefined> {
+	const nowMs = Date.now();
+	if (nowMs >= deadlineMs || !(await credentialOf(context)).isAway) return undefined;
+	context.logger.warn(
+		`Generation Gateway: n8n cannot read the credential for now, and asks again in a minute, ${sayWhere(context)}`,
+	);
+	return nowMs + MIN_SLEEP_MS;
 }
 
 /** True when the items pass that n8n is to keep, before the execution sleeps. */

@@ -7,12 +7,12 @@ import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { continueKnown } from '../../core/engine/buyOnce';
 import { accept, endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
-import { printable, wordsOf } from '../../core/text';
-import { CREDENTIAL, realClock } from '../connection/transport';
+import { printable } from '../../core/text';
+import { realClock } from '../connection/transport';
 import { parentOf } from '../connection/subExecution';
 import { TaskLog } from '../run/taskLog';
 import { endAll } from './ending';
-import { claimPoller, isReplaced, journalOfReader, mayBuy, type RunHandedOver } from './handedOver';
+import { claimPoller, credentialOf, isReplaced, journalOfReader, mayBuy, type RunHandedOver } from './handedOver';
 import {
 	handOverOf,
 	itemsOfStart,
@@ -106,21 +106,10 @@ async function whyOver(context: IExecuteFunctions, round: Round): Promise<string
 	if (rounds >= MAX_ROUNDS) return left.why ?? '';
 	if (handOver !== undefined && isLate(handOver) && memory.hasLooked === true)
 		return left.why ?? 'the time for it is over';
-	const withoutCredential = rounds > 0 ? await whyNoCredential(context) : undefined;
-	if (withoutCredential !== undefined) return withoutCredential;
+	const credential = rounds > 0 ? await credentialOf(context) : {};
+	if (credential.deleted !== undefined) return credential.deleted;
 	const parents = new ParentExecutions(context, memory, handOver?.outermost);
 	return rounds > 0 && (await parents.isGone()) ? (left.why ?? '') : undefined;
-}
-
-/** The words of n8n where a person has deleted the credential: no further poller could begin. A database may be away for a moment. */
-async function whyNoCredential(context: IExecuteFunctions): Promise<string | undefined> {
-	return await context.getCredentials(CREDENTIAL).then(
-		() => undefined,
-		(thrown: unknown) =>
-			/^Credential with ID .* does not exist/.test(wordsOf(thrown))
-				? printable(wordsOf(thrown).slice(0, 200))
-				: undefined,
-	);
 }
 
 const isLate = ({ deadlineMs }: HandOver) => Date.now() >= deadlineMs;

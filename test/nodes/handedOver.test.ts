@@ -189,6 +189,21 @@ describe('Retry On Fail', () => {
 	});
 });
 
+test('a poller that cannot read the credential for now sleeps with its orders, and sends nothing', async () => {
+	const { given } = await supervise(await handOver(prompts('a', 'b')));
+	const kept = { executionId: '102' };
+	const step = { operation: 'durablePollTasks' };
+	const { promise, additionalData } = runs.begin('image', step, { mode: 'integrated', kept, items: given });
+	const vault = jest.spyOn(additionalData.credentialsHelper, 'getDecrypted').mockRejectedValue(new Error('sealed'));
+	const { data, waitTill } = await promise;
+	vault.mockRestore();
+	expect(waitTill?.getTime()).toBeGreaterThan(Date.now() + 60_000);
+	const { rows } = data.executionData?.contextData['node:Node'] as { rows: INodeExecutionData[] };
+	expect(rows.map((row) => orderOf(row).state)).toEqual(['accepted', 'planned']);
+	expect(await poll(given)).toEqual(['done', 'done']);
+	expect(prompted()).toBe('ab');
+});
+
 describe('the end of a supervisor', () => {
 	const over = { rounds: 50 };
 
