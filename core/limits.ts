@@ -12,8 +12,11 @@ export const VERIFICATION_LINK_SECONDS = 120;
 /** The longest time for a creating request: it may take long where the service checks the images first. */
 export const CREATE_TIMEOUT_MS = 120_000;
 
-/** A request whose row is older has its outcome, or gets none: it leaves a few seconds after its row at the most. */
-export const MAY_BE_UNDER_WAY_MS = CREATE_TIMEOUT_MS + 10_000;
+/** A request leaves so long after its row at the most; else another row is written. */
+export const OLDEST_ROW_MS = 8_000;
+
+/** A request whose row is older has its outcome in the rows, or gets none. */
+export const MAY_BE_UNDER_WAY_MS = CREATE_TIMEOUT_MS + OLDEST_ROW_MS + 2_000;
 
 /** A submission is repeated for this long after 429 and 503. */
 export const REPEAT_FOR_MS = 120_000;

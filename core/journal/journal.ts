@@ -2,6 +2,7 @@ import { untilAborted } from '../abort';
 import { asGatewayError, codeOf, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import type { JsonObject } from '../json';
+import { OLDEST_ROW_MS } from '../limits';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
 import type { RequestOutcome, Submission, WriteAhead } from './writeAhead';
 import type { OrderLedger } from '../orders/ledger';
@@ -11,7 +12,7 @@ import { outlasting, PAUSES_MS } from './outlasting';
 import { wordsOf } from '../text';
 import { gapOf, GAPS, gapSinceHandOver, ROWS_GONE, submittedBy } from './gap';
 import { leasesIn } from './leases';
-import { INTERRUPTED, notRecorded, UNREADABLE, type FoundMarks, type Marks } from './marks';
+import { INTERRUPTED, notRecorded, tooSlow, UNREADABLE, type FoundMarks, type Marks } from './marks';
 import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, purchaseOf } from './replay';
@@ -27,10 +28,6 @@ const MOST_WAIT_MS = 5000;
 /** Orders whose requests are about to be sent gather for so long, and for so many rows: they share one write. */
 const GATHER_MS = 5;
 const ROWS_AT_ONCE = 90;
-
-/** A request leaves so long after its row at the most; else another row is written. See `MAY_BE_UNDER_WAY_MS`. */
-const OLDEST_ROW_MS = 8_000;
-const TOO_SLOW = 'n8n took too long to write it down';
 
 /** The pauses after which marks are asked for again. Another retry removes those of its question within milliseconds. */
 const ASK_AGAIN_MS = [100, 200, 400];
@@ -263,7 +260,7 @@ export class Journal implements WriteAhead {
 		return this.unsettled.has(order);
 	}
 
-	/** Reads again until all of these have an outcome, or cannot get one any more. */
+	/** Reads again until all of these have an outcome, or cannot get one any more: the ledger knows then what was bought, or is in doubt. */
 	async settle(signal?: AbortSignal): Promise<void> {
 		const read = async () => this.attemptsOf(await this.readRun(takingBreaks(this.ports.clock)));
 		await this.unsettled.settle(read, signal);
@@ -286,9 +283,8 @@ export class Journal implements WriteAhead {
 	leaves(order: Purchase): void {
 		const permit = this.permits.get(order);
 		const ageMs = this.clock.now() - (this.writtenAtMs.get(order) ?? Infinity);
-		// Other executions know the longest time until the outcome of a row: n8n's database, or its process, has stood still meanwhile.
-		if (permit !== undefined && ageMs > OLDEST_ROW_MS)
-			throw gatewayError('submissionNotRecorded', { words: TOO_SLOW }, { again: { isConnection: true } });
+		// n8n's database, or its process, has stood still meanwhile.
+		if (permit !== undefined && ageMs > OLDEST_ROW_MS) throw tooSlow();
 		permit?.leaves();
 	}
 

@@ -61,6 +61,10 @@ export function notRecorded(thrown: unknown): GatewayError {
 	return gatewayError('submissionNotRecorded', { words: cause instanceof Error ? cause.message : String(cause) });
 }
 
+/** The error of a request whose row is too old by the time it would leave: another one is written, a few times. */
+export const tooSlow = () =>
+	gatewayError('submissionNotRecorded', { words: 'n8n took too long' }, { again: { isConnection: true } });
+
 /**
  * The marks of a run: what its tries write into n8n's table of processed data before their first request, where a crash does not
  * erase it. n8n saves the ledger only when the node ends. So a retry that finds a mark of a try that is not in its ledger knows: n8n
