@@ -54,7 +54,7 @@ export interface PollMemory {
 
 /**
  * Submits and polls in memory, and sleeps when no order is due soon, until all have ended. It ends to sleep, to deliver, or once to be
- * listed as canceled, never to be saved: what it has bought is in the rows, and the next poller replays them.
+ * listed as canceled, never to be saved: what it has bought is in the rows, which each poller replays.
  */
 export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	if (hasNotSleptYet(context)) return [];

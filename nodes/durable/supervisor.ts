@@ -54,7 +54,7 @@ const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 
 /**
  * Starts a poller, and another one when that has died. Both sleep at once; the poller is woken. What one has bought is in the rows of
- * the run: each poller has a lease, which is written here before it is started, and the next one replays the rows.
+ * the run: each poller has a lease, which is written here before it is started, and each replays the rows.
  */
 export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const memory = context.getContext('flow') as SupervisorMemory;

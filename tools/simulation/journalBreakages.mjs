@@ -373,6 +373,14 @@ export const journal = [
 		title: 'it goes on in memory with all that was bought',
 	},
 	{
+		promise: 'what had failed before the hand-over is bought again by a poller',
+		file: 'core/journal/replay.ts',
+		find: 'filter(({ attempt }) => !freed.has(attempt))',
+		becomes: 'filter(() => true)',
+		noticedBy: 'test/core/handedOver.test.ts',
+		title: 'a poller buys again what had failed before',
+	},
+	{
 		promise: 'what has failed before a death is not bought again by a poller',
 		file: 'core/journal/journal.ts',
 		find: 'handedOver === undefined ? attempts : asTakenOver(attempts)',
