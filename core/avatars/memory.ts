@@ -51,8 +51,9 @@ function recallAll({ workflowId, store }: VerificationMemory, nowMs: number): Ve
 	const stored = isPlainObject(store[KEY]) ? store[KEY] : {};
 	for (const [token, entry] of Object.entries(stored)) {
 		const { data } = rememberedVerification.safeParse(entry);
-		if (data !== undefined && isOver(data.atMs, nowMs)) delete stored[token];
-		else if (data !== undefined) known.set(token, withMarksOf(known.get(token), data));
+		if (data === undefined) continue;
+		known.set(token, withMarksOf(known.get(token), data));
+		if (isOver(data.atMs, nowMs)) delete stored[token];
 	}
 	return new Map([...known].filter(([, { atMs }]) => !isOver(atMs, nowMs)));
 }

@@ -4,7 +4,7 @@ import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
 import { parseDate } from '../records/loose';
 import {
-	inWords,
+	toPlainCode,
 	parseRefusal,
 	reasonOf,
 	refusesOutright,
@@ -154,7 +154,7 @@ export function limitOf({
 	serviceCode = '',
 	serviceMessage = '',
 }: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
-	const said = `${inWords(serviceCode)} ${serviceMessage}`;
+	const said = `${toPlainCode(serviceCode)} ${serviceMessage}`;
 	if (AT_ONCE.test(said)) return 'tasks';
 	if (IN_A_TIME.test(said)) return 'requests';
 	return TASKS.test(said) ? 'tasks' : undefined;

@@ -43,7 +43,7 @@ export function parseRefusal(body: unknown): ServiceRefusal {
 	const said = isPlainObject(body) ? wordsIn(body, OUTER_WORDS) : undefined;
 	const codes = codesIn(body).filter((text) => !SUCCESS.test(text));
 	const first = codes.find((text) => !/^\d+$/.test(text)) ?? codes[0];
-	const isVague = first !== undefined && SAYS_NOTHING.test(inWords(first));
+	const isVague = first !== undefined && SAYS_NOTHING.test(toPlainCode(first));
 	return {
 		code: (isVague ? codes.find(isCodeOfContent) : undefined) ?? first,
 		message: said && beginningOf(withoutKeys(said), LONGEST_MESSAGE),
@@ -238,7 +238,7 @@ const PASSES_IN_WORDS =
 /** True where the service has declined the content: the same request is declined again, and each try may cost. */
 function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
 	if (isCodeOfContent(code)) return true;
-	if (!SAYS_NOTHING.test(inWords(code))) return false;
+	if (!SAYS_NOTHING.test(toPlainCode(code))) return false;
 	// The words may be a code alone, or begin with one.
 	const [codeInWords = ''] = /^[\w.-]+(?=\s*(:|$))/.exec(message.trim()) ?? [];
 	if (isCodeOfContent(codeInWords)) return true;
@@ -250,7 +250,7 @@ function declinesContent({ code = '', message = '' }: ServiceRefusal): boolean {
 const CODE_IN_JSON = /"(?:code|error_code|type|status|reason)"\s*:\s*"([^"]+)"/g;
 
 function isCodeOfContent(code: string): boolean {
-	const words = inWords(code.replace(/\d+/g, '_')).split('_');
+	const words = toPlainCode(code.replace(/\d+/g, '_')).split('_');
 	if (words.some((word) => NOT_OF_CONTENT.test(word))) return false;
 	if (words.some((word) => OF_CONTENT.test(word))) return true;
 	const isOfContent = words.includes('content') && !words.some((word) => OF_FORM.test(word));
@@ -262,7 +262,7 @@ const SAYS_NOTHING =
 	/^(\d*|((task|generation|request|upstream|server|api|internal|bad)_)*(failed|failure|fail|error|request|response)(_status_code)?|invalid_request(_error)?|unknown(_error)?)$/;
 
 /** A code in one notation: `DataInspectionFailed`, `data-inspection.failed` and `DATA_INSPECTION_FAILED` mean the same. */
-export const inWords = (code: string) =>
+export const toPlainCode = (code: string) =>
 	code
 		.replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3_$2')
 		.replace(/[^\p{L}\p{N}]+/gu, '_')
@@ -271,7 +271,7 @@ export const inWords = (code: string) =>
 /** The reason that a refusal gives; the same for answers and for a task's own error (contract 3.1 `failed`). */
 export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason | undefined {
 	const said = refusal.message?.trim().toLowerCase();
-	const code = refusal.code === undefined ? undefined : inWords(refusal.code);
+	const code = refusal.code === undefined ? undefined : toPlainCode(refusal.code);
 	const fits = ({ code: codes, words, isSaidBy, notWith = [] }: Meaning) =>
 		!notWith.includes(status ?? NaN) &&
 		((codes !== undefined && code !== undefined && codes.test(code)) ||
