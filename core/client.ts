@@ -197,8 +197,9 @@ export class GatewayClient {
 	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on, unless it is a refusal. */
 	async getTokenBalance(): Promise<JsonObject> {
 		return await this.readBalance('/v1/balance', (body) => {
-			if (refusesOutright(body)) return undefined;
-			return isPlainObject(body) ? body : { balance: body };
+			if (!isPlainObject(body)) return { balance: body };
+			// A text under this name may be a field of the record.
+			return isPlainObject(body.error) ? undefined : body;
 		});
 	}
 

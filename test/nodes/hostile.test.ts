@@ -1,5 +1,4 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md links here. */
-import { runInNewContext } from 'node:vm';
 import type { IDataObject } from 'n8n-workflow';
 import { realClock } from '../../nodes/connection/transport';
 import {
@@ -19,6 +18,7 @@ import {
 	cut,
 	drip,
 	dripHeaders,
+	evaluated,
 	finished,
 	flood,
 	gzipped,
@@ -316,9 +316,7 @@ describe('an answer that is hard to read', () => {
 		const { html } = gallery.nodes.find(({ name }) => name === 'Gallery')?.parameters ?? {};
 		const [, expression = ''] = /\{\{(.*)\}\}/s.exec(String(html)) ?? [];
 		const items = [{ json: { ...json[0], prompt: 'a' } }];
-		expect(runInNewContext(expression, { $: () => ({ all: () => items }) })).toContain(
-			'<img src="https://x.example/a%22onerror=%22alert(1)" alt="">',
-		);
+		expect(evaluated(expression, items)).toContain('<img src="https://x.example/a%22onerror=%22alert(1)" alt="">');
 	});
 
 	test.each([

@@ -159,7 +159,7 @@ export function testVersion(version: N8nVersion): void {
 			};
 			for (const create of [flood('{"a":'), cut('{"a":')])
 				assert.match(await messageAfter({ create }), /^The service may or may not have accepted this task/);
-			const tooLarge = `The answer from the service is too large (task ${TASK_ID})`;
+			const tooLarge = `The service accepted task ${TASK_ID}, but its record is too large for this node`;
 			assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
 		} finally {
 			await hostile.close();
