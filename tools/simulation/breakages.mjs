@@ -368,7 +368,7 @@ const played = [
 	{
 		promise: 'error items name the task',
 		file: 'nodes/run/toItem.ts',
-		find: "[(describes && ID_FIELDS[describes]) ?? 'task_id']: task?.taskId,",
+		find: "[thingOf(describes)?.idField ?? 'task_id']: task?.taskId,",
 		becomes: '',
 	},
 	{

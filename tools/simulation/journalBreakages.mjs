@@ -140,8 +140,9 @@ export const journal = [
 	{
 		promise: 'a retry reads the rows after its lease is there',
 		file: 'core/journal/journal.ts',
-		find: 'const rows = await this.readRun(breakIfDue).catch((thrown: unknown) => {',
-		becomes: 'const rows = before ?? await this.readRun(breakIfDue).catch((thrown: unknown) => {',
+		find: 'if (handedOver?.claim === undefined) await this.claim(breakIfDue);\n\t\tconst read = async () => await this.readRun(breakIfDue);',
+		becomes:
+			'const early = await this.readRun(breakIfDue); if (handedOver?.claim === undefined) await this.claim(breakIfDue); const read = async () => await Promise.resolve(early);',
 	},
 	{
 		promise: 'a retry without its lease sends nothing',

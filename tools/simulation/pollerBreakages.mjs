@@ -17,8 +17,8 @@ export const pollers = [
 	{
 		promise: 'a retry by a person of an execution that waits submits nothing',
 		file: 'nodes/durable/supervisor.ts',
-		find: "if (context.getMode() === 'retry') return",
-		becomes: "if ((context.getMode() as string) === '') return",
+		find: "return context.getMode() === 'retry' ? { ...claim, gap: claim.gap ?? INTERRUPTED } : claim;",
+		becomes: 'return claim;',
 	},
 	{
 		promise: 'a poller that a person has stopped is not replaced',
