@@ -78,7 +78,8 @@ export async function outcomeOf(
 		);
 		if (JSON.stringify(itemsOf(parent, 'Generate')).includes(id)) return 'execution';
 		if (others.some((other) => JSON.stringify(itemsOf(other, 'Start')).includes(id))) return 'sub-execution';
-		if (log.includes(`task ${id} `)) return 'log';
+		// Its row was still to be written: the page says that this takes seconds.
+		if (log.includes(`task ${id} `)) return batch.logs ? 'dataTable' : 'log';
 		assert.ok(isOnItsWay(task, endedAtMs), `${name}: the ID ${id} is lost`);
 		return 'nowhere';
 	});
