@@ -12,8 +12,8 @@ export const VERIFICATION_LINK_SECONDS = 120;
 /** The longest time for a creating request: it may take long where the service checks the images first. */
 export const CREATE_TIMEOUT_MS = 120_000;
 
-/** A request leaves so long after its row at the most; else another row is written. */
-export const OLDEST_ROW_MS = 8_000;
+/** A request leaves so long after its row at the most; else another row is written. n8n has as long for one look at its table. */
+export const OLDEST_ROW_MS = 30_000;
 
 /** A request whose row is older has its outcome in the rows, or gets none. */
 export const MAY_BE_UNDER_WAY_MS = CREATE_TIMEOUT_MS + OLDEST_ROW_MS + 2_000;

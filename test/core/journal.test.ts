@@ -135,10 +135,10 @@ describe('an insert of which n8n says nothing', () => {
 		expect(await world.run(first.run([planned(120)]))).toEqual(['task 1']);
 	});
 
-	test('a request leaves a few seconds after its row, or that is withdrawn and another one written', async () => {
+	test('a request leaves within half a minute of its row, or that is withdrawn and another one written', async () => {
 		const world = makeWorld();
 		const run = world.start({ troubles: { noMarks: true } });
-		void world.clock.sleep(20_000).then(() => (run.troubles.noMarks = false));
+		void world.clock.sleep(45_000).then(() => (run.troubles.noMarks = false));
 		let sentAtMs = 0;
 		const how = async () => await Promise.resolve(((sentAtMs = world.clock.now()), 'task 1'));
 		expect(await world.run(endOf(run.buy(planned(), { how })))).toBe('task 1');
@@ -149,7 +149,7 @@ describe('an insert of which n8n says nothing', () => {
 			...['submitting #1 of 0', 'accepted of 0'],
 		]);
 		const row = world.visible.filter(({ state }) => state === 'submitting').at(-1);
-		expect(sentAtMs - Date.parse(row?.createdAt ?? '')).toBeLessThan(8_000);
+		expect(sentAtMs - Date.parse(row?.createdAt ?? '')).toBeLessThan(30_000);
 	});
 
 	test('Retry On Fail keeps the lease and goes on with the numbers', async () => {
@@ -462,8 +462,8 @@ describe('a request whose outcome is not written yet', () => {
 			const beganMs = world.clock.now();
 			const retry = retryOf(world);
 			expect(await world.run(retry.run(orders(2)))).toEqual(['outcomeStillUnknown', 'task 1']);
-			expect(world.clock.now() - beganMs).toBeGreaterThan(128_000);
-			expect(world.clock.now() - beganMs).toBeLessThan(150_000);
+			expect(world.clock.now() - beganMs).toBeGreaterThan(150_000);
+			expect(world.clock.now() - beganMs).toBeLessThan(172_000);
 			expect(world.bought).toEqual([1]);
 		},
 	);

@@ -60,7 +60,7 @@ describe('a retry after a crash', () => {
 	test('tells of a request without an outcome only when none can come any more, and submits the others meanwhile', async () => {
 		await crashInRequest(['a', SLOW]);
 		runs.age(1);
-		hurry(60);
+		hurry(20);
 		const sinceMs = elapsedMs();
 		const items = prompts('a', SLOW, 'c');
 		const { promise } = runs.begin('image', fromItem, { ...retryAs('2'), items, ...inItems });

@@ -24,7 +24,7 @@ export interface Attempt {
 /** Rows are written and not sent for so long at the most: n8n needs so long to write, to look and to mark. */
 const UNSENT_MS = 5000;
 /** The outcome of a request of this age cannot come any more. */
-const OPEN_MS = 130_000;
+const OPEN_MS = 152_000;
 /** An execution has read its rows so long after it has begun. */
 const SOON_MS = 2000;
 const IN_DOUBT = ['outcome_still_unknown', 'created_from_other_request'];
