@@ -163,7 +163,11 @@ export const moments: Moment[] = [
 		row: 'asleep',
 		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=never]]`],
 		start: 'awake',
-		isReached: async (target, batch) => areAccepted(target, batch) && loads(target, idOf(target, batch, 0)),
+		// While the row of an answer is still to be written, its item is in doubt: that is the moment `submitting`.
+		isReached: async (target, batch) =>
+			areAccepted(target, batch) &&
+			loads(target, idOf(target, batch, 0)) &&
+			(!batch.logs || (await areInLog(target, batch))),
 	},
 	{
 		key: 'asleep',
