@@ -41,7 +41,7 @@ export function entryOf(reason: string | undefined): (typeof REASONS)[Reason] | 
 	return Object.hasOwn(REASONS, String(reason)) ? REASONS[reason as Reason] : undefined;
 }
 
-/** The code of all mistakes in forms and credentials: a person mends them, so workflows need not tell them apart. */
+/** The code of all mistakes in forms and credentials. A person corrects them; a workflow would not act differently for each. */
 const INVALID_INPUT = 'invalid_input';
 
 /**

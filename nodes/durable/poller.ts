@@ -91,7 +91,7 @@ async function whenToReadAgain(context: IExecuteFunctions, { deadlineMs }: HandO
 	const nowMs = Date.now();
 	if (nowMs >= deadlineMs || !(await credentialOf(context)).isAway) return undefined;
 	context.logger.warn(
-		`Generation Gateway: n8n cannot read the credential for now, and asks again in a minute, ${sayWhere(context)}`,
+		`Generation Gateway: n8n cannot read the credential at the moment. The poller tries again in a minute, ${sayWhere(context)}`,
 	);
 	return nowMs + MIN_SLEEP_MS;
 }
