@@ -155,7 +155,7 @@ test('120 deliveries of one Purchase Key at once, in the background: one purchas
 	await background.untilArrived(DELIVERIES, { withinMs: 600_000 });
 	const arrived = await background.arrived();
 	assert.deepEqual(new Set(arrived.map(({ taskId, code }) => taskId + code)), new Set([sandbox.tasks[0]?.id]));
-	assert.equal(arrived.length, DELIVERIES);
+	assert.equal(arrived.length, DELIVERIES, arrived.length < DELIVERIES ? await background.left() : undefined);
 	assert.equal(sandbox.tasks.length, 1);
 	const executionIds = await executionsOf(cluster, background.buyerId);
 	assert.equal(new Set(executionIds.map(workerOf)).size, workers.length, 'each worker ran some of them');

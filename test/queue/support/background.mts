@@ -98,6 +98,20 @@ export class Background {
 		return [...this.arrivals.values()];
 	}
 
+	/** What n8n says of the executions that have not come to a good end, for a test that misses a result. */
+	async left(): Promise<string> {
+		const { rest } = this.cluster;
+		const executions = await listExecutions(this.cluster, this.buyerId);
+		const count = executions.length + (await executionsOf(this.cluster, this.receiverId)).length;
+		const left = executions.filter(({ status }) => status !== 'success');
+		const told = left.map(async ({ id, mode, status }) => {
+			const { record, error, runData } = await readExecution(rest, id);
+			const about = { startedAt: record.startedAt, waitTill: record.waitTill, error, ran: Object.keys(runData ?? {}) };
+			return `${id} ${mode} ${status} ${JSON.stringify(about).slice(0, 1_000)}`;
+		});
+		return [`${count} executions`, ...(await Promise.all(told))].join('\n');
+	}
+
 	/**
 	 * Waits for so many results, and runs another workflow again and again. Returns how long each run took, in milliseconds of a
 	 * machine that does nothing else.
