@@ -7,7 +7,7 @@ import { untilFinished } from '../../tools/n8n/executions.mjs';
 import { endN8n } from '../n8n/support/instance.mts';
 import { executionsOf } from '../n8n/support/production.mts';
 import { until } from '../n8n/support/until.mts';
-import { startCluster, type Cluster } from './support/cluster.mts';
+import { NOTICES_SOON, startCluster, type Cluster } from './support/cluster.mts';
 
 const [ITEMS, PLACES] = [60, 20];
 /** Tasks that are accepted when the worker is killed: in the second and in the third round of places. */
@@ -16,7 +16,7 @@ const REQUESTS_PER_SECOND = 60;
 
 let cluster: Cluster;
 before(async () => {
-	cluster = await startCluster({ workers: 2 });
+	cluster = await startCluster({ workers: 2, env: NOTICES_SOON });
 });
 after(() => cluster?.close());
 

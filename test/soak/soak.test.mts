@@ -14,7 +14,7 @@ import { sandboxKey } from '../n8n/support/instance.mts';
 import { deactivate, listExecutions, type Listed } from '../n8n/support/production.mts';
 import { readPurchases } from '../n8n/support/purchaseLog.mts';
 import { pause, until } from '../n8n/support/until.mts';
-import { startCluster, type Cluster } from '../queue/support/cluster.mts';
+import { NOTICES_SOON, startCluster, type Cluster } from '../queue/support/cluster.mts';
 import { disturb, type Event } from './support/events.mts';
 import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems, placeOf } from './support/judge.mts';
 import { answersOf, LONGEST_MS, readReceived, readRuns } from './support/runs.mts';
@@ -78,7 +78,7 @@ before(async () => {
 		workers: 2,
 		concurrency: CONCURRENCY,
 		sandbox: { tasksAtOnce: TASKS_AT_ONCE, balanceUsd: 10_000 },
-		env: { NODE_OPTIONS: `--require ${probe}`, SOAK_SAMPLES: samplesFolder },
+		env: { ...NOTICES_SOON, NODE_OPTIONS: `--require ${probe}`, SOAK_SAMPLES: samplesFolder },
 	});
 	await pause(IDLE_MS);
 	span.startMs = Date.now();

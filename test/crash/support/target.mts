@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { startDoor, type Door } from '../../n8n/support/door.mts';
 import { endN8n, startInstance, type Instance, type Signal } from '../../n8n/support/instance.mts';
 import { pause } from '../../n8n/support/until.mts';
-import { NOTICED_WITHIN_MS, startCluster } from '../../queue/support/cluster.mts';
+import { NOTICED_WITHIN_MS, NOTICES_SOON, startCluster } from '../../queue/support/cluster.mts';
 
 export type Victim = 'n8n' | 'worker' | 'main';
 
@@ -52,7 +52,7 @@ async function startQueue(victim: 'worker' | 'main', env: Record<string, string>
 	const { main, workers, rest, sandbox, credential, close, restart } = await startCluster({
 		workers: 1,
 		concurrency: CONCURRENCY,
-		env,
+		env: { ...NOTICES_SOON, ...env },
 	});
 	const all = [main, ...workers];
 	let ended = victim === 'main' ? main : (workers[0] ?? main);
