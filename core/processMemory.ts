@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { SpendingRun } from './account/spendingRun';
 import type { RememberedVerification } from './avatars/records';
-import { CallbackLog, PerMinute } from './avatars/callbackLog';
+import { CallbackLog, PerMinute } from './avatars/callback';
 import type { ByteBudget } from './byteBudget';
 import type { SurvivalTable } from './polling/survivalTable';
 import type { TokenRecord } from './records/accountRecords';

@@ -8,18 +8,27 @@ import type { RequestOutcome, Submission, WriteAhead } from './writeAhead';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
-import { outlasting, PAUSES_MS } from './outlasting';
 import { wordsOf } from '../text';
-import { gapOf, GAPS, gapSinceHandOver, ROWS_GONE, submittedBy } from './gap';
 import { leasesIn } from './leases';
 import { INTERRUPTED, notRecorded, tooSlow, UNREADABLE, type FoundMarks, type Marks } from './marks';
 import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { asTakenOver, GAP_CODE, mostTries, nameEarlierTasks, purchaseOf } from './replay';
-import { readRun, replay, takeUpBought, withoutFreed, type RunRows } from './replay';
+import { gapOf, GAPS, gapSinceHandOver, ROWS_GONE, submittedBy } from './gap';
+import {
+	asTakenOver,
+	GAP_CODE,
+	mostTries,
+	nameEarlierTasks,
+	purchaseOf,
+	readRun,
+	replay,
+	takeUpBought,
+	withoutFreed,
+	type RunRows,
+} from './replay';
 import { isOfPoller, journalRow, LEASE, nameOfRun, patternOfRun, RUN, TAKEN_BACK } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity } from './row';
-import { NoTableError, type JournalTable } from './table';
+import { type JournalTable, NoTableError, outlasting, PAUSES_MS } from './table';
 import { UnsettledOrders } from './unsettled';
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */

@@ -1,7 +1,6 @@
 import { gatewayError, type GatewayErrorDetails } from '../errors';
-import { locateResult } from '../records/locateResult';
+import { locateResult, urlsOfInputs } from '../records/locateResult';
 import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
-import { urlsOfInputs } from '../records/resultSearch';
 import { typeByName } from '../mediaTypes';
 import { parseResultUrl } from '../urls';
 import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';

@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { answerCallback } from './handleCallback';
-import { docsLink } from '../form/docsLink';
+import { docsLink } from '../form/fields';
 
 /** The browser of the person comes here by a redirect, so by GET. The page is sent before the workflow starts. */
 const callbackWebhook: IWebhookDescription = {

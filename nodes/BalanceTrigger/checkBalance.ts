@@ -14,7 +14,7 @@ import { credentialIdOf } from '../connection/transport';
 import { toNodeError } from '../errors/toNodeError';
 import { unreadable } from '../errors/unreadable';
 import { FieldReader } from '../form/fieldReader';
-import { unitField } from '../form/unit';
+import { unitField } from '../form/fields';
 import { toFields, withoutEmpty } from '../run/output';
 import { thresholdField } from './fields';
 

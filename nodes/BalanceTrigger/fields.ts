@@ -1,6 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { docsLink } from '../form/docsLink';
-import { unitField } from '../form/unit';
+import { docsLink, unitField } from '../form/fields';
 
 /** Its only choice needs no field. The node creator takes the line of the trigger from it. */
 const eventField: INodeProperties = {

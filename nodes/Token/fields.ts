@@ -1,9 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { docsLink } from '../form/docsLink';
 import type { ChoiceField } from '../form/fieldReader';
-import { simplifyField } from '../form/fields';
+import { docsLink, simplifyField, unitField } from '../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../form/options';
-import { unitField } from '../form/unit';
 import { allowedModelsField, allowedModelsOfOtherShape } from './allowedModels';
 
 export const nameField: INodeProperties = {

@@ -7,7 +7,7 @@ import { throwAll, toNumber } from '../../core/models/body';
 import { show } from '../../core/text';
 import { readUnixSeconds } from '../form/dates';
 import type { FieldReader } from '../form/fieldReader';
-import { unitField } from '../form/unit';
+import { unitField } from '../form/fields';
 import { isOfForm, toRequest, type FormRequest } from '../run/formRequest';
 import type { Item } from '../run/inputItem';
 import { allowedModelsField, readAllowedModels } from './allowedModels';

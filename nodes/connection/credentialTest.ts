@@ -10,7 +10,7 @@ import { asGatewayError } from '../../core/errors';
 import type { Send } from '../../core/http/types';
 import { AccountPace } from '../../core/account/pace';
 import { describe } from '../../core/errors/describe';
-import { plain } from '../errors/plain';
+import { plain } from '../errors/toNodeError';
 import { hasPurchaseLog, readApiKey, readLimits, readSettings } from './settings';
 import { answerWithin, HEADERS, hidingKey, realClock } from './transport';
 

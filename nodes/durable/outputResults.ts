@@ -1,17 +1,19 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { hasEnded } from '../../core/orders/states';
-import { plain } from '../errors/plain';
+import { errorOf, hasEnded } from '../../core/orders/states';
 import { hintsFor } from '../run/hints';
 import { reportCredits } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
-import type { OnError } from '../run/toItem';
-import { canceledError, hasFinished } from './canceledError';
+import { type Items, itemsOf, type OnError, outcomeOf } from '../run/toItem';
+import { canceledError, hasFinished } from './ending';
 import { journalOfReader } from './handedOver';
 import { ParentExecutions } from './parentExecutions';
 import { handOverOf, itemsOfStart, ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
-import { operationOf, toNodeOutput } from './toNodeOutput';
+import { asGatewayError } from '../../core/errors';
+import { isOwn } from '../../core/errors/kinds';
+import { type BatchSummary, plain, toNodeError } from '../errors/toNodeError';
+import { listIds } from '../run/batchSummary';
 
 /** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
@@ -49,4 +51,58 @@ function readHandOver(context: IExecuteFunctions): HandOver | undefined {
 async function isCanceled(context: IExecuteFunctions, orders: Order[], handOver?: HandOver): Promise<boolean> {
 	if (orders.every(hasFinished)) return false;
 	return await new ParentExecutions(context, {}, handOver?.outermost).isGone();
+}
+
+/**
+ * The output of the node: the items of the orders, in their sequence. Where the workflow is to stop, it throws what the
+ * first order that has failed by itself has ended with, or else the first that was not sent because of another.
+ */
+export function toNodeOutput(context: IExecuteFunctions, orders: Order[], onError: OnError): INodeExecutionData[] {
+	const failures = orders.flatMap((order) => {
+		const error = errorOf(order);
+		return error === undefined ? [] : [{ order, error }];
+	});
+	const { order: failed } = failures.find(({ error }) => isOwn(error)) ?? failures[0] ?? {};
+	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders);
+	const items = orders.map((order, index) =>
+		itemsOf(outcomeOf(order), index, onError, { operation: operationOf(order) }),
+	);
+	return inPlace(items);
+}
+
+/**
+ * The first item of each order at the place of the order, and the further files after all of them: what a node gets that has
+ * slept, n8n pairs with its input by the place alone, and fails where it finds no item for the error of another one.
+ */
+const inPlace = (items: Items[]): INodeExecutionData[] => [
+	...items.map(([first]) => first),
+	...items.flatMap(([, ...others]) => others),
+];
+
+function toError(context: IExecuteFunctions, failed: Order, orders: Order[]) {
+	const about = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed), isItem: true };
+	return toNodeError(asGatewayError(errorOf(failed)), about, summarizeKept(failed, orders, context.getExecutionId()));
+}
+
+/**
+ * The error is stored, and a retry throws it again: so it says where the other results are.
+ *
+ * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
+ */
+function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSummary {
+	const others = orders.flatMap(({ task, earlierTaskIds = [] }) => [
+		...(task === undefined || task === failed.task ? [] : [task]),
+		...earlierTaskIds.map((taskId) => ({ taskId, status: 'failed' })),
+	]);
+	const hasResults = orders.some(({ end }) => end?.output !== undefined);
+	const results = hasResults && `The other results are in execution ${keptIn} (input of Results).`;
+	return {
+		last: [results, 'A retry changes nothing.'].filter(Boolean).join(' '),
+		...(others.length > 0 && listIds(others, 'Other tasks')),
+	};
+}
+
+/** Of the node that waits for the task: what the advice depends on. */
+export function operationOf({ acceptedAtMs, state, task }: Order): string {
+	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'getResult';
 }

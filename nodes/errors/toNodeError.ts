@@ -12,7 +12,7 @@ import type { Situation } from '../../core/errors/catalogueEntry';
 import { describe, quoteService } from '../../core/errors/describe';
 import { endsTheSame } from '../../core/errors/kinds';
 import { namesRetry, retryRest } from '../../core/errors/recovery';
-import { plain } from './plain';
+import { printable } from '../../core/text';
 
 /** The place of an error: the advice depends on it. */
 export interface ErrorContext {
@@ -160,4 +160,12 @@ export function failureOf(error: GatewayError): Failure | undefined {
 	const cause = ACTIONABLE[error.kind];
 	// An answer that says no without a reason may be another one a moment later.
 	return cause === undefined || isTransient(error) ? undefined : { cause };
+}
+
+/**
+ * A text that n8n shows to people: messages, descriptions, hints. n8n takes a description for HTML in some places and for
+ * text in others, so what the service or a user has written must read the same in both, and no link of it may work.
+ */
+export function plain(text: string): string {
+	return printable(text).replaceAll('<', '‹').replaceAll('>', '›');
 }

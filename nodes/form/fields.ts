@@ -1,7 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
-import { docsLink } from './docsLink';
 import type { ChoiceField, TextField } from './fieldReader';
+
+const DOCS = 'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway/blob/HEAD/docs';
+
+/** A link to a page of the documentation, for a notice: it says in two lines what counts, the page says the rest. */
+export const docsLink = (page: string) => `<a href="${DOCS}/${page}" target="_blank">More</a>`;
 
 /** An agent gets neither files nor the fields of an item. Older versions, such as 2.0, show the field in tools, too. */
 export const hiddenInTools: INodeProperties['displayOptions'] = { hide: { '@tool': [true] } };
@@ -172,4 +176,17 @@ export const simplifyField: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+/** The unit of every amount of money in a form. */
+export const unitField: ChoiceField<'usd' | 'credits'> = {
+	displayName: 'Unit',
+	name: 'unit',
+	type: 'options',
+	options: [
+		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
+		{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
+	],
+	default: 'usd',
+	description: 'The unit of the amount',
 };

@@ -3,7 +3,7 @@ import { onAbort } from '../../core/abort';
 import { GatewayError } from '../../core/errors';
 import { SIGNATURE_BYTES } from '../../core/mediaTypes';
 import { formatDuration } from '../../core/text';
-import { FILE_LIMITS } from '../connection/fileLimits';
+import { FILE_LIMITS } from './fileLimits';
 
 export type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
 

@@ -1,12 +1,11 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { gatewayError, type TaskReference } from '../../core/errors';
 import type { OutputTools, Ports } from '../../core/engine/advance';
 import type { Order, Output, ResultOptions } from '../../core/orders/order';
 import { promptOf } from '../../core/orders/states';
 import { assertNotExpired, missingResult } from '../../core/orders/taskErrors';
-import { locateResult } from '../../core/records/locateResult';
-import type { MissingParts } from '../../core/records/missingParts';
+import { locateResult, type MissingParts } from '../../core/records/locateResult';
 import { pricesIn } from '../../core/records/prices';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
@@ -20,10 +19,12 @@ import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/inputItem';
 import type { Run } from '../run/nodeRun';
-import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
 import { cleanFileName, nameByPrompt } from './fileNames';
-import { takeDeliveryTurn } from './slowDeliveries';
+import type { JobControls } from '../../core/engine/jobs';
+import { limitSlowDeliveries } from '../../core/processMemory';
+import { FILE_LIMITS } from './fileLimits';
+import { realClock } from '../connection/transport';
 
 /** The form of one item, as far as it is about the result. */
 export function readResultOptions(item: Item, { alone }: Pick<Run, 'alone'>): ResultOptions {
@@ -241,4 +242,55 @@ function requireResult({ result }: Order): ResultOptions {
 	if (result === undefined)
 		throw gatewayError('packageBug', { words: 'the order does not say how the result is wanted' });
 	return result;
+}
+
+/**
+ * The lifetime of a link, in the words of n8n's helper. n8n may delete the file sooner, together with the execution.
+ */
+const LINK_LIFETIME = '30 days';
+
+/**
+ * Links to n8n's own copies of the files, for the output: `download_url`, `download_urls`. They open without login.
+ * Where n8n makes none, as for files that it keeps in memory, a hint says so: the task has been paid for.
+ */
+export function linksTo({ helpers }: IExecuteFunctions, files: IBinaryKeyData, hints: Set<string>): IDataObject {
+	try {
+		const links = Object.values(files).map((file) => helpers.createBinarySignedUrl(file, LINK_LIFETIME));
+		return { download_url: links[0], download_urls: links };
+	} catch {
+		hints.add(HINTS.noDownloadLink());
+		return {};
+	}
+}
+
+/**
+ * Does work when its turn among the deliveries of a run comes. Work that takes long gives the turn to the next one after
+ * a while and goes on beside it, as long as there are not too many of these in the process.
+ */
+export async function takeDeliveryTurn<R>(
+	{ delivering, signal }: Pick<JobControls, 'delivering' | 'signal'>,
+	work: () => Promise<R>,
+): Promise<R> {
+	const { running } = await delivering(async () => {
+		const running = work();
+		const ended = new AbortController();
+		const isOver = running.then(
+			() => ended.abort(),
+			() => ended.abort(),
+		);
+		await realClock.sleep(FILE_LIMITS.turnMs, AbortSignal.any([signal, ended.signal]));
+		if (!ended.signal.aborted) await Promise.race([isOver, untilBeside(isOver)]);
+		return { running };
+	});
+	return await running;
+}
+
+/** Resolves when one of the places without a turn is free, and takes it until the work is over. */
+async function untilBeside(isOver: Promise<void>): Promise<void> {
+	await new Promise<void>((begin) => {
+		void limitSlowDeliveries(async () => {
+			begin();
+			await isOver;
+		});
+	});
 }

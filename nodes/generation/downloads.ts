@@ -17,8 +17,7 @@ import {
 	type CheckSize,
 	type TaskTotals,
 } from './arrival';
-import { FILE_LIMITS } from '../connection/fileLimits';
-import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimit';
+import { type Excess, FILE_LIMITS, formatSize, learnLimit, StorageLimit } from './fileLimits';
 
 export const DOWNLOAD_TRIES = 4;
 

@@ -9,7 +9,7 @@ import { CUSTOM_MODEL } from '../../core/labels';
 import type { Order } from '../../core/orders/order';
 import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';
-import { FILE_LIMITS } from '../connection/fileLimits';
+import { FILE_LIMITS } from './fileLimits';
 import { credentialIdOf } from '../connection/transport';
 import { promptField } from '../models/commonFields';
 import * as fields from '../form/fields';

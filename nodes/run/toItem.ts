@@ -7,8 +7,7 @@ import type { Situation } from '../../core/errors/catalogueEntry';
 import { thingOf, type CreatedThing } from '../../core/errors/things';
 import { takingBreaks } from '../../core/clock';
 import { realClock } from '../connection/transport';
-import { plain } from '../errors/plain';
-import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
+import { type ErrorContext, plain, recoveryOf } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty } from './output';
 
 /** The node's setting On Error. */

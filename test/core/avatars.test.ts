@@ -1,5 +1,5 @@
 /** Avatars: answers about persons and assets, and what is remembered of them. */
-import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
+import { CallbackLog, PerMinute } from '../../core/avatars/callback';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { joinAnswers, parseAsset, parseVerificationResult, verificationStatusOf } from '../../core/avatars/records';
 

@@ -1,6 +1,6 @@
 /** A run that was handed to other executions: what a poller sends, and what it makes of the rows of those before it. */
 import { GatewayError } from '../../core/errors';
-import { claimForPoller } from '../../core/journal/claim';
+import { claimForPoller } from '../../core/journal/leases';
 import { GAPS } from '../../core/journal/gap';
 import type { HandedOverRun } from '../../core/journal/memory';
 import { leaseOfPoller } from '../../core/journal/row';

@@ -3,8 +3,7 @@ import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, makeOrder } from '../../core/orders/states';
-import { plain } from '../../nodes/errors/plain';
-import { toNodeError, type BatchSummary, type ErrorContext } from '../../nodes/errors/toNodeError';
+import { type BatchSummary, type ErrorContext, plain, toNodeError } from '../../nodes/errors/toNodeError';
 import { summarizeAccepted } from '../../nodes/run/batchSummary';
 
 const FIVE_LINES = 285;

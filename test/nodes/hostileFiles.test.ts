@@ -2,7 +2,7 @@
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
-import { FILE_LIMITS } from '../../nodes/connection/fileLimits';
+import { FILE_LIMITS } from '../../nodes/generation/fileLimits';
 import { useBinaryMode } from '../support/engine.mts';
 import {
 	costOf,

@@ -10,7 +10,7 @@ import { DELIVERIES_IN_PARALLEL } from '../../core/engine/jobs.ts';
 import { MAX_PROMPT_LENGTH, MAX_REQUEST_URLS } from '../../core/orders/order.ts';
 import { NEW_TASK_GRACE_MS } from '../../core/polling/gracePeriod.ts';
 import { LONG_GAP_MS, LONGEST_GAP_MS, SHORTEST_GAP_MS } from '../../core/polling/planner.ts';
-import { FILE_LIMITS } from '../../nodes/connection/fileLimits.ts';
+import { FILE_LIMITS } from '../../nodes/generation/fileLimits.ts';
 import {
 	concurrentTasksOption,
 	imageTimeoutOption,

@@ -318,7 +318,7 @@ export const unplayed = [
 	// Words of errors.
 	{
 		promise: 'nothing that the service writes becomes HTML in n8n',
-		file: 'nodes/errors/plain.ts',
+		file: 'nodes/errors/toNodeError.ts',
 		find: ".replaceAll('<', '‹')",
 		becomes: '',
 		noticedBy: 'test/nodes/money.test.ts',
@@ -423,7 +423,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'after a sleep, items of split files are paired with their input',
-		file: 'nodes/durable/toNodeOutput.ts',
+		file: 'nodes/durable/outputResults.ts',
 		find: 'return inPlace(items);',
 		becomes: 'return items.flat();',
 		noticedBy: 'test/nodes/acrossRestarts.test.ts',

@@ -1,7 +1,6 @@
 /** The lease of a poller, which its supervisor writes before it starts it: from then on, nothing else sends. */
-import { claimForPoller } from '../../core/journal/claim';
 import { GAPS } from '../../core/journal/gap';
-import { leasesIn } from '../../core/journal/leases';
+import { claimForPoller, leasesIn } from '../../core/journal/leases';
 import { isOfPoller, isWitness, leaseOfPoller, nameOfRun } from '../../core/journal/row';
 import { makeWorld, planned, RUN, type Troubles } from './journalWorld';
 

@@ -1,5 +1,5 @@
 /** A write that outlasts a restart of n8n's database: how often it is tried, and for how long. */
-import { outlasting } from '../../core/journal/outlasting';
+import { outlasting } from '../../core/journal/table';
 
 /** A write that fails so often, and the pauses between its tries. */
 async function writeAfter(failures: number) {
