@@ -296,7 +296,7 @@ export interface Found {
  *
  * @param toUrl the URL that a value is, if it may be a result
  */
-export function searchRecord(record: unknown, toUrl: ToUrl): Found {
+function searchRecord(record: unknown, toUrl: ToUrl): Found {
 	const found = new Set<ResultLocation>();
 	const queue: Array<{ values: object; location: ResultLocation }> = [];
 
@@ -371,7 +371,7 @@ function kindByName(name: string): string | undefined {
  * The URLs of files of another kind than the task's: by the extension, or else only at places whose names say so. Such as
  * the poster beside a video, or a playlist. None where the kind of the task is not known.
  */
-export function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | undefined, toUrl: ToUrl): Set<string> {
+function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | undefined, toUrl: ToUrl): Set<string> {
 	const others = new Set<string>();
 	if (kind === undefined) return others;
 	const own = new Set<string>();
@@ -409,7 +409,7 @@ const LONGEST_REASON = 300;
  * The entries without a result in the lists that have the result, such as the third one of
  * `[{url}, {url}, {error: {message}}]`: a part of a batch must not pass for all of it. Undefined where nothing is missing.
  */
-export function missingParts(lists: unknown[][], urls: ReadonlySet<string>, toUrl: ToUrl): MissingParts | undefined {
+function missingParts(lists: unknown[][], urls: ReadonlySet<string>, toUrl: ToUrl): MissingParts | undefined {
 	const missing = lists
 		.map((list) => list.slice(0, MOST_ENTRIES).filter((entry) => !hasResult(entry, urls, toUrl)))
 		.reduce((most, entries) => (entries.length > most.length ? entries : most), []);

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
 import { asGatewayError } from '../../core/errors';
 import type { HandOver } from '../../core/orders/handOver';
@@ -15,7 +15,6 @@ import { inPieces, toOrderItems, toPlaceholder, withHandOver } from './orderItem
 import { stepOf } from './steps';
 import { waitAndOutputResults, workerOf } from './subWorkflow';
 import { adviceFor, whyWokenLate } from './wakeUp';
-import type { LedgerScope } from '../../core/orders/ledger';
 
 /** Waiting in n8n's database, and its hidden operations. */
 export const durable = { stepOf, obstacle, readBackground, findHandedOver, handOver };
@@ -109,32 +108,4 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 		run.hints.add(HINTS.awake({ why: `n8n did not run the sub-execution that waits in its database ("${why}")` }));
 		return undefined;
 	}
-}
-
-/** n8n's own bounds of Retry On Fail. */
-const TRIES = { min: 2, max: 5, default: 3 };
-const PAUSE_MS = { max: 5000, default: 1000 };
-
-/**
- * The node's setting Retry On Fail, for orders that go on in another execution, where n8n does not play it. Undefined where it is
- * off.
- */
-export function readRetryOnFail(context: IExecuteFunctions, scope: LedgerScope): HandOver['retry'] {
-	const { retryOnFail = false, maxTries = TRIES.default, waitBetweenTries = PAUSE_MS.default } = context.getNode();
-	if (!retryOnFail) return undefined;
-	return {
-		tries: Math.min(TRIES.max, Math.max(TRIES.min, Math.floor(maxTries) || TRIES.default)),
-		pauseMs: Math.min(PAUSE_MS.max, Math.max(0, waitBetweenTries || 0)),
-		tried: countTry(scope),
-		onlyIfFirstFails: context.continueOnFail(),
-	};
-}
-
-/** n8n does not tell a node which of its tries it is. But what the node remembers outlives them, and each begins here. */
-function countTry({ store, executionId, runIndex }: LedgerScope): number {
-	const memory = store as { tried?: { run: string; count: number } };
-	const run = `${executionId} ${runIndex}`;
-	const count = memory.tried?.run === run ? memory.tried.count + 1 : 1;
-	memory.tried = { run, count };
-	return count;
 }

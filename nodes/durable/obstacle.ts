@@ -102,7 +102,7 @@ function callsOnce(data: IRunExecutionData | undefined): boolean {
  * answers, or closes the stream, as soon as an execution sleeps; before a Respond to Webhook node only in queue mode,
  * which cannot be seen from here. Nor can the caller of another workflow that calls this one.
  */
-export function answerAwaited(context: IExecuteFunctions): string | undefined {
+function answerAwaited(context: IExecuteFunctions): string | undefined {
 	// The caller has had an answer long ago.
 	if (context.getMode() === 'retry') return undefined;
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { isExecuted: boolean } };

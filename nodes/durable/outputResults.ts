@@ -57,7 +57,7 @@ async function isCanceled(context: IExecuteFunctions, orders: Order[], handOver?
  * The output of the node: the items of the orders, in their sequence. Where the workflow is to stop, it throws what the
  * first order that has failed by itself has ended with, or else the first that was not sent because of another.
  */
-export function toNodeOutput(context: IExecuteFunctions, orders: Order[], onError: OnError): INodeExecutionData[] {
+function toNodeOutput(context: IExecuteFunctions, orders: Order[], onError: OnError): INodeExecutionData[] {
 	const failures = orders.flatMap((order) => {
 		const error = errorOf(order);
 		return error === undefined ? [] : [{ order, error }];
@@ -103,6 +103,6 @@ function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSum
 }
 
 /** Of the node that waits for the task: what the advice depends on. */
-export function operationOf({ acceptedAtMs, state, task }: Order): string {
+function operationOf({ acceptedAtMs, state, task }: Order): string {
 	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'getResult';
 }

@@ -300,7 +300,7 @@ const MOST_CHARACTERS = 5e8;
 const TIMES_STORED = 3;
 
 /** The results of a run, as far as n8n has to store them. */
-export class StoredSize {
+class StoredSize {
 	private characters = 0;
 
 	/** Counts an output. False where it does not fit beside the others: then it is not counted. */

@@ -253,7 +253,7 @@ const LINK_LIFETIME = '30 days';
  * Links to n8n's own copies of the files, for the output: `download_url`, `download_urls`. They open without login.
  * Where n8n makes none, as for files that it keeps in memory, a hint says so: the task has been paid for.
  */
-export function linksTo({ helpers }: IExecuteFunctions, files: IBinaryKeyData, hints: Set<string>): IDataObject {
+function linksTo({ helpers }: IExecuteFunctions, files: IBinaryKeyData, hints: Set<string>): IDataObject {
 	try {
 		const links = Object.values(files).map((file) => helpers.createBinarySignedUrl(file, LINK_LIFETIME));
 		return { download_url: links[0], download_urls: links };
@@ -267,7 +267,7 @@ export function linksTo({ helpers }: IExecuteFunctions, files: IBinaryKeyData, h
  * Does work when its turn among the deliveries of a run comes. Work that takes long gives the turn to the next one after
  * a while and goes on beside it, as long as there are not too many of these in the process.
  */
-export async function takeDeliveryTurn<R>(
+async function takeDeliveryTurn<R>(
 	{ delivering, signal }: Pick<JobControls, 'delivering' | 'signal'>,
 	work: () => Promise<R>,
 ): Promise<R> {
