@@ -62,7 +62,8 @@ async function stopped(...texts: string[]) {
 	const options = { ...quick, concurrentTasks: 20 };
 	const { promise } = startGateway('image', sandbox, { ...generate, options }, { items: prompts(...texts, 'quick') });
 	while (sandbox.tasks.length <= texts.length || sandbox.fileRequests.length === 0) await pause(20);
-	await pause(1_000);
+	// n8n stores the file, which takes a busy machine so long.
+	await pause(3_000);
 	promise.cancel();
 	const { data } = await promise;
 	const { metadata } = data.resultData as { metadata?: Record<string, string> };
