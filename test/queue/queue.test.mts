@@ -147,13 +147,15 @@ test('50 Purchase Keys at the same moment in executions on two workers: each is 
 	assert.equal(new Set(executionIds.map(workerOf)).size, workers.length, 'each worker ran some of them');
 });
 
-test('120 deliveries of one Purchase Key at once, in the background: one purchase, and all get its result', async () => {
+test('120 deliveries of one Purchase Key at once, in the background: one purchase, and all get its result', async (t) => {
 	const { sandbox, workers } = cluster;
 	const background = await Background.prepare(cluster);
+	const begunAtMs = Date.now();
 	const order = { prompt: 'delivered again and again [[sandbox duration=8s]]', key: 'order 1' };
 	await Promise.all(Array.from({ length: DELIVERIES }, async () => await background.call('buy', order)));
 	await background.untilArrived(DELIVERIES, { withinMs: 600_000 });
 	const arrived = await background.arrived();
+	t.diagnostic(`results after ${arrived.map(({ atMs }) => Math.round((atMs - begunAtMs) / 1_000)).join()} s`);
 	assert.deepEqual(new Set(arrived.map(({ taskId, code }) => taskId + code)), new Set([sandbox.tasks[0]?.id]));
 	assert.equal(arrived.length, DELIVERIES, arrived.length < DELIVERIES ? await background.left() : undefined);
 	assert.equal(sandbox.tasks.length, 1);
