@@ -77,7 +77,12 @@ export function createRestClient(url) {
 	async function send(method, path, body) {
 		const response = await fetch(`${url}${path}`, {
 			method,
-			headers: { 'browser-id': browserId, 'content-type': 'application/json', ...(cookie && { cookie }) },
+			headers: {
+				...{ 'browser-id': browserId, 'content-type': 'application/json' },
+				...(cookie && { cookie }),
+				// n8n may close a connection that was idle at the moment of a request, which cannot be sent again then.
+				...(method !== 'GET' && { connection: 'close' }),
+			},
 			body: body === undefined ? undefined : JSON.stringify(body),
 			signal: AbortSignal.timeout(requestTimeoutMs),
 		}).catch((error) => {

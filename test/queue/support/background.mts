@@ -62,7 +62,7 @@ export class Background {
 	async call(path: 'buy' | 'other', body: Record<string, unknown> = {}): Promise<void> {
 		const answer = await fetch(`${this.cluster.main.url}/webhook/${path}`, {
 			method: 'POST',
-			headers: { 'content-type': 'application/json' },
+			headers: { 'content-type': 'application/json', connection: 'close' },
 			body: JSON.stringify(body),
 		});
 		if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
