@@ -87,6 +87,8 @@ export class UnsettledOrders {
 			order.purchase = purchaseOf(order, outcome.attempt);
 		} else if (outcome !== row) {
 			ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome), taskId: undefined });
+			// An execution that was silent for long has sent it in the place of the one before, and may be about to take it back.
+			if (this.mayGetOutcome(outcome)) this.rows.set(order, outcome);
 		}
 	}
 

@@ -476,4 +476,16 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			} as Partial<Case>),
 		},
 	},
+	{
+		name: 'a row that a silent execution has written in the place of another is no doubt before its outcome can come',
+		drawn: {
+			...PLAIN,
+			items: [item(), item()],
+			onError: 'continueRegularOutput',
+			retryExecutions: 2,
+			crashes: [{ afterSteps: 7, during: 'between row and look', downMs: 20_000, silentMs: 110_016 }],
+			randomness: 1_944_669_313,
+			retriesAtOnce: true,
+		},
+	},
 ];
