@@ -375,7 +375,7 @@ export class Journal implements WriteAhead {
 		const stop = (what: string) => (this.stopped ??= gatewayError('outcomeStillUnknown', { thing, what }));
 		const found = await outlasting(clock, async () => await marks.leaveWithRows(!this.takesOver));
 		if (found === 'taken') throw stop(INTERRUPTED);
-		if (found === 'beside' && missed?.marks !== false) {
+		if (found !== 'alone' && missed?.marks !== false) {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
 			// other one are not there, or its look has not shown this one.
 			if (missed?.rows) throw stop(GAPS.rowsRemoved);
@@ -388,6 +388,8 @@ export class Journal implements WriteAhead {
 			});
 			this.stopped ??= this.lookAround(rows);
 			if (this.stopped !== undefined) throw this.stopped;
+			// A retry marks after its lease: it has written into another table, because a person has renamed this one.
+			if (found === 'retried' && this.ports.handedOver === undefined) throw stop(GAPS.rowsRemoved);
 		}
 		this.memory.isMarked = true;
 		// From now on, the mark of the run is known to be there.

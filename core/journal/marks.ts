@@ -140,16 +140,19 @@ export class Marks implements WriteAhead {
 	}
 
 	/**
-	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very execution; `beside`
-	 * where another try of the run may have, or another execution that began in the same millisecond.
+	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very execution; `retried`
+	 * where a retry of this first try may have; `beside` where another try of the run may have, or another execution that began in the
+	 * same millisecond.
 	 *
 	 * @param isFirst false: a retry
 	 */
-	async leaveWithRows(isFirst: boolean): Promise<'alone' | 'beside' | 'taken'> {
+	async leaveWithRows(isFirst: boolean): Promise<'alone' | 'beside' | 'retried' | 'taken'> {
 		const [slot, ...slots] = isFirst ? this.slotsWithRows : [];
 		const found = await this.leave([this.ofExecution, this.withRows, ...(slot ? [slot] : [])], slots);
 		if (found.includes(this.ofExecution)) return 'taken';
-		return found.length === 0 ? 'alone' : 'beside';
+		if (found.length === 0) return 'alone';
+		// A first try leaves both.
+		return isFirst && !found.some((mark) => this.slotsWithRows.includes(mark)) ? 'retried' : 'beside';
 	}
 
 	/** Writes the same marks again: a retry that has asked for them at the same moment takes them for its own, and removes them. */

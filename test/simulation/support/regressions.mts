@@ -488,4 +488,15 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			retriesAtOnce: true,
 		},
 	},
+	{
+		name: 'a first try that was silent sends nothing when a retry has marked the run, and its rows are in another table',
+		drawn: {
+			...PLAIN,
+			items: [item('html!after')],
+			retryExecutions: 2,
+			crashes: [{ afterSteps: 12, during: 'between look and mark', downMs: 1_000, silentMs: 116_759 }],
+			randomness: 347_854_067,
+			table: { events: [{ does: 'rename', afterDeathMs: 69 }], isSqlite: true },
+		},
+	},
 ];
