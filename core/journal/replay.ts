@@ -156,8 +156,8 @@ class LostPurchases {
 
 	/**
 	 * True where the ledger does not know the order. Where it does, its rows are explained, wherever it has found them; but
-	 * not what another retry has submitted since, in the place of what the ledger has in doubt: this one would do so, too.
-	 * Nor an ID that has come since: without it, the order would stay in doubt for ever.
+	 * not what another retry has submitted since, in the place of what the ledger has in doubt or what has failed since: this one
+	 * would do so, too. Nor an ID that has come since: without it, the order would stay in doubt for ever.
 	 */
 	isOpen(order: Purchase): boolean {
 		const { item, state, request } = order;
@@ -170,7 +170,7 @@ class LostPurchases {
 		const isInDoubt = taskId === undefined || isGivenUp === true || handedOver === true;
 		const ownAt = ofItem.findIndex((row) => row.attempt === attempt);
 		const own = ofItem.slice(ownAt, ownAt + 1).filter((row) => taskId === undefined && isCreated(row, order));
-		const later = isInDoubt ? [...own, ...ofItem.slice(ownAt + 1)] : [];
+		const later = isInDoubt || ownAt >= 0 ? [...own, ...ofItem.slice(ownAt + 1)] : [];
 		for (const rows of [this.byAttempt.get(attempt), ofItem, this.byId.get(taskId)])
 			this.claim(rows ?? new Set<AttemptRow>());
 		const row = lastOf(later, order);

@@ -499,4 +499,28 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			table: { events: [{ does: 'rename', afterDeathMs: 69 }], isSqlite: true },
 		},
 	},
+	{
+		name: 'a retry goes on with the task that the one before has bought in the place of a failed one',
+		drawn: {
+			...PLAIN,
+			items: [
+				item(),
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'duration=45s fail=generation_failed', polls: [] } }],
+						files: [],
+					},
+				},
+			],
+			maxTries: 3,
+			retryExecutions: 2,
+			timeoutMinutes: 0.2,
+			downloadResult: true,
+			pollIntervalSeconds: undefined,
+			crashes: [{ afterSteps: 198, downMs: 1_000 }],
+			randomness: 441_980_911,
+			table: { failing: [4, 4] },
+		},
+	},
 ];
