@@ -5,83 +5,31 @@
 import { NodeHelpers, type IDataObject, type INode, type INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
 import { meaningOf } from '../../core/journal/replay';
-import { COLUMNS, isAttempt, parseRow, STATES } from '../../core/journal/row';
-import { TABLE_NAME } from '../../core/labels';
+import { COLUMNS, isAttempt, parseRow } from '../../core/journal/row';
 import type { Order } from '../../core/orders/order';
 import { beginSubmitting } from '../../core/orders/states';
-import { startableWorkflows, toldCallbacks, verifications } from '../../core/processMemory';
+import { toldCallbacks, verifications } from '../../core/processMemory';
 import { hasPurchaseLog, readLimits, readSettings } from '../../nodes/connection/settings';
-import { realClock } from '../../nodes/connection/transport';
 import { parseOrderItem, toOrderItem } from '../../nodes/durable/orderItems';
 import { STEPS } from '../../nodes/durable/storedNames';
 import { pollWhenCalled, waitAndOutputResults, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { fileHashes } from '../../nodes/run/requestHash';
-import { fromItem, inItems, useJournal } from '../support/journalRuns.mts';
-import { NODES, pngField, quick, runGateway, type Kind, type RunOptions } from '../support/nodes.mts';
+import { fromItem, inItems } from '../support/journalRuns.mts';
+import { NODES, pngField, runGateway, type Kind, type RunOptions } from '../support/nodes.mts';
 import { handOverIn, orderOf, withOrder } from '../support/orders.mts';
-import { PURCHASE_KEYS, readStored, STORED_AT_MS, StoredFiles } from '../support/stored.mts';
+import { readStored } from '../support/stored.mts';
+import { items, useStored, withKey } from '../support/storedRuns.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 
-const runs = useJournal({ random: () => 0, imageTaskMs: 1, videoTaskMs: 1 });
-let files: StoredFiles;
-beforeEach(() => {
-	jest.spyOn(realClock, 'random').mockReturnValue(0);
-	for (const memory of [startableWorkflows, verifications]) memory.clear();
-	files = new StoredFiles(runs.sandbox);
-	fillTable([]);
-});
-
-function fillTable(rows: IDataObject[]): void {
-	const columns = Object.entries(readStored<string>('table.json')).map(([name, type]) => ({ name, type }));
-	runs.tables.tables = [{ id: 'log', name: TABLE_NAME, columns, rows: rows as never }];
-}
-
-const creating = () => runs.sandbox.requests.filter(({ method }) => method === 'POST');
-const first = (): RunOptions => ({ mode: 'trigger', kept: { executionId: '1', establishedAt: Date.now() } });
-const withKey = { ...quick, purchaseKey: '={{ $json.key }}' };
-const items = (...texts: string[]): INodeExecutionData[] =>
-	texts.map((prompt, item) => ({ json: { prompt, key: PURCHASE_KEYS[item] } }));
-
-/** The service has the tasks that the file names, and n8n the rows and marks. */
-async function restore(file: string, agoMs: number, ...texts: string[]) {
-	for (const prompt of texts) await runGateway('image', runs.sandbox, { prompt, wait: 'dontWait' });
-	runs.sandbox.requests.length = 0;
-	const { rows, marks, ...others } = files.read<Record<string, { all: never[] } & Record<string, never>>>(
-		readStored(file),
-		agoMs,
-	);
-	fillTable(rows.all);
-	runs.record.rows.set('wf 1', marks.all);
-	return others;
-}
-
-/** The orders that the node hands to the execution that waits. */
-async function handOver(given: INodeExecutionData[], parameters: IDataObject, options: RunOptions) {
-	const form = { ...fromItem, wait: 'acrossRestarts', ...parameters };
-	const { handed } = await runs.handOver(form, { ...first(), items: given, ...options });
-	return handed[0] as INodeExecutionData[];
-}
-
-/** A step of an execution that waits; n8n has nothing of others. */
-async function step(operation: string, given: INodeExecutionData[], executionId: string, contextData?: object) {
-	const ofStep = {
-		mode: 'integrated' as const,
-		kept: { executionId, contextData: contextData as never },
-		items: given,
-	};
-	const { handed, data, error } = await runs.handOver({ operation }, ofStep, {
-		[executionId]: { resultData: { runData: {} } },
-	});
-	const { data: output } = data.resultData.runData.Node?.at(-1) ?? {};
-	return { handed: handed[0] ?? [], items: output?.main[0] ?? [], error, left: data.executionData?.contextData };
-}
+const { runs, files, fillTable, creating, beganAtMs, first, restore, left, handOver, step } = useStored();
 
 const endOf = ({ state, task, end }: Order) => [state, task?.taskId, end?.error?.details.reason?.name ?? end?.as];
 
 describe('orders', () => {
 	test('in each state, they are stored as the files have them', async () => {
 		const given = items('a cat', 'a dog [[sandbox fail]]', '');
-		const [accepted, planned, refused] = await handOver(given, {}, inItems);
+		const { handed } = await handOver(given, {}, inItems);
+		const [accepted, planned, refused] = handed;
 		const order = parseOrderItem(planned) as Order;
 		beginSubmitting(order);
 		const submitting = toOrderItem(order);
@@ -95,7 +43,7 @@ describe('orders', () => {
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
 		const given = items('a cat', 'a dog').map((item) => ({ ...item, binary: { data: pngField() } }));
-		const rich = await handOver(given, { images, result: 'fileAndLink', options }, { settings });
+		const { handed: rich } = await handOver(given, { images, result: 'fileAndLink', options }, { settings });
 		files.expect('orders.json', { acceptedRich: rich[0], plannedRich: rich[1] });
 	});
 
@@ -161,14 +109,7 @@ describe('a run that a retry continues', () => {
 
 	test('it leaves with its execution, in the table and in n8n’s record what the files have', async () => {
 		const { data } = await runs.run('image', form, { ...first(), items: given() });
-		const rank = ({ state }: IDataObject) => ['lease', ...STATES, 'run'].indexOf(String(state));
-		const rows: IDataObject[] = await runs.rows();
-		const all = rows.sort((a, b) => rank(a) - rank(b) || Number(a.item) - Number(b.item));
-		files.expect('run.json', {
-			context: data.executionData?.contextData,
-			rows: { all: all.map((row, index) => ({ ...row, id: index + 1 })) },
-			marks: { all: runs.record.all() },
-		});
+		files.expect('run.json', { context: data.executionData?.contextData, ...(await left()) });
 	});
 
 	/** What the execution before has left. */
@@ -179,11 +120,11 @@ describe('a run that a retry continues', () => {
 		laterMs?: number;
 	}
 
-	async function retry(mode: RunOptions['mode'], executionId: string, left: Left) {
-		const { context } = await restore('run.json', 0, 'a cat', 'a dog');
-		if (!left.rows) fillTable([]);
-		const contextData = left.context ? context : undefined;
-		const kept = { executionId, establishedAt: files.read<number>(STORED_AT_MS) + (left.laterMs ?? 0), contextData };
+	async function retry(mode: RunOptions['mode'], executionId: string, found: Left) {
+		const { context } = await restore(readStored<Record<string, IDataObject>>('run.json'), 0, 'a cat', 'a dog');
+		if (!found.rows) fillTable([]);
+		const contextData = found.context ? context : undefined;
+		const kept = { executionId, establishedAt: beganAtMs() + (found.laterMs ?? 0), contextData };
 		return await runs.run('image', form, { mode, kept, items: given(), ...inItems });
 	}
 
@@ -208,11 +149,12 @@ describe('a run that a retry continues', () => {
 
 describe('executions that sleep', () => {
 	const TEXTS = ['a cat', 'a dog [[sandbox fail]]'];
+	type Slept = Record<string, { items: INodeExecutionData[]; contextData: object }>;
 	/** The polls are due that were planned when they fell asleep. */
-	const wakeUp = async () => await restore('asleep.json', 1_200_000, ...TEXTS);
+	const wakeUp = async () => await restore(readStored('asleep.json') as unknown as Slept, 1_200_000, ...TEXTS);
 
 	test('n8n saves with a supervisor and its poller what the files have', async () => {
-		const start = await handOver(items(...TEXTS), { options: { pollIntervalSeconds: 120 } }, inItems);
+		const { handed: start } = await handOver(items(...TEXTS), { options: { pollIntervalSeconds: 120 } }, inItems);
 		const supervisor = await step(STEPS.keepWaiting, start, '100');
 		const poller = await step(STEPS.pollTasks, supervisor.handed, '101');
 		files.expect('asleep.json', {
