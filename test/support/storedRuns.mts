@@ -47,21 +47,28 @@ export function useStored() {
 
 	const first = (): RunOptions => ({ mode: 'trigger', kept: { executionId: '1', establishedAt: beganAtMs() } });
 
-	/** The service has the tasks that the scene names, and n8n the rows and marks. */
+	/** The service has the tasks that the scene names, and n8n the rows, and the marks of the node, or of an agent's tool. */
 	async function restore<T extends object>(stored: T, agoMs: number, ...texts: string[]): Promise<T> {
 		for (const prompt of texts) await runGateway('image', runs.sandbox, { prompt, wait: 'dontWait' });
 		runs.sandbox.requests.length = 0;
 		const scene = files.read<T & Scene>(stored, agoMs);
 		fillTable(scene.rows.all);
-		runs.record.rows.set('wf 1', scene.marks.all as never);
+		for (const node of ['wf 1', 'wf 100']) runs.record.rows.set(node, scene.marks.all as never);
 		return scene;
 	}
 
-	/** The rows and marks of now, those of each state together. */
+	/** The rows and marks of now. Rows that are written side by side have the same sequence each time. */
 	async function left(): Promise<Scene> {
-		const rank = ({ state }: IDataObject) => ['lease', ...STATES, 'run'].indexOf(String(state));
 		const rows: IDataObject[] = await runs.rows();
-		const all = rows.sort((a, b) => rank(a) - rank(b) || Number(a.item) - Number(b.item));
+		let turn = 0;
+		const keys = new Map(
+			rows.map((row, at) => {
+				const { execution, run, state, item } = row;
+				if (execution !== rows[at - 1]?.execution) turn++;
+				return [row, [turn, run, ['lease', ...STATES, 'run'].indexOf(String(state)), item].join(' ')];
+			}),
+		);
+		const all = [...rows].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1));
 		return { rows: { all: all.map((row, index) => ({ ...row, id: index + 1 })) }, marks: { all: runs.record.all() } };
 	}
 
