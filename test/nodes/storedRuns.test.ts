@@ -43,6 +43,7 @@ const withoutTime = () => jest.spyOn(ExecuteContext.prototype, 'getExecutionCont
 const nameOfMarked = () => `${beganAtMs()}.0`;
 const inDoubt = () => runs.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'dog' }, do: '504' });
 
+const onFailTwice: RunOptions = { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } };
 /** As an agent of newer versions runs its tools. */
 const asTool: RunOptions = {
 	settings: { type: 'test.imageGenerationTool' },
@@ -111,10 +112,14 @@ const scenes: Record<string, () => Promise<{ data: IRunExecutionData; items?: IN
 		await firstClick;
 		return second;
 	},
+	'tries that have handed nothing over': async () => {
+		runs.sandbox.faults.add({ on: 'create', times: -1, do: '400' });
+		const { left: contextData } = await handOver(items('a cat'), {}, onFailTwice);
+		return { data: { executionData: { contextData } } as never };
+	},
 	'a further try sleeps': async () => {
 		const late = { additionalFields: '{ "sandbox": "duration=24h" }', pollIntervalSeconds: 120 };
-		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-		const { handed: start } = await handOver(items('a cat'), { options: late }, { settings });
+		const { handed: start } = await handOver(items('a cat'), { options: late }, onFailTwice);
 		const { handed } = await step(STEPS.keepWaiting, start, '100');
 		const asleep = await step(STEPS.pollTasks, handed, '101');
 		// The first poll is due.
@@ -149,13 +154,16 @@ interface Follows extends RunOptions {
 	/** The run that the form names as Submit Again for Run. */
 	named?: () => string;
 	reuseWhileBuilding?: boolean;
+	/** False: n8n has dropped the oldest ones. */
+	hasMarks?: boolean;
 	texts?: string[];
 }
 
 /** An execution that follows: the IDs or codes of its items, and the number of requests that it has sent to buy something. */
 async function follow(scene: string, { executionId, hasMemory, laterMs = 0, named, ...options }: Follows) {
 	const { context } = await restore(readStored<Left>(FILE)[scene] as Left, AGO_MS, ...TEXTS);
-	const { reuseWhileBuilding, texts = TEXTS, kept } = options;
+	const { reuseWhileBuilding, texts = TEXTS, hasMarks = true, kept } = options;
+	if (!hasMarks) runs.record.rows.clear();
 	const establishedAt = beganAtMs(AGO_MS) + laterMs;
 	const { json } = await run(
 		{
@@ -217,8 +225,8 @@ test.each<[scene: string, who: string, Follows, ends: unknown[]]>([
 	['in doubt, and submitted again', 'Retry On Fail of the retry', { ...retry('2') }, ['img_1', 'img_2', 0]],
 	[
 		'a retry has found no rows, and has submitted again',
-		'a retry after a crash, with an item more',
-		{ ...afterCrash('3'), texts: [...TEXTS, 'a bird'] },
+		'a retry after a crash, with an item more, when n8n has dropped the marks',
+		{ ...afterCrash('3'), texts: [...TEXTS, 'a bird'], hasMarks: false },
 		['img_1', 'img_2', UNKNOWN, 0],
 	],
 	['taken back', 'Retry On Fail', onFail('1'), ['img_1', 'img_2', 0]],
@@ -269,6 +277,20 @@ test('after a crash, the calls of an agent get the tasks of the calls before', a
 	const { answers } = await runs.runTool('image', forAgent, calls, execution);
 	const seen = answers.map(({ text, error }) => error ?? /img_\w+/.exec(text ?? '')?.[0]);
 	expect([seen, creating()]).toEqual([files.read(['img_1', 'img_2']), []]);
+});
+
+test('the next calls of an agent in the same execution get tasks of their own', async () => {
+	const { context } = await restore(readStored<Left>(FILE)['calls of an agent'] as Left, AGO_MS, ...TEXTS);
+	const kept = { executionId: '1', establishedAt: beganAtMs(AGO_MS), contextData: context };
+	await runs.runTool('image', forAgent, calls, { mode: 'trigger', kept });
+	expect(creating()).toHaveLength(2);
+});
+
+test('a further try of a node counts the tries before, and tells the execution that goes on', async () => {
+	const { context } = await restore(readStored<Left>(FILE)['tries that have handed nothing over'] as Left, 0);
+	const kept = { ...first().kept, contextData: context };
+	const { handed } = await handOver(items('a cat'), {}, { ...onFailTwice, kept });
+	expect(handOverIn(handed)?.retry?.tried).toBe(3);
 });
 
 test('a poller whose run was taken back submits nothing', async () => {

@@ -24,6 +24,7 @@ const ADVICE: Record<string, string> = {
 		'A table without a column of today is refused, and n8n cannot add one: put it into the column "more" (core/journal/row.ts)',
 	'rows.json': 'Each version reads the rows of all others: read the old form, too (parseRow in core/journal/row.ts)',
 	'subWorkflow.json': 'Executions that sleep go on with the stored one: keep its steps and the names of its nodes',
+	'codes.json': 'Workflows compare with a code, and orders are stored with the name of its reason: neither changes',
 	'requests.json':
 		'A saved form must send the same request and have the same hash: otherwise a retry does not find its row, and buys again. Count a new field only where a person has chosen it. If it is meant',
 };

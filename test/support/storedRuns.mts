@@ -1,12 +1,14 @@
 /** An n8n that holds what the files of test/stored have, and the nodes of today in it. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { TABLE_NAME } from '../../core/labels';
 import { STATES } from '../../core/journal/row';
 import { manualRuns, startableWorkflows, verifications } from '../../core/processMemory';
 import { realClock } from '../../nodes/connection/transport';
 import { fromItem, useJournal } from './journalRuns.mts';
 import { quick, runGateway, type RunOptions } from './nodes.mts';
 import { PURCHASE_KEYS, readStored, STORED_AT_MS, StoredFiles } from './stored.mts';
+
+/** As 1.0.0 has named it: a product that looks for another one finds no rows. */
+const TABLE_NAME = 'Gateway Purchases';
 
 /** An execution, and what n8n has beside it. */
 interface Scene {
