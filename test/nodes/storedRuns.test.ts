@@ -7,7 +7,7 @@ import type { IDataObject, INodeExecutionData, IRunExecutionData, ITaskData } fr
 import { realClock } from '../../nodes/connection/transport';
 import { STEPS } from '../../nodes/durable/storedNames';
 import { fromItem, inItems, outcomeOf } from '../support/journalRuns.mts';
-import { NODES, quick, type Kind, type RunOptions } from '../support/nodes.mts';
+import { NODES, pause, quick, type Kind, type RunOptions } from '../support/nodes.mts';
 import { handOverIn, orderOf } from '../support/orders.mts';
 import { readStored } from '../support/stored.mts';
 import { items, useStored } from '../support/storedRuns.mts';
@@ -107,9 +107,13 @@ const scenes: Record<string, () => Promise<{ data: IRunExecutionData; items?: IN
 		return await run(manual('2', LATER_MS), { reuseWhileBuilding: true });
 	},
 	'a second click': async () => {
-		const firstClick = run(manual('1'));
-		const second = await run(manual('2', LATER_MS));
-		await firstClick;
+		const late = { additionalFields: '{ "sandbox": "duration=60s" }' };
+		const given = { ...manual('1'), items: items(...TEXTS) };
+		const { promise } = runs.begin('image', form(late), given);
+		while (runs.tables.rows.filter(({ state }) => state === 'accepted').length < 2) await pause(5);
+		const second = await run(manual('2', LATER_MS), late);
+		promise.cancel();
+		await promise;
 		return second;
 	},
 	'tries that have handed nothing over': async () => {
