@@ -8,8 +8,11 @@ import { LONGEST_WORD } from '../records/taskRecord';
 import { MAX_RUN_LENGTH } from './runs';
 
 /**
- * The version of what is stored: a change of the meaning of a field raises it. An order of another version is not read: it ends as
- * an error that names its task (`nodes/durable/orderItems.ts`), and nothing is bought for it.
+ * The version of what is stored; that of 1.0.0 is 2. n8n holds orders for as long as its executions sleep, or can be retried, so each
+ * later version of the package reads all versions from 2 on: a change of the meaning of a field raises the number, and an order with a
+ * lower one is made into one of today before the schema reads it (`test/stored/orders.json` has one of each). A field that is added,
+ * and may be absent, raises nothing. An order of a version that this code cannot know is not read: it ends as an error that names
+ * its task (`nodes/durable/orderItems.ts`), and nothing is bought for it.
  */
 export const ORDER_VERSION = 2;
 

@@ -1,6 +1,6 @@
 /**
- * A person exchanges the package by hand, as docs/start/install.md says, while tasks sleep in n8n's database: for one
- * that stores orders in another form. In the end, the person removes it.
+ * A person exchanges the package by hand, as docs/start/install.md says, while tasks sleep in n8n's database: for one that is older
+ * than the form in which their orders are stored. In the end, the person removes it.
  */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ async function untilAsleep(batch: Batch) {
 const nodesFolder = () => join(instance.n8n.userFolder, '.n8n', 'nodes');
 const inNodesFolder = () => ['--prefix', nodesFolder(), '--legacy-peer-deps'];
 
-/** Installs the package, then a build with orders of another form over it: it has the same version number and file name. */
+/** Installs the package, then a build over it that knows an older form of orders only: it has the same version number and file name. */
 async function installTwoBuilds() {
 	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-builds-'));
 	cpSync(await publishedPackage(), join(folder, 'package'), { recursive: true });
@@ -75,7 +75,7 @@ async function installTwoBuilds() {
 	await install();
 	const file = join(folder, 'package', 'dist/core/orders/order.js');
 	const before = readFileSync(file, 'utf8');
-	const changed = before.replace(/exports\.ORDER_VERSION = \d+;/, 'exports.ORDER_VERSION = 99;');
+	const changed = before.replace(/exports\.ORDER_VERSION = \d+;/, 'exports.ORDER_VERSION = 1;');
 	assert.notEqual(changed, before);
 	writeFileSync(file, changed);
 	await install();

@@ -5,83 +5,51 @@
 import { NodeHelpers, type IDataObject, type INode, type INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
 import { meaningOf } from '../../core/journal/replay';
-import { COLUMNS, isAttempt, parseRow, STATES } from '../../core/journal/row';
-import { TABLE_NAME } from '../../core/labels';
-import type { Order } from '../../core/orders/order';
-import { beginSubmitting } from '../../core/orders/states';
-import { startableWorkflows, toldCallbacks, verifications } from '../../core/processMemory';
+import { COLUMNS, isAttempt, parseRow } from '../../core/journal/row';
+import { REASONS, toCode } from '../../core/errors/catalogue';
+import type { HandOver, PollerClaim } from '../../core/orders/handOver';
+import { OrderLedger, type LedgerEntry } from '../../core/orders/ledger';
+import {
+	ORDER_VERSION,
+	type Order,
+	type OrderEnd,
+	type OrderWait,
+	type Output,
+	ResultOptions,
+	StoredError,
+} from '../../core/orders/order';
+import { beginSubmitting, checkOrder } from '../../core/orders/states';
+import { toldCallbacks, verifications } from '../../core/processMemory';
 import { hasPurchaseLog, readLimits, readSettings } from '../../nodes/connection/settings';
-import { realClock } from '../../nodes/connection/transport';
-import { parseOrderItem, toOrderItem } from '../../nodes/durable/orderItems';
+import {
+	handOverOf,
+	parseOrderItem,
+	salvageOrderItems,
+	toOrderItem,
+	withHandOver,
+} from '../../nodes/durable/orderItems';
 import { STEPS } from '../../nodes/durable/storedNames';
 import { pollWhenCalled, waitAndOutputResults, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { fileHashes } from '../../nodes/run/requestHash';
-import { fromItem, inItems, useJournal } from '../support/journalRuns.mts';
-import { NODES, pngField, quick, runGateway, type Kind, type RunOptions } from '../support/nodes.mts';
+import { runOwn } from '../simulation/support/subWorkflowState.mts';
+import { fromItem, inItems } from '../support/journalRuns.mts';
+import { hurry, NODES, pause, pngField, runGateway, type Kind, type RunOptions } from '../support/nodes.mts';
 import { handOverIn, orderOf, withOrder } from '../support/orders.mts';
-import { PURCHASE_KEYS, readStored, STORED_AT_MS, StoredFiles } from '../support/stored.mts';
+import { readStored } from '../support/stored.mts';
+import { items, useStored, withKey } from '../support/storedRuns.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 
-const runs = useJournal({ random: () => 0, imageTaskMs: 1, videoTaskMs: 1 });
-let files: StoredFiles;
-beforeEach(() => {
-	jest.spyOn(realClock, 'random').mockReturnValue(0);
-	for (const memory of [startableWorkflows, verifications]) memory.clear();
-	files = new StoredFiles(runs.sandbox);
-	fillTable([]);
-});
+const { answerFetch } = jest.requireActual<{ answerFetch: (answer: typeof fetch) => void }>('../support/fetch.cjs');
 
-function fillTable(rows: IDataObject[]): void {
-	const columns = Object.entries(readStored<string>('table.json')).map(([name, type]) => ({ name, type }));
-	runs.tables.tables = [{ id: 'log', name: TABLE_NAME, columns, rows: rows as never }];
-}
-
-const creating = () => runs.sandbox.requests.filter(({ method }) => method === 'POST');
-const first = (): RunOptions => ({ mode: 'trigger', kept: { executionId: '1', establishedAt: Date.now() } });
-const withKey = { ...quick, purchaseKey: '={{ $json.key }}' };
-const items = (...texts: string[]): INodeExecutionData[] =>
-	texts.map((prompt, item) => ({ json: { prompt, key: PURCHASE_KEYS[item] } }));
-
-/** The service has the tasks that the file names, and n8n the rows and marks. */
-async function restore(file: string, agoMs: number, ...texts: string[]) {
-	for (const prompt of texts) await runGateway('image', runs.sandbox, { prompt, wait: 'dontWait' });
-	runs.sandbox.requests.length = 0;
-	const { rows, marks, ...others } = files.read<Record<string, { all: never[] } & Record<string, never>>>(
-		readStored(file),
-		agoMs,
-	);
-	fillTable(rows.all);
-	runs.record.rows.set('wf 1', marks.all);
-	return others;
-}
-
-/** The orders that the node hands to the execution that waits. */
-async function handOver(given: INodeExecutionData[], parameters: IDataObject, options: RunOptions) {
-	const form = { ...fromItem, wait: 'acrossRestarts', ...parameters };
-	const { handed } = await runs.handOver(form, { ...first(), items: given, ...options });
-	return handed[0] as INodeExecutionData[];
-}
-
-/** A step of an execution that waits; n8n has nothing of others. */
-async function step(operation: string, given: INodeExecutionData[], executionId: string, contextData?: object) {
-	const ofStep = {
-		mode: 'integrated' as const,
-		kept: { executionId, contextData: contextData as never },
-		items: given,
-	};
-	const { handed, data, error } = await runs.handOver({ operation }, ofStep, {
-		[executionId]: { resultData: { runData: {} } },
-	});
-	const { data: output } = data.resultData.runData.Node?.at(-1) ?? {};
-	return { handed: handed[0] ?? [], items: output?.main[0] ?? [], error, left: data.executionData?.contextData };
-}
+const { runs, files, fillTable, creating, beganAtMs, first, restore, left, handOver, step } = useStored();
 
 const endOf = ({ state, task, end }: Order) => [state, task?.taskId, end?.error?.details.reason?.name ?? end?.as];
 
 describe('orders', () => {
 	test('in each state, they are stored as the files have them', async () => {
 		const given = items('a cat', 'a dog [[sandbox fail]]', '');
-		const [accepted, planned, refused] = await handOver(given, {}, inItems);
+		const { handed } = await handOver(given, {}, inItems);
+		const [accepted, planned, refused] = handed;
 		const order = parseOrderItem(planned) as Order;
 		beginSubmitting(order);
 		const submitting = toOrderItem(order);
@@ -95,11 +63,78 @@ describe('orders', () => {
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
 		const given = items('a cat', 'a dog').map((item) => ({ ...item, binary: { data: pngField() } }));
-		const rich = await handOver(given, { images, result: 'fileAndLink', options }, { settings });
+		const { handed: rich } = await handOver(given, { images, result: 'fileAndLink', options }, { settings });
 		files.expect('orders.json', { acceptedRich: rich[0], plannedRich: rich[1] });
 	});
 
+	const everyWait = (): Required<OrderWait> => ({
+		plan: { kind: 'automatic' },
+		timeoutMs: 600_000,
+		...{ wantedAtMs: beganAtMs(), startedAtMs: beganAtMs(), dueAtMs: beganAtMs(), notBeforeMs: beganAtMs() },
+		polls: [{ atMs: 1000, progress: 50, failed: true }],
+		contradictedSinceMs: beganAtMs(),
+		graceMs: 60_000,
+		sameAnswer: { sinceMs: beganAtMs(), polls: 3, words: 'no result' },
+		otherIds: ['other'],
+	});
+	const everyResult: Required<ResultOptions> = {
+		...{ as: 'file', outputField: 'data', fileName: 'cat', simplify: false, split: true, resultPath: 'data.0' },
+		...{ urlExpected: true, resultNeeded: false, requestUrls: ['https://example.com/cat.png'] },
+	};
+	const everyRequest: Required<NonNullable<Order['request']>> = {
+		...{ body: { model: 'beta-v3', prompt: 'a cat' }, hash: 'hash', submitAgainFor: '1.0', keyHash: 'key' },
+		uploads: ['https://example.com/cat.png'],
+	};
+	const everyTask: Required<NonNullable<Order['task']>> = {
+		...{ taskId: 'img_1', status: 'in_progress', progress: 50, elapsedMs: 1000, urls: ['https://example.com/1.png'] },
+	};
+	const everyColumn: Required<NonNullable<Order['purchase']>> = {
+		...{ attempt: '1-0', hash: 'hash', keyHash: 'key', boughtIn: { run: '1.0 1 wf', first: '1' } },
+	};
+	/** A field that comes later is missing here, for TypeScript, until an order with it is stored. */
+	const everyField = (): Required<Omit<Order, 'end'>> => ({
+		...{ version: ORDER_VERSION, item: 0, thing: 'task', kind: 'video', state: 'planned', then: 'read' },
+		...{ model: 'beta-v3', scope: 'the model beta-v3', request: everyRequest, prompt: 'a cat', task: everyTask },
+		...{ earlierTaskIds: ['img_2'], service: 'service', acceptedAtMs: beganAtMs(), purchase: everyColumn },
+		...{ reused: true, isRetried: true, wait: everyWait(), result: everyResult },
+		...{ about: { stored: { version: 3 } }, input: { chat: 1 } },
+	});
+	const everyDetail = (): Required<StoredError['details']> => ({
+		reason: { name: 'outcomeUnknown', data: { thing: 'task', what: 'words', run: '1.0', atMs: 1000 } },
+		serviceReason: { name: 'balanceTooLow', data: {} },
+		others: [{ kind: 'badInput', message: 'Size is empty', details: {} }],
+		...{ httpStatus: 504, serviceMessage: 'words', serviceAnswer: '<html>', serviceCode: 'code', task: everyTask },
+		...{ permanent: true, retryAfterMs: 1000, again: { isConnection: true, lateByMs: 1000 } },
+	});
+
+	test('with every field, and with every end, they are stored as the files have them', () => {
+		const error = { kind: 'outcomeUnknown' as const, message: 'not known', details: everyDetail() };
+		const output: Required<Output> = { json: { task_id: 'img_1' }, binary: { data: { id: 'filesystem-v2:1' } } };
+		const ends: OrderEnd[] = [
+			...(['notSubmitted', 'outcomeUnknown', 'timedOut', 'stopped'] as const).map((as) => ({ as, error })),
+			{ as: 'done', output, hints: ['a hint'] },
+		];
+		const ended = ends.map((end) => [`every ${end.as}`, { ...everyField(), state: 'ended' as const, end }] as const);
+		for (const [name, order] of [['everyField', everyField()] as const, ...ended])
+			files.expect('orders.json', { [name]: toOrderItem(checkOrder(order)) });
+	});
+
+	test('one of a later version is kept as it was', async () => {
+		const later = withOrder(readStored<INodeExecutionData>('orders.json').accepted, {
+			...{ version: 999, task: { taskId: 'img_1' } },
+		});
+		const [order] = (await salvageOrderItems([later])) ?? [];
+		files.expect('orders.json', { ofLaterVersion: order && toOrderItem(order) });
+	});
+
 	const MEANINGS: Record<string, unknown[]> = {
+		everyField: ['planned', 'img_1', undefined],
+		'every notSubmitted': ['ended', 'img_1', 'outcomeUnknown'],
+		'every outcomeUnknown': ['ended', 'img_1', 'outcomeUnknown'],
+		'every timedOut': ['ended', 'img_1', 'outcomeUnknown'],
+		'every stopped': ['ended', 'img_1', 'outcomeUnknown'],
+		'every done': ['ended', 'img_1', 'done'],
+		ofLaterVersion: ['ended', 'img_1', 'storedByOtherVersion'],
 		accepted: ['accepted', 'img_1', undefined],
 		planned: ['planned', undefined, undefined],
 		refused: ['ended', undefined, 'expressionGaveNothing'],
@@ -113,11 +148,43 @@ describe('orders', () => {
 	test.each(Object.entries(readStored<INodeExecutionData>('orders.json')))(
 		'the stored one is read: %s',
 		(name, stored) => {
-			const order = parseOrderItem(stored);
-			expect(order && endOf(order)).toEqual(MEANINGS[name]);
-			expect(order).toEqual(orderOf(stored));
+			const order = parseOrderItem(stored) as Order;
+			expect(endOf(order)).toEqual(MEANINGS[name]);
+			const again = toOrderItem(order);
+			expect([orderOf(again), again.binary]).toEqual([orderOf(stored), stored.binary]);
 		},
 	);
+
+	const isEnded = (stored: INodeExecutionData) => orderOf(stored).state === 'ended';
+	const ends = Object.entries(readStored<INodeExecutionData>('orders.json')).filter(([, stored]) => isEnded(stored));
+	test.each(ends)('the node Results makes an item of the stored one: %s', async (_, stored) => {
+		const { items: given } = await step(STEPS.results.continueRegularOutput, [stored], '100');
+		const { task, end } = orderOf(stored);
+		const { name } = end?.error?.details.reason ?? {};
+		const [{ task_id: id, code }] = given.map(({ json }) => json) as [IDataObject];
+		expect([id, code]).toEqual([task?.taskId, name && toCode(name)]);
+	});
+
+	const everyFact = (): Required<HandOver> => {
+		const runOf: Required<NonNullable<HandOver['run']>> = {
+			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: beganAtMs(), runIndex: 0, first: '1' },
+			...{ nextNumber: 1, isMarked: true, lease: '1-lease0', table: 'log' },
+		};
+		const claim: Required<PollerClaim> = {
+			...{ lease: '100-poller0-1.1', ignored: ['100-poller0-1.0'], after: '1-lease0', error: 'words', gap: 'words' },
+		};
+		const credits: Required<NonNullable<HandOver['credits']>> = { usedBefore: 7, shared: true };
+		const retry: Required<NonNullable<HandOver['retry']>> = { tries: 3, pauseMs: 0, tried: 1, onlyIfFirstFails: true };
+		const more = { run: runOf, claim, credits, retry, outermost: '1' };
+		return { ...more, concurrency: 50, stopsAtError: true, deadlineMs: beganAtMs() };
+	};
+
+	test('the facts about their run are stored as the file has them, and read', () => {
+		const [item] = withHandOver([toOrderItem(checkOrder(everyField()))], everyFact());
+		files.expect('memories.json', { handOver: item?.json.details.gateway_run });
+		const stored = { json: { details: { gateway_run: readStored('memories.json').handOver } } };
+		expect(handOverOf([stored])).toEqual(stored.json.details.gateway_run);
+	});
 });
 
 describe('rows', () => {
@@ -161,14 +228,7 @@ describe('a run that a retry continues', () => {
 
 	test('it leaves with its execution, in the table and in n8n’s record what the files have', async () => {
 		const { data } = await runs.run('image', form, { ...first(), items: given() });
-		const rank = ({ state }: IDataObject) => ['lease', ...STATES, 'run'].indexOf(String(state));
-		const rows: IDataObject[] = await runs.rows();
-		const all = rows.sort((a, b) => rank(a) - rank(b) || Number(a.item) - Number(b.item));
-		files.expect('run.json', {
-			context: data.executionData?.contextData,
-			rows: { all: all.map((row, index) => ({ ...row, id: index + 1 })) },
-			marks: { all: runs.record.all() },
-		});
+		files.expect('run.json', { context: data.executionData?.contextData, ...(await left()) });
 	});
 
 	/** What the execution before has left. */
@@ -179,11 +239,11 @@ describe('a run that a retry continues', () => {
 		laterMs?: number;
 	}
 
-	async function retry(mode: RunOptions['mode'], executionId: string, left: Left) {
-		const { context } = await restore('run.json', 0, 'a cat', 'a dog');
-		if (!left.rows) fillTable([]);
-		const contextData = left.context ? context : undefined;
-		const kept = { executionId, establishedAt: files.read<number>(STORED_AT_MS) + (left.laterMs ?? 0), contextData };
+	async function retry(mode: RunOptions['mode'], executionId: string, found: Left) {
+		const { context } = await restore(readStored<Record<string, IDataObject>>('run.json'), 0, 'a cat', 'a dog');
+		if (!found.rows) fillTable([]);
+		const contextData = found.context ? context : undefined;
+		const kept = { executionId, establishedAt: beganAtMs() + (found.laterMs ?? 0), contextData };
 		return await runs.run('image', form, { mode, kept, items: given(), ...inItems });
 	}
 
@@ -208,11 +268,13 @@ describe('a run that a retry continues', () => {
 
 describe('executions that sleep', () => {
 	const TEXTS = ['a cat', 'a dog [[sandbox fail]]'];
+	type Slept = Record<string, { items: INodeExecutionData[]; contextData: object }>;
 	/** The polls are due that were planned when they fell asleep. */
-	const wakeUp = async () => await restore('asleep.json', 1_200_000, ...TEXTS);
+	const AGO_MS = 1_200_000;
+	const wakeUp = async () => await restore(readStored('asleep.json') as unknown as Slept, AGO_MS, ...TEXTS);
 
 	test('n8n saves with a supervisor and its poller what the files have', async () => {
-		const start = await handOver(items(...TEXTS), { options: { pollIntervalSeconds: 120 } }, inItems);
+		const { handed: start } = await handOver(items(...TEXTS), { options: { pollIntervalSeconds: 120 } }, inItems);
 		const supervisor = await step(STEPS.keepWaiting, start, '100');
 		const poller = await step(STEPS.pollTasks, supervisor.handed, '101');
 		files.expect('asleep.json', {
@@ -239,6 +301,74 @@ describe('executions that sleep', () => {
 		expect(handOverIn(handed)?.claim?.after).toBe(lease);
 		const { items: ended } = await step(STEPS.pollTasks, handed, '102');
 		expect(ended.map((item) => endOf(orderOf(item)).at(-1))).toEqual(['done', 'taskFailed']);
+		expect(creating()).toEqual([]);
+	});
+
+	test('a retry finds the execution that has its orders, by its lease, and does not hand them over again', async () => {
+		const { supervisor } = await wakeUp();
+		const workflowId = { __rl: true, mode: 'id', value: 'w1' };
+		const form = { ...fromItem, wait: 'inAnotherWorkflow', workflowId };
+		const kept = { executionId: '2', establishedAt: beganAtMs(AGO_MS) };
+		const data = { resultData: { runData: { Start: [{ data: { main: [supervisor.items] } }] } } };
+		const given = { mode: 'retry' as const, kept, items: items(...TEXTS) };
+		const { handed, json } = await runs.handOver(form, given, { 100: data });
+		expect([handed, json.map(({ execution_id: id }) => id), creating()]).toEqual([[], ['100', '100'], []]);
+	});
+
+	test('the output of Note Address is the address at which the execution is woken', async () => {
+		const { supervisor, poller } = await wakeUp();
+		const { items: noted } = await step(STEPS.noteAddress, poller.items, '101');
+		const unsigned = (text: string) => text.replace(/(?<=signature=)[0-9a-f]+/, 'signature');
+		files.expect('memories.json', { address: JSON.parse(unsigned(JSON.stringify(noted))) });
+		const called: string[] = [];
+		answerFetch(async (url) => await Promise.resolve((called.push(String(url)), new Response('{}', { status: 409 }))));
+		const stored = readStored('memories.json').address as unknown as INodeExecutionData[];
+		const kept = { executionId: '100' };
+		const begin = { mode: 'integrated' as const, kept, items: supervisor.items };
+		await runs.begin('image', { operation: STEPS.keepWaiting }, begin, async () => {
+			return await Promise.resolve({ executionId: '101', data: [stored], waitTill: new Date(4e12) });
+		}).promise;
+		for (let pauses = 0; called.length === 0 && pauses < 100; pauses++) await pause(20);
+		expect(called).toEqual(['http://localhost/webhook-waiting/101?signature=signature']);
+	});
+
+	test('a supervisor that has looked once after the time was over does not look again', async () => {
+		const lateMs = 2.5 * 86_400_000;
+		const { supervisor } = await restore(readStored('asleep.json') as unknown as Slept, lateMs, ...TEXTS);
+		const { left: written } = await step(STEPS.keepWaiting, supervisor.items, '100', supervisor.contextData);
+		files.expect('memories.json', { looked: written });
+		const memory = files.read<object>(readStored('memories.json').looked);
+		const { handed, items: ended } = await step(STEPS.keepWaiting, supervisor.items, '100', memory);
+		expect([handed, ended.map((item) => orderOf(item).state), creating()]).toEqual([[], ['ended', 'ended'], []]);
+	});
+
+	test('a supervisor whose poller a person has stopped before it slept starts no other', async () => {
+		const { supervisor } = await wakeUp();
+		hurry(100);
+		const kept = { executionId: '100', contextData: supervisor.contextData as never };
+		const begin = { mode: 'integrated' as const, kept, items: supervisor.items };
+		const { promise } = runs.begin('image', { operation: STEPS.keepWaiting }, begin, async () => {
+			return await Promise.reject(Object.assign(new Error('stopped'), { executionId: '103' }));
+		});
+		files.expect('memories.json', { parked: (await promise).data.executionData?.contextData });
+		const memory = files.read<object>(readStored('memories.json').parked);
+		const stopped = { resultData: { runData: {}, error: { reason: 'manual' } } };
+		const { handed, items: ended } = await step(STEPS.keepWaiting, supervisor.items, '100', memory, { 103: stopped });
+		expect([handed, ended.map((item) => orderOf(item).state), creating()]).toEqual([[], ['ended', 'ended'], []]);
+	});
+
+	test('a poller that no execution waits for has the ends in its output, and runs once more to be listed as canceled', async () => {
+		const { poller } = await restore(readStored('asleep.json') as unknown as Slept, 0, ...TEXTS);
+		const kept = { executionId: '101', contextData: poller.contextData as never };
+		const { data } = await runs.handOver({ operation: STEPS.pollTasks }, { mode: 'retry', kept, items: poller.items });
+		const output = data.resultData.runData.Node?.at(-1)?.data?.main[0];
+		files.expect('memories.json', { canceled: { items: output, contextData: data.executionData?.contextData } });
+		const stored = files.read<Slept[string]>(readStored('memories.json').canceled);
+		const { nodes } = readStored<{ nodes: INode[] }>('subWorkflow.json').polls as { nodes: INode[] };
+		const question = nodes.find(({ name }) => name === 'All Finished?');
+		expect(question && runOwn(question, stored.items)).toEqual([[], stored.items]);
+		const { error } = await step(STEPS.pollTasks, stored.items, '101', stored.contextData);
+		expect(error?.message).toMatch(/canceled/i);
 		expect(creating()).toEqual([]);
 	});
 
@@ -282,6 +412,30 @@ describe('what a node remembers with its execution', () => {
 		expect([handed, json[0]?.execution_id, creating()]).toEqual([[], '101', []]);
 	});
 
+	test('each kind of purchase is in the ledger as the file has it, and a retry finds it', () => {
+		const scope = { store: {}, executionId: '1', runIndex: 0 };
+		const ledger = new OrderLedger(scope);
+		const about = { hash: 'hash', acceptedAtMs: beganAtMs(), attempt: '1-0' };
+		ledger.accepted(0, { ...about, taskId: 'img_1', uploads: ['https://example.com/cat.png'] });
+		ledger.isCalled(0, ['other']);
+		ledger.accepted(1, { ...about, taskId: 'img_2', reusedKey: 'key' });
+		ledger.accepted(2, { ...about, taskId: 'img_3', boughtIn: { run: '1.0 1 wf', first: '1' } });
+		ledger.accepted(3, { ...about, taskId: 'img_4' });
+		ledger.givenUp(3);
+		ledger.accepted(4, { ...about, taskId: 'img_5' });
+		ledger.handedOver([{ item: 4, isRetried: true }]);
+		ledger.outcomeUnknown(5, { ...about, said: 'words' });
+		ledger.lost(6, { ...about, taskId: 'img_6', run: '1.0' });
+		ledger.countTry();
+		files.expect('memories.json', { ledger: scope.store });
+		const store = readStored('memories.json').ledger as Record<string, Record<string, LedgerEntry | number>>;
+		const found = new OrderLedger({ ...scope, store: structuredClone(store), executionId: '2' });
+		for (const [at, entry] of Object.entries(store.generationGatewayTasks ?? {}).slice(0, -1)) {
+			expect(found.find(Number(at.split('.')[1]), 'hash')).toEqual({ ...(entry as LedgerEntry), executionId: '2' });
+		}
+		expect(found.knownTries).toBe(1);
+	});
+
 	test('a file that was read is not read again, also when n8n has renamed it', async () => {
 		const idOf = (execution: string) => `filesystem-v2:workflows/wf/executions/${execution}/binary_data/0`;
 		const store = {};
@@ -294,9 +448,11 @@ describe('what a node remembers with its execution', () => {
 
 describe('what triggers remember', () => {
 	test('Balance Trigger knows that it has fired', async () => {
+		files.expect('staticData.json', { balanceForm: { threshold: 1000, unit: 'credits' } });
+		const form = readStored('staticData.json').balanceForm;
 		const look = async (remainCredits: number, staticData: StaticData) => {
 			Object.assign(runs.sandbox.users[0], { remainCredits });
-			return await poll('balanceTrigger', runs.sandbox, { threshold: 1000, unit: 'credits' }, { staticData });
+			return await poll('balanceTrigger', runs.sandbox, form, { staticData });
 		};
 		const written: StaticData = {};
 		await look(900, written);
@@ -311,7 +467,6 @@ describe('what triggers remember', () => {
 		const form = { resource: 'verification', operation: 'create', callbackUrl, reference: 'customer 42' };
 		const { json, workflow } = await runGateway('avatar', runs.sandbox, form, { mode: 'trigger' });
 		const { task_id: id, vendor_token: token } = json[0] as Record<string, string>;
-		runs.sandbox.verify(id);
 		/** After a restart. */
 		const call = async (name: string) => {
 			const { told } = toldCallbacks as unknown as { told: Map<string, unknown> };
@@ -324,6 +479,13 @@ describe('what triggers remember', () => {
 		};
 		const [webhook] = NODES.avatarVerificationTrigger.description.webhooks ?? [];
 		files.expect('staticData.json', { verification: workflow.staticData, webhook });
+		hurry();
+		const unproven = await call('verification');
+		expect(unproven.started).toMatchObject([{ verified: false }]);
+		files.expect('staticData.json', { toldUnverified: unproven.staticData });
+		expect((await call('toldUnverified')).started).toBeUndefined();
+		runs.sandbox.verify(id);
+		expect((await call('toldUnverified')).started).toMatchObject([{ verified: true }]);
 		const { started, staticData } = await call('verification');
 		expect(started).toMatchObject([{ verified: true, task_id: id, reference: 'customer 42' }]);
 		files.expect('staticData.json', { told: staticData });
@@ -335,12 +497,24 @@ describe('what a person has saved', () => {
 	const nodes = Object.entries(readStored<{ node: Kind; parameters: IDataObject; item?: never }>('workflow.json'));
 	test.each(nodes)('a node sends the same, and its request has the same hash: %s', async (name, saved) => {
 		runs.sandbox.addAsset({ id: 'pa_1' });
-		await runs.run(saved.node, saved.parameters, { ...first(), items: [saved.item ?? { json: {} }] });
+		const options = { ...first(), items: [saved.item ?? { json: {} }] };
+		const handsOver = ['acrossRestarts', 'inAnotherWorkflow'].includes(String(saved.parameters.wait));
+		const { handed } = handsOver ? await runs.handOver(saved.parameters, options) : { handed: [] };
+		if (!handsOver) await runs.run(saved.node, saved.parameters, options);
+		const [order] = handed.flat().map(orderOf);
+		expect(order !== undefined).toBe(handsOver);
 		const [row] = (await runs.rows()).filter(({ state }: IDataObject) => state === 'submitting') as IDataObject[];
 		const creates = creating().map(({ path, body }) => ({ path, body }));
 		const [read] = runs.sandbox.requests.map(({ path }) => ({ path }));
 		const sends = creates.length > 0 ? creates : [read];
-		files.expect('requests.json', { [name]: { sends, hash: row?.request_hash } });
+		files.expect('requests.json', { [name]: { sends, hash: row?.request_hash, input: order?.input } });
+	});
+
+	test('the codes that its workflows compare with stay', () => {
+		const reasons = Object.keys(REASONS);
+		files.expect('codes.json', Object.fromEntries(reasons.map((reason) => [reason, toCode(reason)])));
+		const stored = readStored<string>('codes.json');
+		expect(Object.fromEntries(Object.keys(stored).map((reason) => [reason, toCode(reason)]))).toEqual(stored);
 	});
 
 	test('each field of a credential has the same effect', async () => {

@@ -24,6 +24,7 @@ const ADVICE: Record<string, string> = {
 		'A table without a column of today is refused, and n8n cannot add one: put it into the column "more" (core/journal/row.ts)',
 	'rows.json': 'Each version reads the rows of all others: read the old form, too (parseRow in core/journal/row.ts)',
 	'subWorkflow.json': 'Executions that sleep go on with the stored one: keep its steps and the names of its nodes',
+	'codes.json': 'Workflows compare with a code, and orders are stored with the name of its reason: neither changes',
 	'requests.json':
 		'A saved form must send the same request and have the same hash: otherwise a retry does not find its row, and buys again. Count a new field only where a person has chosen it. If it is meant',
 };
@@ -76,6 +77,15 @@ function moveTimes(text: string, fromMs: number, toMs: number): string {
 		.replace(/(?<=["-])[0-9a-z]{8}(?=[0-9a-z]{0,4}["-.])/g, (word) => move(parseInt(word, 36))?.toString(36) ?? word);
 }
 
+/** The entries of a ledger by their items: they are in the sequence of the answers, and IDs are named as they come. */
+function inSequence(value: unknown): unknown {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+	const entries = Object.entries(value);
+	const isOfItem = ([key]: [string, unknown]) => /^\d+\.\d+$/.test(key);
+	const ofItems = entries.filter(isOfItem).sort(([a], [b]) => Number(a) - Number(b));
+	return Object.fromEntries([...entries.filter((entry) => !isOfItem(entry)), ...ofItems]);
+}
+
 /** Durations, and the prices of the sandbox. */
 const MEASURED = /"(elapsedMs|tookMs|atMs|waited_seconds|credits)":\d{1,6}(?:\.\d+)?(?=[,}])/g;
 
@@ -99,7 +109,7 @@ export class StoredFiles {
 	}
 
 	expect(file: string, written: Record<string, unknown>): void {
-		let text = JSON.stringify(written);
+		let text = JSON.stringify(written, (_, value: unknown) => inSequence(value));
 		for (const [stored, now] of this.names) text = text.replaceAll(now, stored);
 		text = text.replace(/\b([a-z]+_)[0-9a-z]{4}A{18}/g, (id, prefix: string) => {
 			const ofKind = [...this.ids.values()].filter((other) => other.startsWith(prefix));
