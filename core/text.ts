@@ -105,7 +105,7 @@ export function toRanges(numbers: number[]): string {
 		.join(', ');
 }
 
-/** The reason why n8n did not read or write, in its own words. */
+/** The reason why n8n did not read or write, in its own words: they may quote names that users have given, and rows. */
 export function wordsOf(thrown: unknown): string {
-	return (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 200);
+	return printable((thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 200));
 }

@@ -2,7 +2,7 @@ import type { GatewayClient, MediaKind } from '../client';
 import { gatewayError, GatewayError, type GatewayErrorDetails, type TaskReference } from '../errors';
 import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
-import { reasonOf } from '../records/refusals';
+import { reasonOf, withoutKeys } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { MOST_FIELDS, roughDuration, toOutline } from '../text';
 import type { Order } from './order';
@@ -44,7 +44,7 @@ export function missingResult(
 	const details = { task: { taskId: id, status, progress, elapsedMs } };
 	const unknown = Object.keys(raw).filter((name) => !NO_RESULT.has(name));
 	const shown = unknown.slice(0, MOST_FIELDS).map((name) => [name, raw[name]]);
-	const record = toOutline(unknown.length > 0 ? Object.fromEntries(shown) : raw);
+	const record = withoutKeys(toOutline(unknown.length > 0 ? Object.fromEntries(shown) : raw));
 	return gatewayError('noResultUrl', { id, record, ...(path !== '' && { path }) }, details);
 }
 

@@ -125,7 +125,7 @@ const LONGEST_OUTLINE = 400;
 /** Services quote the key they refuse (`sk-` and 48 characters, contract 5); it must not be shown or logged. */
 const API_KEY = /\bsk-[\w-]{8,}/g;
 
-const withoutKeys = (text: string) => text.replace(API_KEY, 'sk-…');
+export const withoutKeys = (text: string) => text.replace(API_KEY, 'sk-…');
 
 /** True for a 2xx answer whose body says that the request did not succeed. */
 export function saysNoSuccess(body: unknown): boolean {

@@ -4,10 +4,12 @@ import { asGatewayError } from '../../core/errors';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { hasEnded, makeRefused } from '../../core/orders/states';
+import { wordsOf } from '../../core/text';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/nodeRun';
 import { parentOf } from '../connection/subExecution';
 import { onErrorOf, type Worked } from '../run/toItem';
+import { sayWhere } from '../run/whereItRuns';
 import { findHandedOver, readBackground, startInBackground } from './background';
 import { obstacle } from './obstacle';
 import { outermostOf } from './parentExecutions';
@@ -86,7 +88,6 @@ function toOrder({ order, error, prompt }: Worked, index: number): Order {
 /** Returns the execution that sleeps; empty where a person has stopped this one meanwhile, undefined where n8n does not run it. */
 async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promise<string | undefined> {
 	const { context } = run;
-	const node = context.getNode();
 	try {
 		const code = waitAndOutputResults(workerOf(context), onErrorOf(context));
 		const items = withHandOver(await toOrderItems(orders), facts);
@@ -101,9 +102,9 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 		return started.executionId;
 	} catch (thrown) {
 		// The tasks are paid for: whatever n8n does not allow, their results are wanted.
-		const why = thrown instanceof Error ? thrown.message : String(thrown);
+		const why = wordsOf(thrown);
 		context.logger.warn(
-			`Generation Gateway: n8n did not run the sub-execution (${why}), node "${node.name}" waits in memory, execution ${context.getExecutionId()}`,
+			`Generation Gateway: n8n did not run the sub-execution (${why}), so the node waits in memory, ${sayWhere(context)}`,
 		);
 		run.hints.add(HINTS.awake({ why: `n8n did not run the sub-execution that waits in its database ("${why}")` }));
 		return undefined;

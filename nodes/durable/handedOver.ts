@@ -7,7 +7,7 @@ import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { endsWell } from '../../core/orders/states';
-import { printable, wordsOf } from '../../core/text';
+import { wordsOf } from '../../core/text';
 import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
 import { marksHandedOver } from '../run/markStore';
@@ -40,9 +40,7 @@ export async function credentialOf(context: IExecuteFunctions): Promise<{ delete
 		() => ({}),
 		(thrown: unknown) => {
 			const words = wordsOf(thrown);
-			return /^Credential with ID .* does not exist/.test(words)
-				? { deleted: printable(words.slice(0, 200)) }
-				: { isAway: true };
+			return /^Credential with ID .* does not exist/.test(words) ? { deleted: words } : { isAway: true };
 		},
 	);
 }

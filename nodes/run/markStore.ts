@@ -3,6 +3,7 @@ import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunction
 import { asGatewayError } from '../../core/errors';
 import { Marks, type MarkedRun, type MarkStore } from '../../core/journal/marks';
 import { lastTurns } from '../../core/processMemory';
+import { wordsOf } from '../../core/text';
 import type { OrderLedger } from '../../core/orders/ledger';
 import { storeOfToolCall, nodeMemory, sayWhere } from './whereItRuns';
 
@@ -97,9 +98,8 @@ async function twice<T>(access: () => Promise<T>, context: IExecuteFunctions): P
 	try {
 		return await access().catch(access);
 	} catch (thrown) {
-		const words = thrown instanceof Error ? thrown.message : '';
 		context.logger.warn(
-			`Generation Gateway: n8n's record of what is submitted could not be used (${words.slice(0, 200)}), ${sayWhere(context)}`,
+			`Generation Gateway: n8n's record of what is submitted could not be used (${wordsOf(thrown)}), ${sayWhere(context)}`,
 		);
 		throw asGatewayError(thrown);
 	}

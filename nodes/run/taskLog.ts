@@ -82,7 +82,7 @@ export class TaskLog implements OrderEvents {
 	/** Writes to the browser's console in a manual execution: people without n8n's log can see it after a stop. */
 	writeToConsole(text: string): void {
 		try {
-			this.context.sendMessageToUI(text);
+			this.context.sendMessageToUI(printable(text));
 		} catch {
 			// best effort: the log is complete without it
 		}

@@ -1,6 +1,6 @@
 import { type IExecuteFunctions, type INode, WAIT_FOR_SUB_EXECUTION } from 'n8n-workflow';
 import { toolCallStores } from '../../core/processMemory';
-import { roughDuration } from '../../core/text';
+import { printable, roughDuration } from '../../core/text';
 
 /**
  * The longest wait of a tool of n8n Agents, in minutes. When a chat is left, n8n tells the node nothing: longer, and it would poll for
@@ -26,7 +26,9 @@ export function nodeMemory(context: IExecuteFunctions): Record<string, unknown> 
 
 /** The end of a line in n8n's log: the node, and its execution. */
 export function sayWhere(context: IExecuteFunctions, item?: number): string {
-	const { name, type } = context.getNode();
+	const { name: given, type } = context.getNode();
+	// n8n takes any name from an imported workflow.
+	const name = printable(given);
 	const at = item === undefined ? '' : `, item ${item}`;
 	if (!isInN8nAgents(context)) return `node "${name}"${at}, execution ${context.getExecutionId()}`;
 	return `tool "${name === UNNAMED ? titleOf(type) : name}" of n8n Agents`;

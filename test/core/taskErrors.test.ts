@@ -70,4 +70,10 @@ describe('a finished task without a result', () => {
 		missingResult('task-1', { ...record(known), raw: fields }, 5_000);
 		expect(seen.read).toBeLessThanOrEqual(200);
 	});
+
+	test('what looks like a key is masked in the record that is shown', () => {
+		const fields = { ...known, note: 'made with sk-0123456789_ab', 'sk-0123456789-cd': [['sk-0123456789ef']] };
+		const error = missingResult('task-1', record(fields), 5_000);
+		expect(explainIn(error)).toMatch(/The record: \{ "note": "made with sk-…", "sk-…": \[ \[ "sk-…" \] \] \}$/);
+	});
 });

@@ -1,5 +1,5 @@
 /** Texts for people, of values from anywhere; and addresses. */
-import { formatDuration, printable, roughDuration, show, toOutline, toRanges } from '../../core/text';
+import { formatDuration, printable, roughDuration, show, toOutline, toRanges, wordsOf } from '../../core/text';
 import { manyFields } from './support';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl, parseHttpUrl } from '../../core/urls';
 
@@ -29,6 +29,7 @@ test.each<[unknown, string]>([
 test('nothing in a text moves the cursor, ends the line or reverses the text', () => {
 	expect(printable('a\r\n\u0007b\u2028\u2029c\u202e\u2066d')).toBe('a b c d');
 	expect(printable('a b\u00a0ü😀')).toBe('a b\u00a0ü😀');
+	expect(wordsOf(new Error('a\r\n\u001bb'))).toBe('a b');
 });
 
 test('of a record its outline is shown', () => {

@@ -4,6 +4,7 @@ import { NOTE, pollWhenCalled } from '../../nodes/durable/subWorkflow';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { startHandingOver } from '../support/handingOver.mts';
+import { logLines } from '../support/keySecrecy.mts';
 import { detailsOf, endedRow, handOverIn, orderOf, withOrder } from '../support/orders.mts';
 import { hurry, pngField, prompts, quick, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
@@ -125,7 +126,7 @@ test('until the results are there, the output says what is waited for, and does 
 
 test('what n8n does not run is waited for in memory', async () => {
 	const { items, hints, data } = await run(on, prompts('a', 'b'), () => {
-		throw new Error('not allowed');
+		throw new Error('not\n\u001b[31mallowed');
 	});
 	expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
 		sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
@@ -133,9 +134,12 @@ test('what n8n does not run is waited for in memory', async () => {
 	expect(JSON.stringify(data.executionData?.contextData)).not.toContain('img_'); // nothing to remember
 	expect(hints).toContainEqual(
 		expect.stringMatching(
-			/^Across Restarts has no effect here: n8n did not run .* \("not allowed"\)\. So the node waits in memory\.$/,
+			/^Across Restarts has no effect here: n8n did not run .* \("not \[31mallowed"\)\. So the node waits in memory\.$/,
 		),
 	);
+	expect(logLines().filter((line) => line.includes('waits in memory'))).toEqual([
+		expect.stringMatching(/\(not \[31mallowed\), so the node waits in memory, node "Node", execution exec\d+$/),
+	]);
 });
 
 test.each([

@@ -74,6 +74,13 @@ test('a stop says what is still running', async () => {
 	);
 });
 
+test('an ID cannot forge a line of the console', async () => {
+	sandbox.faults.add({ on: 'create', do: { status: 200, body: { id: 'a\n\u001b[2Jb', status: 'queued' } } });
+	const { lines } = await listen({ options: quick }, { items: prompts('a'), stopAfterMs: 2_000 });
+	expect(lines.at(-1)).toContain('Still running at the service: a [2Jb. To get a result');
+	expect(lines.filter((line) => /\p{Cc}/u.test(line))).toEqual([]);
+});
+
 test.each([
 	['creating', 'a [[sandbox create=503:8]]', 'The service is not available at the moment (503)'],
 	['checking', 'a [[sandbox duration=60s poll=429:8*9]]', 'The service is receiving too many requests (429)'],

@@ -45,16 +45,18 @@ test('n8n’s log names what else was created, but no key', async () => {
 
 test.each([
 	['an ID of the service', 'a\nb', {}, 'task a b (gamma-image-2)'],
+	['the name of the node', 'a', {}, 'task a (gamma-image-2)', 'Node\n\u001b[31m\u202eB', 'Node [31m B'],
 	[
 		'a Model ID',
 		'a',
 		{ model: 'custom', customModelId: '={{ "m\\n\\u001b[31m" }}', customBody: '{"prompt":"a"}' },
 		'task a (m [31m)',
 	],
-])('%s cannot forge a line of the log', async (_, id, parameters, named) => {
+])('%s cannot forge a line of the log', async (_, id, parameters, named, name = 'Node', shown = name) => {
 	sandbox.faults.add({ on: 'create', do: { status: 200, body: { id, status: 'queued' } } });
-	await runGateway('image', sandbox, { ...generate, wait: 'dontWait', ...parameters }, { items: prompts('a') });
-	expect(acceptedLines()).toEqual([`${named} was accepted, node "Node", item 0`]);
+	const options = { items: prompts('a'), settings: { name } };
+	await runGateway('image', sandbox, { ...generate, wait: 'dontWait', ...parameters }, options);
+	expect(acceptedLines()).toEqual([`${named} was accepted, node "${shown}", item 0`]);
 });
 
 /** Stops the run of these prompts when the service has all of them, and the only quick one has its file. */
