@@ -313,8 +313,26 @@ export const journal = [
 	{
 		promise: 'a mark that has come since the look says that another execution may have sent',
 		file: 'core/journal/journal.ts',
-		find: "if (found === 'beside' && missed?.marks !== false) {",
+		find: "if (found !== 'alone' && missed?.marks !== false) {",
 		becomes: 'if (false as boolean) {',
+	},
+	{
+		promise: 'a first try that was silent sends nothing beside a retry whose rows are in another table',
+		file: 'core/journal/journal.ts',
+		find: "if (found === 'retried' && this.ports.handedOver === undefined)",
+		becomes: 'if (false as boolean)',
+	},
+	{
+		promise: 'a retry goes on with what the one before has bought in the place of a failed task',
+		file: 'core/journal/replay.ts',
+		find: 'isInDoubt || ownAt >= 0 ?',
+		becomes: 'isInDoubt ?',
+	},
+	{
+		promise: 'a retry waits for the outcome of a row that has taken the place of the one it has waited for',
+		file: 'core/journal/unsettled.ts',
+		find: 'if (this.mayGetOutcome(outcome)) this.rows.set(order, outcome);',
+		becomes: '',
 	},
 	// One purchase for each key.
 	{
