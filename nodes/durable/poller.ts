@@ -201,9 +201,11 @@ class Poller {
 	private rememberSaved(order: Order): void {
 		const { state, task, request, item, acceptedAtMs = Date.now() } = order;
 		if (state !== 'planned' || task === undefined || request === undefined) return;
-		if (isReplaced(order, this.ledger)) leaveBehind(order, [task.taskId]);
-		else if (this.ledger.find(item, request.hash)?.taskId === undefined)
-			this.ledger.accepted(item, { taskId: task.taskId, hash: request.hash, acceptedAtMs });
+		const known = this.ledger.find(item, request.hash)?.taskId;
+		// It has failed, and no output would name it otherwise.
+		if (isReplaced(order, this.ledger) || (known !== undefined && known !== task.taskId))
+			leaveBehind(order, [task.taskId]);
+		else if (known === undefined) this.ledger.accepted(item, { taskId: task.taskId, hash: request.hash, acceptedAtMs });
 		delete order.task;
 		delete order.acceptedAtMs;
 	}

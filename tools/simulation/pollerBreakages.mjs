@@ -50,4 +50,10 @@ export const pollers = [
 		find: "row.state === 'failed' && row.task_id !== '' && isLast(row) ?",
 		becomes: "row.state === 'failed' && row.task_id === '' && isLast(row) ?",
 	},
+	{
+		promise: 'a task that had failed before a poller died is named beside the one in its place',
+		file: 'nodes/durable/poller.ts',
+		find: '(known !== undefined && known !== task.taskId)',
+		becomes: '(false as boolean)',
+	},
 ];

@@ -266,8 +266,9 @@ function waitedInVain({ origin: { drawn, silences }, tasks, tries }: Evidence): 
 		if (further === undefined) return [];
 		// Across restarts, the timeout counts for all tries.
 		const isTooLong = code === 'timed_out' && !(isDurable(drawn) && drawn.maxTries > 1);
+		const times = isDurable(drawn) ? drawn.maxTries : 1;
 		const isCalm = polls.every((poll) => poll === 'ok') && polls.length <= 1;
-		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS)
+		return isTooLong || (isCalm && Number(seconds) > LONGEST_IN_VAIN_SECONDS * times)
 			? [`${String(id)} was waited for ${String(seconds)} s, although each answer was ${further}`]
 			: [];
 	});

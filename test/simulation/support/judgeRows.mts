@@ -347,10 +347,11 @@ function wrongDoubts(origin: Origin, n8n: N8n, attempts: Attempt[]): string[] {
 		return items.flatMap(({ json }, index) => {
 			const text = JSON.stringify(json);
 			if (!IN_DOUBT.includes(String(json.code)) || text.includes('could not read')) return [];
-			// Where the table could not be made, the run has none.
-			if (origin.drawn.table?.failing !== undefined && text.includes('before it could record')) return [];
 			const name = names[index] ?? '';
 			const own = attempts.filter((attempt) => attempt.name === name);
+			// Where the table could not be made, the run has none: its marks, and its memory of the try before, tell.
+			const hasNone = text.includes('before it could record') || own.length === 0;
+			if (origin.drawn.table?.failing !== undefined && hasNone) return [];
 			// That one has its task.
 			if (json.code === 'created_from_other_request' && own.length > 0) return [];
 			// It reads its rows when it begins, and again those of which an outcome may come.

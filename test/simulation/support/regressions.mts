@@ -523,4 +523,23 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			table: { failing: [4, 4] },
 		},
 	},
+	{
+		name: 'a task that had failed before a poller died is named beside the one in its place',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'duration=45s fail=generation_failed', polls: [] } }],
+						files: [],
+					},
+				},
+			],
+			maxTries: 2,
+			wait: 'acrossRestarts',
+			crashes: [{ afterSteps: 396, downMs: 1_000 }],
+			randomness: 1_194_312_060,
+		},
+	},
 ];
