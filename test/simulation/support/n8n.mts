@@ -138,7 +138,7 @@ export class N8n {
 		};
 		origin.executions.push(execution);
 		this.executions.set(execution.id, execution);
-		this.time.after(0, () => this.watch(this.work(execution)), process);
+		this.schedule(execution);
 	}
 
 	/** A person who reads the errors enters the run that they name: for all executions, as long as it is in the form. */
@@ -245,7 +245,7 @@ export class N8n {
 			const process = this.livingProcess();
 			if (process === undefined) return void this.time.after(1000, handOn, WORLD);
 			Object.assign(execution, { process, live: copyOf(saved) });
-			this.time.after(0, () => this.watch(this.work(execution)), process);
+			this.schedule(execution);
 		};
 		this.time.after(STALLED_AFTER_MS, handOn, WORLD);
 	}
@@ -316,12 +316,22 @@ export class N8n {
 		if (execution.status !== 'waiting') return;
 		Object.assign(execution, { status: 'running', process, live: copyOf(execution.saved), sleepsFor: undefined });
 		if ('error' in ended) execution.live.resumeError = ended.error;
-		this.time.after(0, () => this.watch(this.work(execution, ended)), process);
+		this.schedule(execution, ended);
+	}
+
+	/** In its process, and with what that has in memory: where it is silent before, another one may have the execution by then. */
+	private schedule(execution: Execution, wokenWith?: NodeEnd): void {
+		const { process, live } = execution;
+		this.time.after(0, () => this.watch(this.work(execution, { process, live }, wokenWith)), process);
 	}
 
 	/** From its beginning, or from where it wakes up, until it ends or sleeps. */
-	private async work(execution: Execution, wokenWith?: NodeEnd): Promise<void> {
-		const { origin, live, process } = execution;
+	private async work(
+		execution: Execution,
+		{ process, live }: Pick<Execution, 'process' | 'live'>,
+		wokenWith?: NodeEnd,
+	): Promise<void> {
+		const { origin } = execution;
 		const { drawn, stop } = origin;
 		let woken = wokenWith ?? (live.resumeError === undefined ? undefined : { error: live.resumeError });
 		if (woken === undefined) await this.time.pass(SOON_MS);
