@@ -30,7 +30,7 @@ const isReady = () => lineWith(/^Press Ctrl-C/) !== undefined;
 before(async () => {
 	({ started: program, printed: lines } = begin());
 	program.on('exit', (code) => (exitCode = code));
-	await until('npm start is ready', () => isReady() || program.exitCode !== null);
+	await until('npm start is ready', () => isReady() || program.exitCode !== null, { withinMs: 900_000 });
 	assert.ok(isReady(), printedText(lines));
 });
 
