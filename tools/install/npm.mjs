@@ -17,6 +17,12 @@ const offlineCodes =
 	/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
 /** Their own patience is more than a minute without a word; this is about 20 s. */
 const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
+/**
+ * A package manager may wait for a registry that has fallen silent, for ever. It is started again after this time: what has been
+ * fetched until then is kept.
+ */
+const ATTEMPT_WITHIN_MS = 15 * 60_000;
+const ATTEMPTS = 4;
 /** Beside the packages: which lockfile they were installed from. */
 const STAMP = '.installed-from-lockfile';
 
@@ -82,7 +88,22 @@ async function pnpm(cwd) {
  * @param {string[]} args
  * @param {string} cwd
  */
-async function runManager([program, ...file], args, cwd) {
+async function runManager(command, args, cwd) {
+	for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await hasEnded(command, args, cwd)) return;
+	throw new ToolError(
+		`The npm registry has not delivered within ${(ATTEMPTS * ATTEMPT_WITHIN_MS) / 60_000} minutes.`,
+		'Check the network, then run the same command again: what is complete is kept.',
+	);
+}
+
+/**
+ * Runs it once. False where it was stopped because it took too long.
+ *
+ * @param {string[]} command
+ * @param {string[]} args
+ * @param {string} cwd
+ */
+async function hasEnded([program, ...file], args, cwd) {
 	const child = spawn(program, [...file, ...args, ...patience], {
 		cwd,
 		env: environment(),
@@ -90,10 +111,15 @@ async function runManager([program, ...file], args, cwd) {
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
 	const ended = new Promise((end) => child.once('error', end).once('exit', end));
-	const forget = atEnd(() => stopGroup(child, ended, 1000));
+	const stop = () => stopGroup(child, ended, 1000);
+	const forget = atEnd(stop);
+	let isLate = false;
+	const late = setTimeout(() => void ((isLate = true), stop()), ATTEMPT_WITHIN_MS);
 	const [, ...outputs] = await Promise.all([ended, text(child.stderr), text(child.stdout)]);
+	clearTimeout(late);
 	forget();
-	if (child.exitCode === 0) return;
+	if (child.exitCode === 0) return true;
+	if (isLate) return false;
 
 	const lines = outputs
 		.join('')
