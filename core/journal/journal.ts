@@ -142,8 +142,8 @@ export class Journal implements WriteAhead {
 		this.keys = {
 			rowsOfKey: async (keyHash) => await ports.table.rowsOfKey(keyHash),
 			...{ clock: this.clock, wallClock: ports.clock },
-			...{ executionId, run: ports.ledger.run, workflowId: ports.identity.workflowId },
-			...{ own: new WeakMap(), gaveWay: new WeakSet(), seenAtMs: new Map() },
+			...{ executionId, run: ports.ledger.run, ownRuns: ports.ledger.ownRuns, workflowId: ports.identity.workflowId },
+			...{ own: new WeakMap(), gaveWay: new WeakSet(), memory: this.memory },
 		};
 	}
 

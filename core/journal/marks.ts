@@ -219,7 +219,7 @@ export class Marks implements WriteAhead {
 	}
 
 	private isNamed(request: SubmitAgain, doubt: Doubt | undefined): boolean {
-		return isToSubmitAgain(request, doubt?.run, this.ledger.run);
+		return isToSubmitAgain(request, doubt?.run, this.ledger.ownRuns);
 	}
 
 	private async findDoubt(): Promise<Doubt | undefined> {

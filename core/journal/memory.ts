@@ -28,6 +28,8 @@ export interface Memory {
 	hasTakenOver?: boolean;
 	first: string;
 	nextNumber: number;
+	/** See `KeyClaims`: the rows that orders with a Purchase Key wait for. */
+	seenAtMs?: Record<string, number>;
 	/** A retry has found none of the marks that a request leaves before it is sent, or none of the rows. */
 	missed?: { marks: boolean; rows: boolean };
 	isMarked?: boolean;

@@ -32,13 +32,18 @@ export interface KeyClaims {
 	executionId: string;
 	/** The name of the run: see `core/orders/runs.ts`. */
 	run: string;
+	/** See `OrderLedger`. */
+	ownRuns: readonly string[];
 	workflowId: string;
 	/** The attempts of an order: the last one, and those that it has withdrawn. */
 	own: WeakMap<Purchase, Set<string>>;
 	/** Orders that have withdrawn their row, because another one has the key: they look again. */
 	gaveWay: WeakSet<Purchase>;
-	/** The times at which the rows of attempts without an outcome were seen first, by our clock: others may go wrong. */
-	seenAtMs: Map<string, number>;
+	/**
+	 * The times at which the rows of attempts without an outcome were seen first, by our clock: others may go wrong. They are kept while the
+	 * execution sleeps: otherwise each awakening would wait for a dead one from the beginning.
+	 */
+	memory: { seenAtMs?: Record<string, number> };
 }
 
 /** The thing that another order has bought under the same Purchase Key. */
@@ -217,7 +222,7 @@ function othersIn({ order, keys }: Buyer, rows: readonly unknown[]): { others: A
 	const { request = {} as Partial<NonNullable<Purchase['request']>>, purchase } = order;
 	const { hash, keyHash } = request;
 	const own = keys.own.get(order) ?? new Set();
-	const attempts = readAttempts(keys, rows, keyHash);
+	const attempts = readAttempts(keys, rows, { keyHash, own });
 	if (attempts === undefined)
 		throw unavailable(
 			'a row of this key cannot be read: it was changed, or another version of this package has written it',
@@ -225,9 +230,8 @@ function othersIn({ order, keys }: Buyer, rows: readonly unknown[]): { others: A
 	const ownRow = attempts.find(({ row }) => row.attempt === purchase?.attempt);
 	// A person has given up the last unclear one by the name of its run, and the task that the ledger replaces. Those
 	// before it were given up when it was sent.
-	const unclearOnes = attempts.filter(({ row, is }) => is === 'unknown' && !own.has(row.attempt));
-	const last = unclearOnes.at(-1);
-	const areGivenUp = isToSubmitAgain(request, last && runOf(last.row), keys.run);
+	const last = attempts.filter(({ is }) => is === 'unknown').at(-1);
+	const areGivenUp = isToSubmitAgain(request, last && runOf(last.row), keys.ownRuns);
 	const replaced = request.submitAgainFor === undefined ? [] : (order.earlierTaskIds ?? []);
 	const isGivenUp = ({ row, is }: Attempt) =>
 		(is === 'unknown' && areGivenUp) || (is === 'bought' && replaced.includes(row.task_id));
@@ -247,7 +251,11 @@ function othersIn({ order, keys }: Buyer, rows: readonly unknown[]): { others: A
  * The attempts of the last 30 days, in the sequence in which they began. Those that have surely bought nothing are not
  * among them, nor those whose task has failed. Undefined where a row cannot be read: it may mean a purchase.
  */
-function readAttempts(keys: KeyClaims, values: readonly unknown[], keyHash?: string): Attempt[] | undefined {
+function readAttempts(
+	keys: KeyClaims,
+	values: readonly unknown[],
+	{ keyHash, own }: { keyHash?: string; own: ReadonlySet<string> },
+): Attempt[] | undefined {
 	const parsed = values.map(parseRow);
 	if (!parsed.every((row) => row !== undefined)) return undefined;
 	const rows = parsed.filter((row) => row.state !== LEASE && row.key_hash === keyHash).filter(isAttempt);
@@ -255,7 +263,7 @@ function readAttempts(keys: KeyClaims, values: readonly unknown[], keyHash?: str
 	const young = new Set(rows.flatMap(({ createdAt, attempt }) => (nowMs - createdAt < KEY_MS ? attempt : [])));
 	return [...lastOfAttempts(rows).values()]
 		.filter((row) => meaningOf(row) !== 'free' && young.has(row.attempt))
-		.map((row) => ({ is: meaningNow(keys, row, nowMs), row }));
+		.map((row) => ({ is: own.has(row.attempt) ? 'underWay' : meaningNow(keys, row, nowMs), row }));
 }
 
 function meaningNow(keys: KeyClaims, row: AttemptRow, nowMs: number): Attempt['is'] {
@@ -263,10 +271,13 @@ function meaningNow(keys: KeyClaims, row: AttemptRow, nowMs: number): Attempt['i
 	return isUnderWay(keys, row, nowMs) ? 'underWay' : 'unknown';
 }
 
-function isUnderWay({ seenAtMs, clock }: KeyClaims, row: AttemptRow, nowMs: number): boolean {
-	if (row.state !== 'submitting') return false;
-	const seen = seenAtMs.get(row.attempt) ?? clock.now();
-	seenAtMs.set(row.attempt, seen);
+function isUnderWay({ memory, clock }: KeyClaims, row: AttemptRow, nowMs: number): boolean {
+	if (row.state !== 'submitting') {
+		delete memory.seenAtMs?.[row.attempt];
+		return false;
+	}
+	memory.seenAtMs ??= {};
+	const seen = (memory.seenAtMs[row.attempt] ??= clock.now());
 	return clock.now() - seen < MAY_BE_UNDER_WAY_MS && nowMs - row.createdAt < CLOCKS_DIFFER_MS;
 }
 

@@ -19,6 +19,9 @@ export class UnsettledOrders {
 	/** The clock of the database, as far as it is ahead of the own one. */
 	private databaseAheadMs = 0;
 
+	/** The times at which attempts without an outcome were seen first: where the clocks are wrong, the wait would last for hours otherwise. */
+	private readonly seenAtMs = new Map<string, number>();
+
 	/** @param clock without jumps */
 	constructor(
 		private readonly ledger: OrderLedger,
@@ -93,7 +96,11 @@ export class UnsettledOrders {
 	}
 
 	/** True where the outcome of an attempt may still be written. */
-	private mayGetOutcome({ state, createdAt }: AttemptRow): boolean {
-		return state === 'submitting' && this.clock.now() + this.databaseAheadMs - createdAt < MAY_BE_UNDER_WAY_MS;
+	private mayGetOutcome({ state, createdAt, attempt }: AttemptRow): boolean {
+		if (state !== 'submitting') return false;
+		const nowMs = this.clock.now();
+		const seenAtMs = this.seenAtMs.get(attempt) ?? nowMs;
+		this.seenAtMs.set(attempt, seenAtMs);
+		return nowMs + this.databaseAheadMs - createdAt < MAY_BE_UNDER_WAY_MS && nowMs - seenAtMs < MAY_BE_UNDER_WAY_MS;
 	}
 }

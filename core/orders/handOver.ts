@@ -26,6 +26,8 @@ const runSchema = z.object({
 	runIndex: z.number().int().min(0),
 	/** The execution of the first try. */
 	first: z.string().max(2000),
+	/** The execution of the node that has handed it over: a retry, or the same. */
+	by: z.string().max(100),
 	/** The number of the next row. */
 	nextNumber: z.number().int().min(0),
 	/** The execution of the node has sent a request, and has left its mark. */

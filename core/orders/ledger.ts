@@ -50,6 +50,8 @@ export interface LedgerScope {
 	store: JsonObject;
 	executionId: string;
 	runIndex: number;
+	/** The execution that has handed the run over to this one. */
+	handedOverBy?: string;
 }
 
 const KEY = 'generationGatewayTasks';
@@ -61,6 +63,12 @@ export class OrderLedger {
 	/** The name of this run. */
 	get run(): string {
 		return nameRun(this.scope.executionId, this.scope.runIndex);
+	}
+
+	/** The names of runs whose errors no person has seen yet: this one, and that of the execution that has handed it over. */
+	get ownRuns(): string[] {
+		const { handedOverBy, runIndex } = this.scope;
+		return [this.run, ...(handedOverBy === undefined ? [] : [nameRun(handedOverBy, runIndex)])];
 	}
 
 	/** The entry of an earlier try of this item, if it was the same purchase. */
@@ -106,7 +114,7 @@ export class OrderLedger {
 
 	/** True where a person wants another one of what an entry has left in doubt, or of the task that was given up. */
 	isToSubmitAgain(request: SubmitAgain, { run }: Pick<LedgerEntry, 'run'>): boolean {
-		return isToSubmitAgain(request, run, this.run);
+		return isToSubmitAgain(request, run, this.ownRuns);
 	}
 
 	/** The ID that the last orderly try of an item has left, whatever its request was. */

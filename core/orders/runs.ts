@@ -20,10 +20,14 @@ export interface SubmitAgain {
  * Never for what the run itself has left: no person has seen its error yet, and n8n's Retry On Fail would buy again.
  *
  * @param left the run that has left it
- * @param own the run that is to submit
+ * @param own the run that is to submit, and the one that has handed it over
  */
-export function isToSubmitAgain({ submitAgainFor }: SubmitAgain, left: string | undefined, own: string): boolean {
-	return submitAgainFor !== undefined && submitAgainFor === left && left !== own;
+export function isToSubmitAgain(
+	{ submitAgainFor }: SubmitAgain,
+	left: string | undefined,
+	own: readonly string[],
+): boolean {
+	return submitAgainFor !== undefined && submitAgainFor === left && !own.includes(left);
 }
 
 /**

@@ -65,7 +65,7 @@ function factsOf({ context, options, background, retryOnFail, credits, journal, 
 		...(credits && { credits }),
 		...(journal !== undefined &&
 			establishedAtMs !== undefined && {
-				run: { workflow, node, nodeId, establishedAtMs, runIndex, ...journal.toHandOver },
+				run: { workflow, node, nodeId, by: context.getExecutionId(), establishedAtMs, runIndex, ...journal.toHandOver },
 			}),
 	} satisfies HandOver;
 }

@@ -6,7 +6,7 @@ import type { Journal, JournalPorts } from '../../core/journal/journal';
 import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { endsWell } from '../../core/orders/states';
+import { endsWell, leaveBehind } from '../../core/orders/states';
 import { wordsOf } from '../../core/text';
 import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
@@ -23,12 +23,20 @@ export function mayBuy(handOver: HandOver, orders: readonly Order[]): handOver i
 }
 
 /**
- * True where the task of an order has failed, and it is not known whether the request was accepted that was sent in its place: going on
- * with the failed one would buy a third.
+ * Gives the ledger the ID that n8n has saved of an order, unless the rows tell of a request that was sent in its place: going on with a
+ * task that has failed would buy a third. Its ID is left behind then, or no output would name it.
  */
-export function isReplaced({ item, request, purchase }: Order, ledger: OrderLedger): boolean {
-	const known = request && ledger.find(item, request.hash);
-	return known !== undefined && known.taskId === undefined && known.attempt !== purchase?.attempt;
+export function rememberSaved(order: Order, ledger: OrderLedger): void {
+	const { state, task, request, item, purchase, acceptedAtMs = Date.now() } = order;
+	if (state !== 'planned' || task === undefined || request === undefined) return;
+	const known = ledger.find(item, request.hash);
+	// It is not known whether that one was accepted.
+	const isInDoubt = known !== undefined && known.taskId === undefined && known.attempt !== purchase?.attempt;
+	if (isInDoubt || (known?.taskId !== undefined && known.taskId !== task.taskId)) leaveBehind(order, [task.taskId]);
+	else if (known?.taskId === undefined)
+		ledger.accepted(item, { taskId: task.taskId, hash: request.hash, acceptedAtMs });
+	delete order.task;
+	delete order.acceptedAtMs;
 }
 
 /**
@@ -77,8 +85,8 @@ export function journalHandedOver(
 	{ run, claim }: RunHandedOver,
 	{ store, rows, tell, isWanted }: Keeping,
 ): { journal: Journal; ledger: OrderLedger } {
-	const { runIndex, establishedAtMs, first, nextNumber, isMarked, table: tableId } = run;
-	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex });
+	const { runIndex, establishedAtMs, first, by, nextNumber, isMarked, table: tableId } = run;
+	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex, handedOverBy: by });
 	const journal = journalOf(context, {
 		marks: marksHandedOver(context, ledger, establishedAtMs),
 		...{ ledger, rows, tell, isWanted, tableId },

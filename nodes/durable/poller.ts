@@ -9,7 +9,7 @@ import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, Output } from '../../core/orders/order';
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/engine/sleepCoordinator';
-import { endsWell, hasEnded, leaveBehind, reopenForRetry, staysFailed } from '../../core/orders/states';
+import { endsWell, hasEnded, reopenForRetry, staysFailed } from '../../core/orders/states';
 import { SubmissionGate } from '../../core/engine/submissionGate';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
@@ -19,7 +19,7 @@ import { TaskLog } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
 import { trace } from '../run/tracing';
 import { canceledError, endAll } from './ending';
-import { credentialOf, isReplaced, journalHandedOver, mayBuy } from './handedOver';
+import { credentialOf, journalHandedOver, mayBuy, rememberSaved } from './handedOver';
 import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
@@ -191,23 +191,10 @@ class Poller {
 		});
 		({ journal: this.journal, ledger: this.ledger } = opened);
 		await this.journal.takeOver(orders);
-		for (const order of orders) this.rememberSaved(order);
+		for (const order of orders) rememberSaved(order, this.ledger);
 		const { failedTask } = this.journal;
 		if (handOver.stopsAtError && failedTask !== undefined)
 			this.gate.close(gatewayError('taskFailed', { id: failedTask, status: 'failed' }));
-	}
-
-	/** An ID that n8n has saved counts, unless the rows tell of a request that was sent in its place. */
-	private rememberSaved(order: Order): void {
-		const { state, task, request, item, acceptedAtMs = Date.now() } = order;
-		if (state !== 'planned' || task === undefined || request === undefined) return;
-		const known = this.ledger.find(item, request.hash)?.taskId;
-		// It has failed, and no output would name it otherwise.
-		if (isReplaced(order, this.ledger) || (known !== undefined && known !== task.taskId))
-			leaveBehind(order, [task.taskId]);
-		else if (known === undefined) this.ledger.accepted(item, { taskId: task.taskId, hash: request.hash, acceptedAtMs });
-		delete order.task;
-		delete order.acceptedAtMs;
 	}
 
 	private async work(): Promise<number | undefined> {

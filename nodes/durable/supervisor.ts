@@ -1,18 +1,17 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { getPath } from '../../core/json';
-import { INTERRUPTED } from '../../core/journal/marks';
 import { leaseOfPoller } from '../../core/journal/row';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { continueKnown } from '../../core/engine/buyOnce';
-import { accept, endBadly, endsWell, hasEnded, isOpen, leaveBehind } from '../../core/orders/states';
+import { accept, endBadly, endsWell, hasEnded, isOpen } from '../../core/orders/states';
 import { printable } from '../../core/text';
 import { realClock } from '../connection/transport';
 import { parentOf } from '../connection/subExecution';
 import { TaskLog } from '../run/taskLog';
 import { endAll } from './ending';
-import { claimPoller, credentialOf, isReplaced, journalOfReader, mayBuy, type RunHandedOver } from './handedOver';
+import { claimPoller, credentialOf, journalOfReader, mayBuy, rememberSaved, type RunHandedOver } from './handedOver';
 import {
 	handOverOf,
 	itemsOfStart,
@@ -76,8 +75,8 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, round, why);
-	if (isLate(handOver)) return await lookOnce(context, { ...round, handOver });
-	const isSame = passedOn !== undefined && rounds === 0 && !isRetry;
+	if (isRetry || isLate(handOver)) return await pollOnly(context, { ...round, handOver });
+	const isSame = passedOn !== undefined && rounds === 0;
 	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
 
@@ -115,10 +114,11 @@ async function whyOver(context: IExecuteFunctions, round: Round): Promise<string
 const isLate = ({ deadlineMs }: HandOver) => Date.now() >= deadlineMs;
 
 /**
- * Starts the last poller, when the time was over before any could end: n8n was away for so long. It looks at each task once, because
- * what has finished meanwhile is paid for, and submits nothing.
+ * Starts a poller that submits nothing: in a retry, which gives its results to no workflow that waits, or when the time was over before
+ * any poller could end, because n8n was away for so long. Then it is the last one, and looks at each task once: what has finished
+ * meanwhile is paid for.
  */
-async function lookOnce(
+async function pollOnly(
 	context: IExecuteFunctions,
 	round: Round & { handOver: HandOver },
 ): Promise<INodeExecutionData[]> {
@@ -127,21 +127,24 @@ async function lookOnce(
 	const orders = round.orders.flatMap((order) =>
 		order.task === undefined ? endAll(context, [order], { isUnsent }) : [order],
 	);
-	orders.forEach(letTimeEnd);
+	for (const order of orders) {
+		const { task, acceptedAtMs = Date.now() } = order;
+		if (isOpen(order) && task !== undefined) accept(order, task, acceptedAtMs);
+		if (isLate(handOver)) letTimeEnd(order);
+	}
 	if (orders.every(hasEnded)) return await toOrderItems(orders);
 	const sleeping = await startPoller(context, {
 		...{ ...round, orders },
 		handOver: { ...handOver, run: undefined, retry: undefined },
 	});
-	memory.hasLooked = true;
+	if (isLate(handOver)) memory.hasLooked = true;
 	return sleeping;
 }
 
 /** Such a wait makes one poll. */
 function letTimeEnd(order: Order): void {
-	const { task, wait, acceptedAtMs = Date.now() } = order;
-	if (hasEnded(order) || task === undefined || wait === undefined) return;
-	if (isOpen(order)) accept(order, task, acceptedAtMs);
+	const { wait, acceptedAtMs = Date.now() } = order;
+	if (hasEnded(order) || wait === undefined) return;
 	wait.startedAtMs = Math.min(wait.startedAtMs ?? acceptedAtMs, Date.now() - wait.timeoutMs);
 	delete wait.notBeforeMs;
 }
@@ -186,8 +189,7 @@ async function claimNext(
 ) {
 	if (!mayBuy(handOver, orders)) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
-	const claim = await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
-	return context.getMode() === 'retry' ? { ...claim, gap: claim.gap ?? INTERRUPTED } : claim;
+	return await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
 }
 
 /** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */
@@ -214,14 +216,8 @@ async function replayHere(context: IExecuteFunctions, round: Round & { handOver:
 		await journal.takeOver(orders);
 		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
 		for (const order of orders.filter(({ state }) => state === 'planned')) {
-			const saved = order.task;
-			delete order.task;
-			await continueKnown(order, { status: 'queued' }, ports).catch((thrown) => {
-				if (saved !== undefined && !isReplaced(order, ledger)) return;
-				if (saved !== undefined) leaveBehind(order, [saved.taskId]);
-				endBadly(order, thrown);
-			});
-			if (isOpen(order) && saved !== undefined) order.task = saved;
+			rememberSaved(order, ledger);
+			await continueKnown(order, { status: 'queued' }, ports).catch((thrown) => endBadly(order, thrown));
 		}
 		return !journal.isInDoubt;
 	} catch {

@@ -19,8 +19,8 @@ const orderOf = (changes: Record<string, unknown> = {}) =>
 /** Executions of different runs that share a table. */
 function makeWorld(delays?: () => number) {
 	const world = makeJournalWorld({ delays });
-	const process = (name: string, troubles: Start['troubles'] = {}) => {
-		const run = world.start({ executionId: name, identity: { workflowId: name }, troubles });
+	const process = (name: string, troubles: Start['troubles'] = {}, memory?: Start['memory']) => {
+		const run = world.start({ executionId: name, identity: { workflowId: name }, troubles, memory });
 		const buy = async (
 			order = orderOf(),
 			how?: () => Promise<string>,
@@ -264,6 +264,29 @@ test('a request that was cut off more than ten minutes ago is not waited for', a
 	const startedAtMs = world.clock.now();
 	expect(await world.run(codeOf(world.process('two').buy(orderOf())))).toBe('purchaseKeyUnclear');
 	expect(world.clock.now() - startedAtMs).toBeLessThan(1000);
+});
+
+test('an execution that sleeps again and again waits no longer for the row of a dead one than one that is awake', async () => {
+	const world = makeWorld();
+	const dead = world.process('dead');
+	void dead.buy(orderOf(), async () => await new Promise(() => {}));
+	await world.run(world.clock.sleep(1_000));
+	dead.kill();
+	const memory = {};
+	const outcomes: string[] = [];
+	const beganAtMs = world.clock.now();
+	while (outcomes.at(-1) !== 'purchaseKeyUnclear' && world.clock.now() - beganAtMs < 15 * 60_000) {
+		const awake = world.process('sleeping', {}, memory);
+		const asleep = new AbortController();
+		const outcome = codeOf(awake.buy(orderOf(), undefined, asleep.signal));
+		await world.run(world.clock.sleep(20_000));
+		asleep.abort();
+		outcomes.push(await world.run(outcome));
+		awake.kill();
+	}
+	expect(outcomes.at(-1)).toBe('purchaseKeyUnclear');
+	expect(world.clock.now() - beganAtMs).toBeLessThan(200_000);
+	expect(world.bought).toEqual([]);
 });
 
 test('a stop while it waits for another process ends it at once, and withdraws nothing that is not its own', async () => {

@@ -264,6 +264,24 @@ describe('the end of a supervisor', () => {
 		const start = await handOver(prompts('a', 'b'));
 		await supervise(start);
 		const { given } = await supervise(start, { mode: 'retry' });
+		expect(await poll(given, '103')).toEqual(['done', 'submissionStopped']);
+		expect(prompted()).toBe('a');
+	});
+
+	test('a person’s retry of it gets what a poller has bought that n8n has not saved', async () => {
+		const start = await handOver(prompts('a', 'b', 'c'));
+		const { given } = await supervise(start);
+		await poll(given.slice(0, 2));
+		const retried = await supervise(start, { mode: 'retry' });
+		expect(await poll(retried.given, '103')).toEqual(['done', 'done', 'submissionStopped']);
+		expect(prompted()).toBe('ab');
+	});
+
+	test('where a person has cleared the table before, the retry says that the rest may have been submitted', async () => {
+		const start = await handOver(prompts('a', 'b'));
+		await supervise(start);
+		runs.tables.clear();
+		const { given } = await supervise(start, { mode: 'retry' });
 		expect(await poll(given, '103')).toEqual(['done', 'outcomeStillUnknown']);
 		expect(prompted()).toBe('a');
 	});

@@ -167,7 +167,7 @@ describe('orders', () => {
 
 	const everyFact = (): Required<HandOver> => {
 		const runOf: Required<NonNullable<HandOver['run']>> = {
-			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: beganAtMs(), runIndex: 0, first: '1' },
+			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: beganAtMs(), runIndex: 0, first: '1', by: '1' },
 			...{ nextNumber: 1, isMarked: true, lease: '1-lease0', table: 'log' },
 		};
 		const claim: Required<PollerClaim> = {
