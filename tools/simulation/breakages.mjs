@@ -437,7 +437,7 @@ const played = [
 	{
 		promise: 'the run itself, and so Retry On Fail, buys nothing again of what it has left in doubt',
 		file: 'core/orders/runs.ts',
-		find: ' && left !== own',
+		find: ' && !own.includes(left)',
 		becomes: '',
 	},
 	{

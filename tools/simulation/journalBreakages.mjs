@@ -362,7 +362,7 @@ export const journal = [
 	{
 		promise: 'of a Purchase Key, only what the named run has left is bought again',
 		file: 'core/journal/purchaseKey.ts',
-		find: 'isToSubmitAgain(request, last && runOf(last.row), keys.run)',
+		find: 'isToSubmitAgain(request, last && runOf(last.row), keys.ownRuns)',
 		becomes: 'request.submitAgainFor !== undefined',
 	},
 
@@ -426,7 +426,7 @@ export const journal = [
 	{
 		promise: 'an ID that n8n has saved counts, whatever the rows tell',
 		file: 'nodes/durable/poller.ts',
-		find: 'for (const order of orders) this.rememberSaved(order);',
+		find: 'for (const order of orders) rememberSaved(order, this.ledger);',
 		becomes: '',
 		noticedBy: 'test/nodes/handedOver.test.ts',
 		title: 'an ID that n8n has saved counts',

@@ -17,8 +17,8 @@ export const pollers = [
 	{
 		promise: 'a retry by a person of an execution that waits submits nothing',
 		file: 'nodes/durable/supervisor.ts',
-		find: "return context.getMode() === 'retry' ? { ...claim, gap: claim.gap ?? INTERRUPTED } : claim;",
-		becomes: 'return claim;',
+		find: 'if (isRetry || isLate(handOver)) return',
+		becomes: 'if (isLate(handOver)) return',
 	},
 	{
 		promise: 'a poller that a person has stopped is not replaced',
@@ -41,7 +41,7 @@ export const pollers = [
 	{
 		promise: 'an ID that n8n has saved counts',
 		file: 'nodes/durable/poller.ts',
-		find: 'for (const order of orders) this.rememberSaved(order);',
+		find: 'for (const order of orders) rememberSaved(order, this.ledger);',
 		becomes: 'for (const order of orders) delete order.task;',
 	},
 	{
@@ -52,8 +52,27 @@ export const pollers = [
 	},
 	{
 		promise: 'a task that had failed before a poller died is named beside the one in its place',
-		file: 'nodes/durable/poller.ts',
-		find: '(known !== undefined && known !== task.taskId)',
+		file: 'nodes/durable/handedOver.ts',
+		find: '(known?.taskId !== undefined && known.taskId !== task.taskId)',
 		becomes: '(false as boolean)',
+	},
+	{
+		promise: 'what a supervisor ends names a task that had failed, and was replaced before a death',
+		file: 'nodes/durable/supervisor.ts',
+		find: 'rememberSaved(order, ledger);',
+		becomes: 'delete order.task;',
+	},
+	{
+		promise: 'what the run has left that was handed over is not bought again because the form names it already',
+		file: 'nodes/durable/handedOver.ts',
+		find: 'runIndex, handedOverBy: by }',
+		becomes: 'runIndex }',
+	},
+	{
+		promise:
+			'where the clock is wrong by hours, the outcome of a request is waited for as long as it may come, and no longer',
+		file: 'core/journal/unsettled.ts',
+		find: ' && nowMs - seenAtMs < MAY_BE_UNDER_WAY_MS',
+		becomes: '',
 	},
 ];

@@ -5,6 +5,14 @@
  * @type {Array<{ promise: string, file: string, find: string, becomes: string, noticedBy: string, title: string }>}
  */
 export const unplayed = [
+	{
+		promise: 'an order that sleeps waits no longer for the row of a dead execution',
+		file: 'core/journal/purchaseKey.ts',
+		find: '(memory.seenAtMs[row.attempt] ??= clock.now())',
+		becomes: 'clock.now()',
+		noticedBy: 'test/core/purchaseKey.test.ts',
+		title: 'an execution that sleeps again and again',
+	},
 	// A credential that changes, and a node that n8n runs alone.
 	{
 		promise: 'only a request that a replaced key was refused for is sent again',
@@ -416,7 +424,7 @@ export const unplayed = [
 	{
 		promise: 'after an outage that was longer than the wait, what has finished is still fetched',
 		file: 'nodes/durable/supervisor.ts',
-		find: 'orders.forEach(letTimeEnd);',
+		find: 'if (isLate(handOver)) letTimeEnd(order);',
 		becomes: 'orders.splice(0, orders.length, ...endAll(context, orders, { isUnsent }));',
 		noticedBy: 'test/nodes/handedOver.test.ts',
 		title: 'one more poller gets what has finished, and submits nothing',

@@ -81,10 +81,11 @@ const isReplaceable = (task: SandboxTask, atMs: number) =>
 function unfinishedSuccesses({ subs }: N8n): string[] {
 	const UNFINISHED = ['waitingInterrupted', 'submissionStopped'];
 	return subs.polledToEnd().flatMap(({ id, saved }) => {
-		const reasons = (lastOutput(saved) ?? []).map(
-			(item) => parseOrderItem(item)?.end?.error?.details.reason?.name ?? '',
-		);
-		return reasons.some((name) => UNFINISHED.includes(name))
+		const reasonOf = (item: INodeExecutionData) => parseOrderItem(item)?.end?.error?.details.reason?.name ?? '';
+		// The supervisor of a person's retry ends itself what is not to be submitted any more.
+		const given = (saved.runs.Start?.[0]?.[0] ?? []).map(reasonOf);
+		const reasons = (lastOutput(saved) ?? []).map(reasonOf);
+		return reasons.some((name, at) => UNFINISHED.includes(name) && given[at] !== name)
 			? [`sub-execution ${id} is listed as a success, although its tasks have not finished`]
 			: [];
 	});
@@ -112,7 +113,7 @@ function paidTwice({ origin, family, tasks }: Evidence, n8n: N8n): string[] {
 		crashes + silences + pollerDeathsAtMs.length + handOverCrashes > 0;
 	if (family.some(hasDied) && family.some((each) => knowsNothing(each, n8n))) return [];
 	// Keys are known by the rows only.
-	const hasKeys = drawn.purchaseKey && !tables.happened.some(({ does }) => does !== 'restore');
+	const hasKeys = drawn.purchaseKey && tables.happened.length === 0;
 	const retries = family.reduce((sum, { executions, drawn: { clicks = [] } }) => {
 		return sum + executions.length - 1 + clicks.filter(({ does }) => does === 'retry').length;
 	}, 0);
@@ -121,7 +122,8 @@ function paidTwice({ origin, family, tasks }: Evidence, n8n: N8n): string[] {
 		// By naming a run, a person has chosen to risk one more for each request of which nothing is known: after a crash,
 		// and in a second retry of the same execution, of all. But once for each run, however long it stays in the form.
 		const deaths = family.reduce((sum, { pollerDeathsAtMs }) => sum + pollerDeathsAtMs.length, crashes);
-		const again = family.flatMap(({ executions }) => (drawn.retryOf === 'first' ? executions.slice(1) : []));
+		const isRetriedTwice = drawn.retryOf === 'first' || drawn.retriesAtOnce === true;
+		const again = family.flatMap(({ executions }) => (isRetriedTwice ? executions.slice(1) : []));
 		const blindly = deaths + again.length;
 		const ofItem = tasks.filter((task) => nameOf(task) === name);
 		// A person may want again what was declined, or what is not shown for minutes.

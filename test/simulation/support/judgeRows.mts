@@ -5,7 +5,7 @@ import { namesIn, type Execution, type Origin, type Process } from './executions
 import type { Written } from './logTables.mts';
 import type { N8n } from './n8n.mts';
 import { nameOf, type Post } from './service.mts';
-import type { Try } from './story.mts';
+import { marksOf, type Try } from './story.mts';
 
 /** One attempt of a request, as its rows tell it. */
 export interface Attempt {
@@ -146,7 +146,9 @@ function sentWithoutRow(n8n: N8n, attempts: Attempt[]): string[] {
 function rowsOfOrdersThatWait({ origins, time }: N8n, attempts: Attempt[]): string[] {
 	if (!areCalm(origins)) return [];
 	return attempts.flatMap(({ name, begun, later, post }) => {
-		const { diedAtMs = time.nowMs } = begun.owner as Process;
+		const { diedAtMs = time.nowMs, silentAtMs } = begun.owner as Process;
+		// A stop has ended its executions before.
+		if (silentAtMs !== undefined) return [];
 		const withdrawn = later.find((row) => stateOf(row) === 'not_accepted');
 		const untilMs = Math.min(post?.sentAtMs ?? Infinity, withdrawn?.issuedAtMs ?? Infinity, diedAtMs);
 		// Checks of other tasks may have the turns before it.
@@ -203,7 +205,8 @@ function tooManyWhileFull({ origins, service }: N8n, attempts: Attempt[]): strin
 	});
 }
 
-const MOST_A_MINUTE = 3;
+/** Another try, and a task that is given up, begin with the shortest pause again: 1, 2, 4, 8, 16 and 32 s. */
+const MOST_A_MINUTE = 7;
 
 /** The numbers of the attempts of a run tell whether rows were removed. */
 function gaps({ tables }: N8n): string[] {
@@ -352,6 +355,8 @@ function wrongDoubts(origin: Origin, n8n: N8n, attempts: Attempt[]): string[] {
 			// Where the table could not be made, the run has none: its marks, and its memory of the try before, tell.
 			const hasNone = text.includes('before it could record') || own.length === 0;
 			if (origin.drawn.table?.failing !== undefined && hasNone) return [];
+			if (marksOf(origin).some((mark) => story.leftByQuestions.has(mark)) && text.includes('before it could record'))
+				return [];
 			// That one has its task.
 			if (json.code === 'created_from_other_request' && own.length > 0) return [];
 			// It reads its rows when it begins, and again those of which an outcome may come.

@@ -3,6 +3,8 @@ import type { Time } from './time.mts';
 
 const READ_MS = 2;
 const WRITE_MS = 3;
+/** A retry asks for more. */
+const MARKS_OF_A_TRY = 4;
 /** Marks of other runs, as many as the product lets n8n keep. */
 const FULL = Array.from(
 	{ length: 5000 },
@@ -47,6 +49,7 @@ export class ProcessedData {
 					read.delete(oldest);
 					this.story.visit('a full table of marks');
 				}
+				if (names.length > MARKS_OF_A_TRY) this.story.leftByQuestions.add(owner);
 				await this.write(read, names);
 				this.failedOnce.delete(owner);
 				return { new: names.filter((name) => !processed.includes(name)), processed };
@@ -55,6 +58,7 @@ export class ProcessedData {
 				const read = await this.read();
 				names.forEach((name) => read.delete(name));
 				await this.write(read, names);
+				this.story.leftByQuestions.delete(owner);
 			},
 		};
 	}

@@ -542,4 +542,91 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 1_194_312_060,
 		},
 	},
+	{
+		name: 'a task that had failed is named where a person stops the poller that has replaced it',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 2,
+					plan: {
+						posts: [
+							{ answer: 'ok', task: { directives: 'fail=timeout', polls: [] } },
+							{ answer: 'ok', task: { directives: 'fail=internal_error', polls: [] } },
+						],
+						files: [],
+					},
+				},
+				{ copies: 5, plan: { posts: [], files: [] } },
+				{
+					copies: 3,
+					plan: {
+						posts: [
+							{
+								answer: 'ok',
+								task: { directives: 'duration=100s hidden=3s', polls: ['429:4000', 'reset', '429', '429'] },
+							},
+							{
+								answer: '504!after',
+								task: { directives: 'duration=0s record=wrapped', polls: ['429', '502', '429:4'] },
+							},
+						],
+						files: ['reset', '404', 'reset', 'html', '404', 'html', 'reset'],
+					},
+				},
+			],
+			sameBodies: true,
+			onError: 'continueRegularOutput',
+			maxTries: 3,
+			retryExecutions: 2,
+			retryOf: 'first',
+			submitAgainFor: 'the first run',
+			concurrentTasks: 1,
+			requestsPerSecond: 5,
+			timeoutMinutes: 3,
+			wait: 'acrossRestarts',
+			clockSetBack: { atMs: 15366, byMs: 86400000 },
+			engine: 'workers',
+			randomness: 1210923664,
+			clicks: [{ atMs: 261902, on: 'what polls', does: 'stop' }],
+			pollIntervalSeconds: undefined,
+		},
+	},
+	{
+		name: 'a clock that is set back by a day keeps no retry waiting for the outcome of a request',
+		drawn: {
+			...PLAIN,
+			items: [{ copies: 1, plan: { posts: [{ answer: '400', task: { directives: '', polls: [] } }], files: [] } }],
+			volatilePrompt: true,
+			maxTries: 2,
+			retryExecutions: 1,
+			pollIntervalSeconds: 70,
+			wait: 'acrossRestarts',
+			clockSetBack: { atMs: 11273, byMs: 86400000 },
+			savesProgress: true,
+			crashes: [{ afterSteps: 3, downMs: 20000 }],
+			randomness: 2136950722,
+			table: { fullAfter: 2 },
+		},
+	},
+	{
+		name: 'a run that names itself buys nothing again of what it has left, in the execution either that it was handed to',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 2, plan: { posts: [{ answer: '408!after', task: { directives: '', polls: [] } }], files: [] } },
+			],
+			onError: 'continueRegularOutput',
+			retryExecutions: 2,
+			submitAgainFor: 'its own run',
+			concurrentTasks: 2,
+			wait: 'acrossRestarts',
+			downloadResult: true,
+			engine: 'workers',
+			savesProgress: true,
+			purchaseKey: true,
+			randomness: 814565628,
+			pollIntervalSeconds: undefined,
+		},
+	},
 ];

@@ -173,7 +173,9 @@ export class Service {
 			if (this.refusesAll(response.status, isPage)) log.isRefused();
 			post.isHeard = id === undefined ? isPage || SAYS_NO.includes(response.status) : this.delivered.has(id);
 			if (!post.isHeard) isUnanswered();
-			return log.hears(response, this.time, this.tasks.list().length > 0);
+			// Another one may be accepted before it is heard of.
+			const isOneOnItsWay = this.posts.some((other) => other !== post && other.heardAtMs === undefined);
+			return log.hears(response, this.time, isOneOnItsWay || this.tasks.list().length > 0);
 		} catch (thrown) {
 			post.isHeard = answer in UNREACHABLE;
 			isUnanswered();

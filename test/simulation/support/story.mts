@@ -32,6 +32,9 @@ export class Story {
 	/** Executions whose mark is back, although it was taken back. */
 	readonly careful = new Set<string>();
 
+	/** Executions whose retries have died while they asked for marks: to ask is to write them for a moment. */
+	readonly leftByQuestions = new Set<string>();
+
 	/** Executions whose machine stood still, before they had any row, until another one had begun in their place. */
 	readonly silentBeforeRows = new Set<Origin>();
 
