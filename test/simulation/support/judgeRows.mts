@@ -371,7 +371,10 @@ function wrongDoubts(origin: Origin, n8n: N8n, attempts: Attempt[]): string[] {
 				({ later, begun }) =>
 					later.length === 0 && begun.row.execution !== each.id && atMs - (begun.committedAtMs ?? 0) < OPEN_MS,
 			);
-			return isYoung && isWhole && executions.size > 1 ? [`${name} is said to be in doubt too early`] : [];
+			// After a stop, nothing waits for an outcome.
+			return isYoung && isWhole && executions.size > 1 && origin.subStops === 0
+				? [`${name} is said to be in doubt too early`]
+				: [];
 		});
 	});
 }
