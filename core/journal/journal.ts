@@ -530,7 +530,8 @@ export class Journal implements WriteAhead {
 	private lookAround(found: readonly unknown[]): GatewayError | undefined {
 		const leases = this.leasesIn(found);
 		if (leases === undefined) return notRecorded('a row of this run cannot be read');
-		if (leases.other !== undefined) return submittedBy(leases.other);
+		// Beside a lease that is gone, one before it would pass for a newer one.
+		if (leases.other !== undefined && (leases.hasOwn || !this.takesOver)) return submittedBy(leases.other);
 		return leases.hasOwn ? undefined : notRecorded(ROWS_GONE);
 	}
 

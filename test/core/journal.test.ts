@@ -421,7 +421,7 @@ describe('a retry', () => {
 		const retry = retryOf(world);
 		await world.run(retry.run(orders(3)));
 		Object.assign(leaseOf(world, '8') ?? {}, { attempt: 'lease of another', execution: '9' });
-		expect(await world.run(retry.run([planned(3)]))).toEqual(['submittedByOtherRetry']);
+		expect(await world.run(retry.run([planned(3)]))).toEqual(['submissionNotRecorded']);
 		expect(world.bought).toEqual([0, 1, 2]);
 	});
 

@@ -236,6 +236,12 @@ export const journal = [
 	},
 	// Rows that are missing.
 	{
+		promise: 'where the own lease was removed, one before it is none of an execution that has taken over',
+		file: 'core/journal/journal.ts',
+		find: ' && (leases.hasOwn || !this.takesOver)',
+		becomes: '',
+	},
+	{
 		promise: 'a number that is missing says that rows were removed',
 		file: 'core/journal/replay.ts',
 		find: "['rowsRemoved', numbers.size < nextNumber || numbers.has(-1) || hasLostStart(attempts)],",

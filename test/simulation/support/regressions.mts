@@ -629,4 +629,41 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			pollIntervalSeconds: undefined,
 		},
 	},
+	{
+		name: 'a poller whose rows a person has removed does not take the lease before its own for a newer one',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: { posts: [{ answer: 'ok', task: { directives: 'duration=5s id=odd', polls: [] } }], files: [] },
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: '429:3', task: { directives: 'duration=5s progress=jump record=wrapped', polls: [] } }],
+						files: [],
+					},
+				},
+			],
+			sameBodies: true,
+			volatilePrompt: true,
+			maxTries: 5,
+			retryExecutions: 1,
+			submitAgainFor: 'the last run',
+			requestsPerSecond: 5,
+			pollIntervalSeconds: 70,
+			wait: 'acrossRestarts',
+			downloadResult: true,
+			savesProgress: true,
+			crashes: [{ afterSteps: 4, downMs: 1000 }],
+			randomness: 1072636277,
+			clicks: [
+				{ atMs: 563, on: 'what polls', does: 'stop', isParking: true },
+				{ atMs: 52272, on: 'what polls', does: 'retry' },
+				{ atMs: 3161, on: 'what polls', does: 'retry' },
+			],
+			table: { events: [{ does: 'restore', afterDeathMs: 94974 }] },
+		},
+	},
 ];
