@@ -173,7 +173,7 @@ test('the node submits one item, and hands over the others with the facts about 
 		retry: { tries: 2, pauseMs: 0, tried: 1, onlyIfFirstFails: false },
 		run: {
 			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: 5, runIndex: 0 },
-			...{ first: 'first', nextNumber: 1, isMarked: true, lease: expect.stringMatching(/^first-/) },
+			...{ first: 'first', by: 'first', nextNumber: 1, isMarked: true, lease: expect.stringMatching(/^first-/) },
 			table: expect.any(String) as string,
 		},
 	});
