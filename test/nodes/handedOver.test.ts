@@ -221,10 +221,14 @@ describe('the end of a supervisor', () => {
 		]);
 	});
 
-	test('where the rows are gone, an order without an ID may have been sent', async () => {
+	test.each<[string, () => void]>([
+		['all', () => runs.tables.clear()],
+		['the lease of the dead poller', () => void runs.tables.rows.pop()],
+	])('where the rows are gone, an order without an ID may have been sent: %s', async (_, remove) => {
 		const start = await handOver(prompts('a', 'b'));
 		const { flow } = await supervise(start);
-		runs.tables.clear();
+		await runs.rows();
+		remove();
 		const { ended } = await supervise(start, { flow: { ...flow, ...over } });
 		expect(endsOf(ended)).toEqual(['waitingInterrupted', 'outcomeStillUnknown']);
 	});
