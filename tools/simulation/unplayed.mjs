@@ -6,6 +6,15 @@
  */
 export const unplayed = [
 	{
+		promise: 'a retry of an execution that waits says of what the rows show as not sent that it was not submitted',
+		file: 'nodes/durable/supervisor.ts',
+		find: 'order.task === undefined ? endAll(context, [order], { isUnsent }) : [order]',
+		becomes:
+			'order.task === undefined ? endAll(context, [order], { isUnsent: () => isUnsent === undefined }) : [order]',
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'retry of it goes on with what has an ID, and submits nothing else',
+	},
+	{
 		promise: 'an order that sleeps waits no longer for the row of a dead execution',
 		file: 'core/journal/purchaseKey.ts',
 		find: '(memory.seenAtMs[row.attempt] ??= clock.now())',
