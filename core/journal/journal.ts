@@ -9,11 +9,10 @@ import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
-import { leasesIn } from './leases';
+import { gapOf, GAPS, gapSinceHandOver, leasesIn, ROWS_GONE, submittedBy, toMemory } from './fence';
+import type { HandedOverRun, Memory } from './fence';
 import { INTERRUPTED, notRecorded, tooSlow, UNREADABLE, type FoundMarks, type Marks } from './marks';
-import { toMemory, type HandedOverRun, type Memory } from './memory';
 import { claimOthers, type KeyClaims } from './purchaseKey';
-import { gapOf, GAPS, gapSinceHandOver, ROWS_GONE, submittedBy } from './gap';
 import {
 	asTakenOver,
 	GAP_CODE,

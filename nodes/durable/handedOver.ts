@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { claimForPoller } from '../../core/journal/leases';
+import { claimForPoller } from '../../core/journal/fence';
 import type { Journal, JournalPorts } from '../../core/journal/journal';
 import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';

@@ -1,8 +1,6 @@
 /** A run that was handed to other executions: what a poller sends, and what it makes of the rows of those before it. */
 import { GatewayError } from '../../core/errors';
-import { claimForPoller } from '../../core/journal/leases';
-import { GAPS } from '../../core/journal/gap';
-import type { HandedOverRun } from '../../core/journal/memory';
+import { claimForPoller, GAPS, type HandedOverRun } from '../../core/journal/fence';
 import { leaseOfPoller } from '../../core/journal/row';
 import type { PollerClaim } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';

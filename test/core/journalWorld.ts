@@ -5,7 +5,7 @@ import { gatewayError, stoppedError, type GatewayError } from '../../core/errors
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import type { CreateAttempt } from '../../core/http/types';
 import { Journal, type JournalPorts } from '../../core/journal/journal';
-import type { HandedOverRun } from '../../core/journal/memory';
+import type { HandedOverRun } from '../../core/journal/fence';
 import { Marks } from '../../core/journal/marks';
 import type { JournalRow, RunIdentity } from '../../core/journal/row';
 import { NoTableError, type JournalTable } from '../../core/journal/table';

@@ -1,6 +1,5 @@
 /** The lease of a poller, which its supervisor writes before it starts it: from then on, nothing else sends. */
-import { GAPS } from '../../core/journal/gap';
-import { claimForPoller, leasesIn } from '../../core/journal/leases';
+import { GAPS, claimForPoller, leasesIn } from '../../core/journal/fence';
 import { isOfPoller, isWitness, leaseOfPoller, nameOfRun } from '../../core/journal/row';
 import { makeWorld, planned, RUN, type Troubles } from './journalWorld';
 

@@ -123,7 +123,7 @@ export const journal = [
 	},
 	{
 		promise: 'the own lease is known by its name, not by its number',
-		file: 'core/journal/leases.ts',
+		file: 'core/journal/fence.ts',
 		find: 'const isOwn = ({ attempt }: StoredRow) => attempt === own;',
 		becomes:
 			'const isOwn = ({ id }: StoredRow) => id === ((memory as never as { n?: number }).n ??= rows.find(({ attempt }) => attempt === own)?.id);',
@@ -133,7 +133,7 @@ export const journal = [
 	},
 	{
 		promise: 'the lease of a first try outranks no other',
-		file: 'core/journal/leases.ts',
+		file: 'core/journal/fence.ts',
 		find: 'leases.filter((row) => !isWitness(row) && row.code !== GAP_CODE)',
 		becomes: 'leases.filter((row) => row.code !== GAP_CODE)',
 	},
@@ -261,7 +261,7 @@ export const journal = [
 	},
 	{
 		promise: 'of two first tries with marks, a retry adopts none',
-		file: 'core/journal/gap.ts',
+		file: 'core/journal/fence.ts',
 		find: 'if (marks.firstTries > 1) return GAPS.twoFirstTries;',
 		becomes: '',
 		unfound: 'The same.',
@@ -284,13 +284,13 @@ export const journal = [
 	},
 	{
 		promise: 'the mark of a run with rows says that there must be some',
-		file: 'core/journal/gap.ts',
+		file: 'core/journal/fence.ts',
 		find: 'return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;',
 		becomes: 'return isOld ? GAPS.rowsRemoved : undefined;',
 	},
 	{
 		promise: 'the mark of a run without rows counts, whatever rows there are',
-		file: 'core/journal/gap.ts',
+		file: 'core/journal/fence.ts',
 		find: 'if (marks.withoutRows) return INTERRUPTED;',
 		becomes: '',
 	},

@@ -4,13 +4,13 @@
 export const pollers = [
 	{
 		promise: 'a poller whose lease could not be written submits nothing',
-		file: 'core/journal/leases.ts',
+		file: 'core/journal/fence.ts',
 		find: 'if (error !== undefined) return',
 		becomes: 'if (error !== undefined && (false as boolean)) return',
 	},
 	{
 		promise: 'the lease of a poller is there before it is started',
-		file: 'core/journal/leases.ts',
+		file: 'core/journal/fence.ts',
 		find: 'const found = await outlasting(clock, insert).catch(',
 		becomes: 'const found = await outlasting(clock, async () => await table.look(look)).catch(',
 	},
