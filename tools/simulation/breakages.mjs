@@ -254,7 +254,7 @@ const played = [
 	},
 	{
 		promise: 'rows of IDs and ends are written again when the database did not take them',
-		file: 'nodes/journal/laterRows.ts',
+		file: 'nodes/journal/journalTable.ts',
 		find: 'const PAUSES_MS = [500, 2000];',
 		becomes: 'const PAUSES_MS: number[] = [];',
 		unfound: 'The judge wants IDs in a log that always answers.',

@@ -104,7 +104,7 @@ export const journal = [
 	},
 	{
 		promise: 'rows of the log are written again when the database did not take them',
-		file: 'nodes/journal/laterRows.ts',
+		file: 'nodes/journal/journalTable.ts',
 		find: 'const PAUSES_MS = [500, 2000];',
 		becomes: 'const PAUSES_MS: number[] = [];',
 	},
