@@ -13,7 +13,7 @@ import { workflowField } from '../form/fields';
 import { isTool, isInN8nAgents, supportsDurableWait } from '../run/whereItRuns';
 import { HINTS } from '../run/hints';
 import { withoutEmpty } from '../run/output';
-import { readLedgerScope } from '../run/ledgerScope';
+import { readLedgerScope } from '../run/runMemory';
 import { parentOf } from '../connection/subExecution';
 import { executionOf, keyInBackground, type Background, type Run } from '../run/nodeRun';
 import { itemsOf, onErrorOf, outcomeOf } from '../run/toItem';

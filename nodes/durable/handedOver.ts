@@ -10,8 +10,7 @@ import { endsWell, leaveBehind } from '../../core/orders/states';
 import { wordsOf } from '../../core/text';
 import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
-import { marksHandedOver } from '../run/markStore';
-import { journalOf, type JournalParts } from '../run/openJournal';
+import { marksHandedOver, journalOf, type JournalParts } from '../run/runMemory';
 
 /** A hand-over of a run of which something may be bought. */
 export type RunHandedOver = HandOver & { run: NonNullable<HandOver['run']> };

@@ -21,7 +21,7 @@ import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/inputItem';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/nodeRun';
-import { hashOfKey } from '../run/openJournal';
+import { hashOfKey } from '../run/runMemory';
 import { isInN8nAgents } from '../run/whereItRuns';
 import { assertCanBeDeferred, readWait, retriedThere } from '../run/waitOptions';
 import { deliverTask, readResultOptions } from './deliverTask';

@@ -54,7 +54,7 @@ export interface Run {
 	log: TaskLog;
 	/** The memory of a run without rows, and the witness of one with rows. */
 	marks: Marks;
-	/** The memory of a run with rows, opened when something is to be bought: see `openJournal.ts`. Absent where it has none. */
+	/** The memory of a run with rows, opened when something is to be bought: see `runMemory.ts`. Absent where it has none. */
 	journal?: Journal;
 	/** Opens it, once. Returns the reason why there is none. */
 	openJournal: () => Promise<string | undefined>;

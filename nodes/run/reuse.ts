@@ -13,7 +13,7 @@ import { N8nJournalTable } from '../journal/journalTable';
 import { whatIsMissing } from '../journal/purchasesTable';
 import { isToolRun } from './whereItRuns';
 import { HINTS } from './hints';
-import { LOG_IS_OFF } from './openJournal';
+import { LOG_IS_OFF } from './runMemory';
 import type { Run } from './nodeRun';
 
 /** The most nodes that are remembered as told of the option. */

@@ -8,7 +8,7 @@ import type { Journal } from '../../core/journal/journal';
 import { accountIn, createClient } from '../connection/createClient';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { HINTS } from './hints';
-import { readLedgerScope } from './ledgerScope';
+import { readLedgerScope } from './runMemory';
 import type { TaskLog } from './taskLog';
 
 /** A run that has been paid for, or is about to be, waits for a reading no longer than that. Milliseconds. */

@@ -13,7 +13,7 @@ import { generate } from '../../nodes/generation/generate';
 import { image, video } from '../../nodes/generation/media';
 import { hashOf } from '../../nodes/run/requestHash';
 import { isOrder } from '../../nodes/run/inputItem';
-import { hashOfKey } from '../../nodes/run/openJournal';
+import { hashOfKey } from '../../nodes/run/runMemory';
 import { operationProperties, type Operation } from '../../nodes/run/operation';
 import type { Run } from '../../nodes/run/nodeRun';
 import { create as createToken } from '../../nodes/Token/operations/create';

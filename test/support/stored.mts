@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IDataObject } from 'n8n-workflow';
-import { hashOfKey } from '../../nodes/run/openJournal';
+import { hashOfKey } from '../../nodes/run/runMemory';
 import type { Sandbox } from './nodes.mts';
 
 /** Adds what the files do not have yet, and changes nothing that they have. */

@@ -163,7 +163,7 @@ const played = [
 	},
 	{
 		promise: 'the run that n8n makes up after a crash does not count',
-		file: 'nodes/run/ledgerScope.ts',
+		file: 'nodes/run/runMemory.ts',
 		find: 'runIndex > 0 && isFirstRunMadeUp(context) ? runIndex - 1 : runIndex;',
 		becomes: 'runIndex > 0 && isFirstRunMadeUp(context) ? runIndex : runIndex;',
 	},
@@ -218,7 +218,7 @@ const played = [
 	},
 	{
 		promise: 'a failed write of the mark is tried once more',
-		file: 'nodes/run/markStore.ts',
+		file: 'nodes/run/runMemory.ts',
 		find: 'return await access().catch(access);',
 		becomes: 'return await access();',
 		noticedBy: 'test/nodes/crash.test.ts',

@@ -86,7 +86,7 @@ export const journal = [
 	},
 	{
 		promise: 'a run whose database is busy for a moment has rows',
-		file: 'nodes/run/openJournal.ts',
+		file: 'nodes/run/runMemory.ts',
 		find: 'thrown instanceof NoTableError ? thrown.message : undefined;',
 		becomes: 'String(thrown);',
 	},
@@ -98,7 +98,7 @@ export const journal = [
 	},
 	{
 		promise: 'a stop does not wait for n8n’s data table',
-		file: 'nodes/run/openJournal.ts',
+		file: 'nodes/run/runMemory.ts',
 		find: 'await untilAborted(assertTable(context), context.getExecutionCancelSignal());',
 		becomes: 'await assertTable(context);',
 	},
