@@ -1,6 +1,6 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IExecuteFunctions } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
-import { asGatewayError } from '../../core/errors';
+import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { hasEnded, makeRefused } from '../../core/orders/states';
@@ -8,21 +8,29 @@ import { wordsOf } from '../../core/text';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/nodeRun';
 import { parentOf } from '../connection/subExecution';
-import { onErrorOf, type Worked } from '../run/toItem';
+import { onErrorOf, type Worked, type OnError } from '../run/toItem';
 import { sayWhere } from '../run/whereItRuns';
 import { findHandedOver, readBackground, startInBackground } from './background';
 import { obstacle } from './obstacle';
 import { outermostOf } from './parentExecutions';
-import { inPieces, toOrderItems, toPlaceholder, withHandOver } from './orderItems';
-import { stepOf } from './steps';
+import { inPieces, toOrderItems, toPlaceholder, withHandOver, ordersOfStart, requireOrders } from './orderItems';
 import { waitAndOutputResults, workerOf } from './subWorkflow';
-import { adviceFor, whyWokenLate } from './wakeUp';
+import { adviceFor, whyWokenLate, resumeUrlOf } from './wakeUp';
+import { toNodeError } from '../errors/toNodeError';
+import { listIds } from '../run/batchSummary';
+import { outputResults } from './outputResults';
+import { pollTasks, type PollMemory } from './poller';
+import { STEPS } from './storedNames';
+import { keepWaiting } from './supervisor';
 
 /** Waiting in n8n's database, and its hidden operations. */
 export const durable = { stepOf, obstacle, readBackground, findHandedOver, handOver };
 
 /** After the last timeout of an order, its execution has so long to end: to wake up, and to fetch what has finished. */
 const TO_END_MS = 600_000;
+
+/** The name of a step begins like this in every version: so each knows those of another one as steps. */
+const PREFIX = 'durable';
 
 /**
  * Hands the orders of the run to a sub-execution, and sleeps with it. Returns what is left of the items until n8n replaces it;
@@ -70,13 +78,6 @@ function factsOf({ context, options, background, retryOnFail, credits, journal, 
 	} satisfies HandOver;
 }
 
-/** The output until n8n replaces it. It has no `error`: n8n would take that for the outcome of a try. */
-function toWaiting({ state, task }: Order, executionId: string): IDataObject {
-	if (state === 'ended') return { status: 'ended', execution_id: executionId };
-	if (task === undefined) return { status: 'to be submitted', execution_id: executionId };
-	return { task_id: task.taskId, status: 'waiting', execution_id: executionId };
-}
-
 /** An item that could not be read, or was not submitted, is handed over as what it is. */
 function toOrder({ order, error, prompt }: Worked, index: number): Order {
 	if (order !== undefined && (error === undefined || hasEnded(order))) return order;
@@ -110,3 +111,58 @@ async function startSleeping(run: Run, orders: Order[], facts: HandOver): Promis
 		return undefined;
 	}
 }
+
+/** The output until n8n replaces it. It has no `error`: n8n would take that for the outcome of a try. */
+function toWaiting({ state, task }: Order, executionId: string): IDataObject {
+	if (state === 'ended') return { status: 'ended', execution_id: executionId };
+	if (task === undefined) return { status: 'to be submitted', execution_id: executionId };
+	return { task_id: task.taskId, status: 'waiting', execution_id: executionId };
+}
+
+/** The hidden operation of this value, which may be that of another version; undefined where it is none. */
+function stepOf(operation: string): Step | undefined {
+	const step = steps.get(operation) ?? (operation.startsWith(PREFIX) ? refuseOther : undefined);
+	return step && withNodeErrors(step);
+}
+
+type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
+
+/** The address by which this execution is woken. The orders themselves are in Start. */
+const noteAddress: Step = async (context) => {
+	await requireOrders(context.getInputData());
+	return [{ json: { details: { resume_url: resumeUrlOf(context) } } }];
+};
+
+/** The hidden operations, by their values. */
+const steps = new Map<string, Step>([
+	[STEPS.keepWaiting, keepWaiting],
+	[STEPS.noteAddress, noteAddress],
+	[STEPS.pollTasks, pollTasks],
+	...(Object.entries(STEPS.results) as Array<[OnError, string]>).map(([onError, value]): [string, Step] => [
+		value,
+		async (context) => await outputResults(context, onError),
+	]),
+]);
+
+/** In the place of a step that another version of the package has: the execution ends, and says which tasks it had. */
+const refuseOther: Step = async (context) => {
+	const { rows } = context.getContext('node') as PollMemory;
+	const orders = await (rows === undefined ? ordersOfStart(context) : requireOrders(rows));
+	const [first, ...rest] = orders.flatMap(({ task }) => task ?? []);
+	const error = gatewayError('storedByOtherVersion', { id: first?.taskId });
+	const withoutId = orders.filter(({ task }) => task === undefined).length;
+	const last = `Without a task ID: ${withoutId} ${withoutId === 1 ? 'item' : 'items'}. If the other version has submitted them, n8n's log has their IDs.`;
+	const others = { ...(rest.length > 0 && listIds(rest, 'Other tasks')), ...(first && withoutId > 0 && { last }) };
+	const errorContext = { node: context.getNode(), itemIndex: 0, isItem: true };
+	throw toNodeError(error, errorContext, others);
+};
+
+const withNodeErrors =
+	(step: Step): Step =>
+	async (context) => {
+		try {
+			return await step(context);
+		} catch (thrown) {
+			throw thrown instanceof GatewayError ? toNodeError(thrown, { node: context.getNode(), itemIndex: 0 }) : thrown;
+		}
+	};
