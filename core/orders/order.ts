@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
 import type { CreatedThing } from '../errors/things';
 import { isPlainObject, type JsonObject } from '../json';
-import { MAX_SIGNATURE_LENGTH } from '../polling/gracePeriod';
+import { MAX_SIGNATURE_LENGTH } from '../polling/waitForTask';
 import { MAX_POLLS } from '../polling/planner';
 import { LONGEST_WORD } from '../records/taskRecord';
 import { MAX_RUN_LENGTH } from './runs';

@@ -4,9 +4,9 @@ import { describe as describeError } from '../../core/errors/describe';
 import type { HttpResponse } from '../../core/http/types';
 import { taskTarget } from '../../core/engine/advance';
 import { makeOrder } from '../../core/orders/states';
-import type { KeptWait } from '../../core/polling/gracePeriod';
+import { waitForTask } from '../../core/polling/waitForTask';
+import type { KeptWait, PollStatus, PollTarget, WaitOptions } from '../../core/polling/waitForTask';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { waitForTask, type PollStatus, type PollTarget, type WaitOptions } from '../../core/polling/waitForTask';
 import { fakeClock, HTML, json, scriptedClient, trouble } from './support';
 
 type Seen = Partial<PollStatus> | GatewayError;

@@ -8,7 +8,7 @@ import { REUSED_FOR_MS } from '../../core/journal/reuse.ts';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS, VERIFICATION_LINK_SECONDS } from '../../core/limits.ts';
 import { DELIVERIES_IN_PARALLEL } from '../../core/engine/jobs.ts';
 import { MAX_PROMPT_LENGTH, MAX_REQUEST_URLS } from '../../core/orders/order.ts';
-import { NEW_TASK_GRACE_MS } from '../../core/polling/gracePeriod.ts';
+import { NEW_TASK_GRACE_MS } from '../../core/polling/waitForTask.ts';
 import { LONG_GAP_MS, LONGEST_GAP_MS, SHORTEST_GAP_MS } from '../../core/polling/planner.ts';
 import { FILE_LIMITS } from '../../nodes/generation/fileLimits.ts';
 import {

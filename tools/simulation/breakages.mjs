@@ -411,14 +411,14 @@ const played = [
 	},
 	{
 		promise: 'a refusal ends no wait at once',
-		file: 'core/polling/gracePeriod.ts',
+		file: 'core/polling/waitForTask.ts',
 		find: "return isAccepted || OF_A_TASK_THAT_IS_THERE.has(httpStatus) ? 'refusal' : 'final';",
 		becomes: "return 'final';",
 		noticedBy: 'test/core/waiting.test.ts',
 	},
 	{
 		promise: 'the same answer ends a wait after some minutes',
-		file: 'core/polling/gracePeriod.ts',
+		file: 'core/polling/waitForTask.ts',
 		find: 'const SAME_ANSWER_MS = 180_000;',
 		becomes: 'const SAME_ANSWER_MS = 180_000_000;',
 	},
