@@ -23,12 +23,12 @@ import {
 	replay,
 	takeUpBought,
 	withoutFreed,
-	type RunRows,
+	UnsettledOrders,
 } from './replay';
+import type { RunRows } from './replay';
 import { isOfPoller, journalRow, LEASE, nameOfRun, patternOfRun, RUN, TAKEN_BACK } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity } from './row';
 import { type JournalTable, NoTableError, outlasting, PAUSES_MS } from './table';
-import { UnsettledOrders } from './unsettled';
 
 /** The end of a run waits so long for rows at the most: a result is worth more than they are. */
 const MOST_WAIT_MS = 5000;

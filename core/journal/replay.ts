@@ -1,84 +1,19 @@
+/** The meaning of the rows of a run for a retry: which orders go on, which wait for an outcome, and which are in doubt. */
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { nameRun } from '../orders/runs';
 import { hasEnded, leaveBehind, reopenForRetry } from '../orders/states';
 import { isAttempt, isOfPoller, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
-
-/** The reasons why rows do not tell all that the earlier tries of a run have sent: without an ID, nothing is submitted then. */
-export type Gap = 'unreadable' | 'otherNode' | 'twoFirstTries' | 'rowsRemoved' | 'takenOverWithGap';
+import { untilAborted } from '../abort';
+import type { Clock } from '../clock';
+import { MAY_BE_UNDER_WAY_MS } from '../limits';
 
 /** The code of a lease whose execution has found a gap: later ones must not take missing rows for requests that were not sent. */
 export const GAP_CODE = 'rows_missing';
 
-/** The rows of all tries of a run. */
-export interface RunRows {
-	/** Those of attempts, in the sequence of their numbers in the table. */
-	attempts: AttemptRow[];
-	leases: StoredRow[];
-	/** The execution of the first try; empty where there is none, or more than one. */
-	first: string;
-	/** The number of the next attempt. */
-	nextNumber: number;
-	gap?: Gap;
-}
-
-/**
- * Reads the rows of a run. Rows of another node with the same name count, too: a person may have deleted the node and added it
- * again, and the IDs are still good.
- *
- * @param values the rows of all nodes of the workflow in this round of it
- * @param of.first the execution of the first try, where it is known: others of the same millisecond have rows of the same name
- */
-export async function readRun(
-	values: readonly unknown[],
-	{ identity, node, first }: { identity: RunIdentity; node: string; first?: string },
-	breakIfDue: () => Promise<void>,
-): Promise<RunRows> {
-	const run = nameOfRun(identity);
-	const rows: StoredRow[] = [];
-	let isUnreadable = false;
-	for (const value of values) {
-		await breakIfDue();
-		const row = parseRow(value);
-		if (row === undefined) isUnreadable = true;
-		else if ((row.run === run || row.node === node) && isOfFirst(row, first)) rows.push(row);
-	}
-	const attempts = rows.filter(isAttempt).sort((one, other) => one.id - other.id);
-	const firstTries = [...new Set(rows.flatMap(({ first }) => first || []))];
-	const numbers = new Set(attempts.flatMap(({ state, number }) => (state === 'submitting' ? (number ?? -1) : [])));
-	const nextNumber = attempts.reduce((next, row) => Math.max(next, (row.number ?? -1) + 1), 0);
-	const leases = rows.filter(({ state }) => state === LEASE);
-	const gaps: Array<[Gap, boolean]> = [
-		['unreadable', isUnreadable],
-		['otherNode', rows.some((row) => row.run !== run)],
-		['twoFirstTries', firstTries.length > 1],
-		['rowsRemoved', numbers.size < nextNumber || numbers.has(-1) || hasLostStart(attempts)],
-		['takenOverWithGap', leases.some(({ code }) => code === GAP_CODE)],
-	];
-	const [gap] = gaps.find(([, isThere]) => isThere) ?? [];
-	return { attempts, leases, first: firstTries.length === 1 ? String(firstTries[0]) : '', nextNumber, gap };
-}
-
-const isOfFirst = (row: StoredRow, first?: string) => first === undefined || row.first === '' || row.first === first;
-
-/**
- * True where the outcome of a request is there, and the row from before it is not. A withdrawal stands alone where n8n has not
- * written what it withdraws, and a failure where another run has bought the task under the same Purchase Key.
- */
-function hasLostStart(attempts: readonly AttemptRow[]): boolean {
-	const begun = new Set(attempts.flatMap(({ state, attempt }) => (state === 'submitting' ? attempt : [])));
-	const mayStandAlone = (state: AttemptState) => state === 'not_accepted' || state === 'failed';
-	return attempts.some(({ state, attempt }) => !mayStandAlone(state) && !begun.has(attempt));
-}
-
-/** The ends that the rows of a run tell of orders whose ledger was lost. */
-export interface Replayed {
-	/** Orders that go on, with the rows that have their IDs. */
-	goOn: Map<Purchase, AttemptRow>;
-	/** Orders of which it is not known whether they were accepted, with the rows that say so. */
-	inDoubt: Map<Purchase, AttemptRow>;
-}
+/** The pauses between two readings of what may get an outcome. */
+const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
 
 /**
  * Gives the ledger of a retry back what it has lost: what this request has created goes on, also where it was that of another item,
@@ -118,11 +53,12 @@ export async function replay(
 	return lost.replayed;
 }
 
-/** Rows by something that they have. */
-type RowIndex = Map<string | undefined, Set<AttemptRow>>;
-
-function addTo(index: RowIndex, key: string, row: AttemptRow): void {
-	index.set(key, (index.get(key) ?? new Set()).add(row));
+/** The ends that the rows of a run tell of orders whose ledger was lost. */
+interface Replayed {
+	/** Orders that go on, with the rows that have their IDs. */
+	goOn: Map<Purchase, AttemptRow>;
+	/** Orders of which it is not known whether they were accepted, with the rows that say so. */
+	inDoubt: Map<Purchase, AttemptRow>;
 }
 
 /** Finds the purchases of orders whose ledger was lost: each row is the purchase of one of them. */
@@ -245,67 +181,171 @@ class LostPurchases {
 	}
 }
 
-/** The name of the run that has written a row: see `core/orders/runs.ts`. */
-export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>): string {
-	return nameRun(execution, roundOf(run));
-}
+/** Rows by something that they have. */
+type RowIndex = Map<string | undefined, Set<AttemptRow>>;
 
-function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Purchase): boolean {
-	return hash === request?.hash;
-}
-
-function isCreated(row: AttemptRow, order: Purchase): boolean {
-	return meaningOf(row) === 'created' && !isUnknown(row, order);
-}
-
-/** Its outcome is not known, or its ID was lost. The service gives a token no ID that is needed. */
-function isUnknown(row: AttemptRow, { thing }: Purchase): boolean {
-	const meaning = meaningOf(row);
-	return meaning === 'unknown' || (meaning === 'created' && row.task_id === '' && thing !== 'token');
-}
-
-/** The entry of the ledger for what a row tells. */
-export function toEntry({ task_id: taskId, request_hash: hash, attempt, createdAt: acceptedAtMs }: AttemptRow) {
-	return { taskId, hash, attempt, acceptedAtMs };
-}
-
-/** The part of an order by which its rows are joined and found. */
-export function purchaseOf({ request }: Purchase, attempt: string): NonNullable<Purchase['purchase']> {
-	const { hash = '', keyHash } = request ?? {};
-	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
-}
-
-/** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
-export function lastOf(rows: readonly AttemptRow[], order: Purchase): AttemptRow | undefined {
-	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);
+function addTo(index: RowIndex, key: string, row: AttemptRow): void {
+	index.set(key, (index.get(key) ?? new Set()).add(row));
 }
 
 /**
- * The last state of each attempt, with the ID that one of its rows has, by attempt in the sequence in which they were sent. The
- * states decide, not the numbers of the rows: an outcome may be written before an insert is committed that was given up.
+ * The orders whose rows do not tell the outcome of a request, and may still do so: the execution that has sent it may be alive. They
+ * are told, or submitted again, when that is over: otherwise a person would be told of a doubt that is none a second later.
  */
-export function lastOfAttempts(rows: readonly AttemptRow[]): Map<string, AttemptRow> {
-	const asWritten = [...rows].sort((a, b) => a.id - b.id);
-	const byState = STATES.flatMap((state) => asWritten.filter((row) => row.state === state));
-	const ids = new Map(byState.filter(({ task_id: id }) => id !== '').map((row) => [row.attempt, row.task_id]));
-	const last = new Map(asWritten.map((row) => [row.attempt, row]));
-	for (const row of byState) last.set(row.attempt, { ...row, task_id: ids.get(row.attempt) ?? '' });
-	return last;
+export class UnsettledOrders {
+	private readonly rows = new Map<Purchase, AttemptRow>();
+
+	/** The clock of the database, as far as it is ahead of the own one. */
+	private databaseAheadMs = 0;
+
+	/** The times at which attempts without an outcome were seen first: where the clocks are wrong, the wait would last for hours otherwise. */
+	private readonly seenAtMs = new Map<string, number>();
+
+	/** @param clock without jumps */
+	constructor(
+		private readonly ledger: OrderLedger,
+		private readonly clock: Clock,
+	) {}
+
+	/** Notes the time of the database, as a row has it that was just written. Unix milliseconds. */
+	nowInDatabaseMs(atMs: number): void {
+		this.databaseAheadMs = atMs - this.clock.now();
+	}
+
+	/** Adds those of the orders in doubt whose rows are young enough. */
+	add(inDoubt: ReadonlyMap<Purchase, AttemptRow>): void {
+		for (const [order, row] of inDoubt) if (this.mayGetOutcome(row)) this.rows.set(order, row);
+	}
+
+	has(order: Purchase): boolean {
+		return this.rows.has(order);
+	}
+
+	/**
+	 * Reads again until all of them have an outcome, or cannot get one any more.
+	 *
+	 * @param readAttempts as the execution has to take them that took over: see `asTakenOver`
+	 */
+	async settle(readAttempts: () => Promise<AttemptRow[]>, signal?: AbortSignal): Promise<void> {
+		let pauseMs = READ_AGAIN_MS.first;
+		for (;;) {
+			const rows = await untilAborted(
+				readAttempts().catch(() => undefined),
+				signal,
+			);
+			const last = rows && lastOfAttempts(rows);
+			for (const [order, row] of this.rows) {
+				const now = last?.get(row.attempt) ?? row;
+				if (now.state === 'submitting' && this.mayGetOutcome(now)) continue;
+				this.rows.delete(order);
+				this.settleOne(order, now, [...(last?.values() ?? [])]);
+			}
+			if (this.rows.size === 0 || signal?.aborted) return;
+			await this.clock.sleep(pauseMs, signal);
+			pauseMs = Math.min(READ_AGAIN_MS.longest, pauseMs * 2);
+		}
+	}
+
+	/**
+	 * Gives the ledger the outcome of an attempt.
+	 *
+	 * @param all the last rows of all attempts of the run
+	 */
+	private settleOne(order: Purchase, row: AttemptRow, all: readonly AttemptRow[]): void {
+		const { ledger } = this;
+		let outcome: AttemptRow | undefined = row;
+		if (meaningOf(row) === 'free') {
+			ledger.forget(order.item);
+			// It was sent in the place of one before, which is in doubt still.
+			const same = all.filter((each) => each.item === row.item && each.request_hash === row.request_hash);
+			outcome = lastOf(same, order);
+			if (outcome === undefined) return;
+		}
+		const isOther = outcome.request_hash !== order.request?.hash;
+		if (meaningOf(outcome) === 'created' && outcome.task_id !== '') {
+			// The task of another request is no result of this one.
+			if (isOther) return ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome) });
+			ledger.accepted(order.item, toEntry(outcome));
+			order.purchase = purchaseOf(order, outcome.attempt);
+		} else if (outcome !== row) {
+			ledger.lost(order.item, { ...toEntry(outcome), run: runOf(outcome), taskId: undefined });
+			// An execution that was silent for long has sent it in the place of the one before, and may be about to take it back.
+			if (this.mayGetOutcome(outcome)) this.rows.set(order, outcome);
+		}
+	}
+
+	/** True where the outcome of an attempt may still be written. */
+	private mayGetOutcome({ state, createdAt, attempt }: AttemptRow): boolean {
+		if (state !== 'submitting') return false;
+		const nowMs = this.clock.now();
+		const seenAtMs = this.seenAtMs.get(attempt) ?? nowMs;
+		this.seenAtMs.set(attempt, seenAtMs);
+		return nowMs + this.databaseAheadMs - createdAt < MAY_BE_UNDER_WAY_MS && nowMs - seenAtMs < MAY_BE_UNDER_WAY_MS;
+	}
 }
 
-/** The thing of a row: it is not known whether it was created, it was, or it may be created again. */
-export function meaningOf(row: AttemptRow): 'unknown' | 'created' | 'free' {
-	switch (row.state) {
-		case 'submitting':
-		case 'unknown':
-			return 'unknown';
-		case 'accepted':
-			return 'created';
-		case 'not_accepted':
-			return 'free';
-		case 'failed':
-			return isPermanent(row) ? 'created' : 'free';
+/**
+ * Reads the rows of a run. Rows of another node with the same name count, too: a person may have deleted the node and added it
+ * again, and the IDs are still good.
+ *
+ * @param values the rows of all nodes of the workflow in this round of it
+ * @param of.first the execution of the first try, where it is known: others of the same millisecond have rows of the same name
+ */
+export async function readRun(
+	values: readonly unknown[],
+	{ identity, node, first }: { identity: RunIdentity; node: string; first?: string },
+	breakIfDue: () => Promise<void>,
+): Promise<RunRows> {
+	const run = nameOfRun(identity);
+	const rows: StoredRow[] = [];
+	let isUnreadable = false;
+	for (const value of values) {
+		await breakIfDue();
+		const row = parseRow(value);
+		if (row === undefined) isUnreadable = true;
+		else if ((row.run === run || row.node === node) && isOfFirst(row, first)) rows.push(row);
 	}
+	const attempts = rows.filter(isAttempt).sort((one, other) => one.id - other.id);
+	const firstTries = [...new Set(rows.flatMap(({ first }) => first || []))];
+	const numbers = new Set(attempts.flatMap(({ state, number }) => (state === 'submitting' ? (number ?? -1) : [])));
+	const nextNumber = attempts.reduce((next, row) => Math.max(next, (row.number ?? -1) + 1), 0);
+	const leases = rows.filter(({ state }) => state === LEASE);
+	const gaps: Array<[Gap, boolean]> = [
+		['unreadable', isUnreadable],
+		['otherNode', rows.some((row) => row.run !== run)],
+		['twoFirstTries', firstTries.length > 1],
+		['rowsRemoved', numbers.size < nextNumber || numbers.has(-1) || hasLostStart(attempts)],
+		['takenOverWithGap', leases.some(({ code }) => code === GAP_CODE)],
+	];
+	const [gap] = gaps.find(([, isThere]) => isThere) ?? [];
+	return { attempts, leases, first: firstTries.length === 1 ? String(firstTries[0]) : '', nextNumber, gap };
+}
+
+/** The rows of all tries of a run. */
+export interface RunRows {
+	/** Those of attempts, in the sequence of their numbers in the table. */
+	attempts: AttemptRow[];
+	leases: StoredRow[];
+	/** The execution of the first try; empty where there is none, or more than one. */
+	first: string;
+	/** The number of the next attempt. */
+	nextNumber: number;
+	gap?: Gap;
+}
+
+/** The reasons why rows do not tell all that the earlier tries of a run have sent: without an ID, nothing is submitted then. */
+export type Gap = 'unreadable' | 'otherNode' | 'twoFirstTries' | 'rowsRemoved' | 'takenOverWithGap';
+
+const isOfFirst = (row: StoredRow, first?: string) => first === undefined || row.first === '' || row.first === first;
+
+/**
+ * True where the outcome of a request is there, and the row from before it is not. A withdrawal stands alone where n8n has not
+ * written what it withdraws, and a failure where another run has bought the task under the same Purchase Key.
+ */
+function hasLostStart(attempts: readonly AttemptRow[]): boolean {
+	const begun = new Set(attempts.flatMap(({ state, attempt }) => (state === 'submitting' ? attempt : [])));
+	const mayStandAlone = (state: AttemptState) => state === 'not_accepted' || state === 'failed';
+	return attempts.some(({ state, attempt }) => !mayStandAlone(state) && !begun.has(attempt));
 }
 
 /**
@@ -378,4 +418,67 @@ export function mostTries(rows: readonly AttemptRow[]): number {
 	for (const { item, attempt, task_id: id } of rows)
 		if (id !== '') created.set(item, (created.get(item) ?? new Set()).add(attempt));
 	return Math.max(0, ...[...created.values()].map(({ size }) => size));
+}
+
+/** The thing of a row: it is not known whether it was created, it was, or it may be created again. */
+export function meaningOf(row: AttemptRow): 'unknown' | 'created' | 'free' {
+	switch (row.state) {
+		case 'submitting':
+		case 'unknown':
+			return 'unknown';
+		case 'accepted':
+			return 'created';
+		case 'not_accepted':
+			return 'free';
+		case 'failed':
+			return isPermanent(row) ? 'created' : 'free';
+	}
+}
+
+function isSameRequest({ request_hash: hash }: AttemptRow, { request }: Purchase): boolean {
+	return hash === request?.hash;
+}
+
+function isCreated(row: AttemptRow, order: Purchase): boolean {
+	return meaningOf(row) === 'created' && !isUnknown(row, order);
+}
+
+/** Its outcome is not known, or its ID was lost. The service gives a token no ID that is needed. */
+function isUnknown(row: AttemptRow, { thing }: Purchase): boolean {
+	const meaning = meaningOf(row);
+	return meaning === 'unknown' || (meaning === 'created' && row.task_id === '' && thing !== 'token');
+}
+
+/** The last request that has created something, or else the last of an unknown outcome: it was sent in the others' place. */
+function lastOf(rows: readonly AttemptRow[], order: Purchase): AttemptRow | undefined {
+	return rows.filter((row) => isCreated(row, order)).at(-1) ?? rows.filter((row) => isUnknown(row, order)).at(-1);
+}
+
+/**
+ * The last state of each attempt, with the ID that one of its rows has, by attempt in the sequence in which they were sent. The
+ * states decide, not the numbers of the rows: an outcome may be written before an insert is committed that was given up.
+ */
+export function lastOfAttempts(rows: readonly AttemptRow[]): Map<string, AttemptRow> {
+	const asWritten = [...rows].sort((a, b) => a.id - b.id);
+	const byState = STATES.flatMap((state) => asWritten.filter((row) => row.state === state));
+	const ids = new Map(byState.filter(({ task_id: id }) => id !== '').map((row) => [row.attempt, row.task_id]));
+	const last = new Map(asWritten.map((row) => [row.attempt, row]));
+	for (const row of byState) last.set(row.attempt, { ...row, task_id: ids.get(row.attempt) ?? '' });
+	return last;
+}
+
+/** The entry of the ledger for what a row tells. */
+function toEntry({ task_id: taskId, request_hash: hash, attempt, createdAt: acceptedAtMs }: AttemptRow) {
+	return { taskId, hash, attempt, acceptedAtMs };
+}
+
+/** The part of an order by which its rows are joined and found. */
+export function purchaseOf({ request }: Purchase, attempt: string): NonNullable<Purchase['purchase']> {
+	const { hash = '', keyHash } = request ?? {};
+	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
+}
+
+/** The name of the run that has written a row: see `core/orders/runs.ts`. */
+export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>): string {
+	return nameRun(execution, roundOf(run));
 }

@@ -192,7 +192,7 @@ export const journal = [
 	},
 	{
 		promise: 'a task of another request that is found late is no result',
-		file: 'core/journal/unsettled.ts',
+		file: 'core/journal/replay.ts',
 		find: 'if (isOther) return ledger.lost(',
 		becomes: 'if (isOther && (false as boolean)) return ledger.lost(',
 		noticedBy: 'test/core/journal.test.ts',
@@ -230,7 +230,7 @@ export const journal = [
 	},
 	{
 		promise: 'a doubt is not told as long as an outcome may come',
-		file: 'core/journal/unsettled.ts',
+		file: 'core/journal/replay.ts',
 		find: 'if (this.mayGetOutcome(row)) this.rows.set(order, row);',
 		becomes: 'void row;',
 	},
@@ -336,7 +336,7 @@ export const journal = [
 	},
 	{
 		promise: 'a retry waits for the outcome of a row that has taken the place of the one it has waited for',
-		file: 'core/journal/unsettled.ts',
+		file: 'core/journal/replay.ts',
 		find: 'if (this.mayGetOutcome(outcome)) this.rows.set(order, outcome);',
 		becomes: '',
 	},

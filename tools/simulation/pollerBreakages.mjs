@@ -71,7 +71,7 @@ export const pollers = [
 	{
 		promise:
 			'where the clock is wrong by hours, the outcome of a request is waited for as long as it may come, and no longer',
-		file: 'core/journal/unsettled.ts',
+		file: 'core/journal/replay.ts',
 		find: ' && nowMs - seenAtMs < MAY_BE_UNDER_WAY_MS',
 		becomes: '',
 	},
