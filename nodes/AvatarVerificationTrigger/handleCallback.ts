@@ -9,7 +9,7 @@ import { linesOfIgnored, lookups, repeatedLookups, toldCallbacks, unknownTokens 
 import { printable } from '../../core/text';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
-import { unreadable } from '../errors/unreadable';
+import { unreadable } from '../errors/toNodeError';
 import { withoutEmpty } from '../run/output';
 import { memoryOf } from '../run/verificationMemory';
 import { PAGES, renderPage, type Page } from './page';

@@ -3,8 +3,7 @@ import { gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
-import { toNodeError } from '../errors/toNodeError';
-import { listIds } from '../run/batchSummary';
+import { toNodeError, listIds } from '../errors/toNodeError';
 
 interface Ending {
 	/** True for an order without an ID whose request was surely not sent. */

@@ -12,8 +12,7 @@ import { ParentExecutions } from './parentExecutions';
 import { handOverOf, itemsOfStart, ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
 import { asGatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
-import { type BatchSummary, plain, toNodeError } from '../errors/toNodeError';
-import { listIds } from '../run/batchSummary';
+import { plain, toNodeError, listIds, type BatchSummary } from '../errors/toNodeError';
 
 /** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {

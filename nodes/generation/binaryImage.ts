@@ -7,7 +7,7 @@ import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { extensionOf, SIGNATURE_BYTES, typeByContent } from '../../core/mediaTypes';
 import { realClock } from '../connection/transport';
-import { readingFile } from '../errors/unreadable';
+import { readingFile } from '../errors/toNodeError';
 import { toText } from '../form/fieldReader';
 import { asBeforeRenamed } from '../run/requestHash';
 import type { Item } from '../run/inputItem';

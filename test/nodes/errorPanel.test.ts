@@ -3,8 +3,8 @@ import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, makeOrder } from '../../core/orders/states';
-import { type BatchSummary, type ErrorContext, plain, toNodeError } from '../../nodes/errors/toNodeError';
-import { summarizeAccepted } from '../../nodes/run/batchSummary';
+import { plain, toNodeError, summarizeAccepted } from '../../nodes/errors/toNodeError';
+import type { BatchSummary, ErrorContext } from '../../nodes/errors/toNodeError';
 
 const FIVE_LINES = 285;
 const node: INode = { id: '1', name: 'Generate', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
