@@ -6,7 +6,8 @@ export default {
 	testRunner: 'jest',
 	mutate: [
 		'core/http/{creationAnswer,requests,retry}.ts',
-		'core/orders/{buyOnce,ledger,states,submissionGate}.ts',
+		'core/engine/{buyOnce,jobs}.ts',
+		'core/orders/{ledger,states}.ts',
 		'core/journal/{marks,replay,purchaseKey}.ts',
 		'core/records/{refusals,taskRecord}.ts',
 	],

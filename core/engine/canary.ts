@@ -1,9 +1,8 @@
 import { endTask, taskCreation, type Ports } from './advance';
-import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
+import { runJobs, SubmissionGate, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
 import type { Order } from '../orders/order';
 import { endBadly } from '../orders/states';
 import { buyOnce, continueKnown, upload } from './buyOnce';
-import { SubmissionGate } from './submissionGate';
 
 /** The most canaries of a run: one for each scope, such as a model that the key may not be allowed to use. */
 const MOST_CANARIES = 3;

@@ -1,8 +1,12 @@
+/**
+ * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
+ * the slowest one. What a job is made of (submit, wait, download) is the caller's; this file only decides what
+ * starts, and what happens to the others when one ends badly.
+ */
 import pLimit from 'p-limit';
 import { onAbort } from '../abort';
-import { asGatewayError, endsScope, stoppedError, type GatewayError } from '../errors';
+import { asGatewayError, endsScope, stoppedError, gatewayError, type GatewayError } from '../errors';
 import { endsSubmitting, isOwn, sparesBatch } from '../errors/kinds';
-import { SubmissionGate, UPLOADS } from './submissionGate';
 
 /**
  * The number of jobs that deliver in parallel, whatever `concurrency` is. Measured with 2 to 16: memory hardly depends on it. Where
@@ -13,62 +17,8 @@ export const DELIVERIES_IN_PARALLEL = 6;
 /** The number of uploads in parallel: each holds its whole file in memory, twice while it is sent. */
 const UPLOADS_IN_PARALLEL = 6;
 
-/**
- * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
- * the slowest one. What a job is made of (submit, wait, download) is the caller's; this file only decides what
- * starts, and what happens to the others when one ends badly.
- */
-export interface Job<T> {
-	/**
-	 * Runs one task from submission to result. `signal` aborts on a stop and when the batch ends early; the job
-	 * then ends at once, except that a submission in flight may finish first (`submitting`).
-	 */
-	run: (controls: JobControls) => Promise<T>;
-	/** The thing that a key may be limited to, e.g. "the model beta-v3": a 403, or a model that is not known, holds back only jobs of the same scope. */
-	scope?: string;
-}
-
-type Submission<R> = (stopRetrying: AbortSignal, failed?: (error: GatewayError) => void) => Promise<R>;
-
-export interface JobControls {
-	signal: AbortSignal;
-	/**
-	 * Wraps a creating request: the batch never ends between its sending and its answer, so that no id is
-	 * lost. Refuses when nothing may be submitted any more. `failed` holds back the others as the end of this job will, when
-	 * they must not go on before.
-	 */
-	submitting: <R>(submit: Submission<R>) => Promise<R>;
-	/** The error of a job that another one holds back; undefined while nothing does. */
-	heldBack: () => GatewayError | undefined;
-	/**
-	 * Wraps an upload, with the reading of its file: only a few run in parallel. Refuses when nothing may be submitted or
-	 * uploaded any more.
-	 */
-	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
-	/**
-	 * Wraps the work after the end of the task, such as the download of its files. The job is not in flight any more, so
-	 * the next one begins; only a few deliveries run in parallel, in the order in which tasks end.
-	 */
-	delivering: <R>(deliver: () => Promise<R>) => Promise<R>;
-}
-
-export type JobOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
-
-export interface JobsOptions {
-	concurrency: number;
-	/** The first jobs that are in flight already: they begin at once, however many they are. */
-	inFlight?: number;
-	/** True: the other tasks go on when one ends badly. False: the batch ends at once. */
-	continueOnError: boolean;
-	/** True: when one ends badly, nothing more is submitted; what was accepted goes on. */
-	stopsSubmitting?: boolean;
-	/** Aborts when nothing more is to be submitted here: jobs that have not begun, or wait before a request, end as stopped. */
-	submitUntil?: AbortSignal;
-	/** The gate of jobs that ran before these, where what they have heard holds for these, too. */
-	gate?: SubmissionGate;
-	/** Aborts when the user stops the execution. */
-	signal?: AbortSignal;
-}
+/** The scope of uploads. No model or group has this name. */
+const UPLOADS = 'uploads';
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
 export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: JobsOptions): Promise<Array<JobOutcome<T>>> {
@@ -95,6 +45,59 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: JobsOptio
 		forgetSubmitting();
 	}
 }
+
+/** One of the batch. */
+export interface Job<T> {
+	/**
+	 * Runs one task from submission to result. `signal` aborts on a stop and when the batch ends early; the job
+	 * then ends at once, except that a submission in flight may finish first (`submitting`).
+	 */
+	run: (controls: JobControls) => Promise<T>;
+	/** The thing that a key may be limited to, e.g. "the model beta-v3": a 403, or a model that is not known, holds back only jobs of the same scope. */
+	scope?: string;
+}
+
+export interface JobControls {
+	signal: AbortSignal;
+	/**
+	 * Wraps a creating request: the batch never ends between its sending and its answer, so that no id is
+	 * lost. Refuses when nothing may be submitted any more. `failed` holds back the others as the end of this job will, when
+	 * they must not go on before.
+	 */
+	submitting: <R>(submit: Submission<R>) => Promise<R>;
+	/** The error of a job that another one holds back; undefined while nothing does. */
+	heldBack: () => GatewayError | undefined;
+	/**
+	 * Wraps an upload, with the reading of its file: only a few run in parallel. Refuses when nothing may be submitted or
+	 * uploaded any more.
+	 */
+	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
+	/**
+	 * Wraps the work after the end of the task, such as the download of its files. The job is not in flight any more, so
+	 * the next one begins; only a few deliveries run in parallel, in the order in which tasks end.
+	 */
+	delivering: <R>(deliver: () => Promise<R>) => Promise<R>;
+}
+
+type Submission<R> = (stopRetrying: AbortSignal, failed?: (error: GatewayError) => void) => Promise<R>;
+
+export interface JobsOptions {
+	concurrency: number;
+	/** The first jobs that are in flight already: they begin at once, however many they are. */
+	inFlight?: number;
+	/** True: the other tasks go on when one ends badly. False: the batch ends at once. */
+	continueOnError: boolean;
+	/** True: when one ends badly, nothing more is submitted; what was accepted goes on. */
+	stopsSubmitting?: boolean;
+	/** Aborts when nothing more is to be submitted here: jobs that have not begun, or wait before a request, end as stopped. */
+	submitUntil?: AbortSignal;
+	/** The gate of jobs that ran before these, where what they have heard holds for these, too. */
+	gate?: SubmissionGate;
+	/** Aborts when the user stops the execution. */
+	signal?: AbortSignal;
+}
+
+export type JobOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
 
 /** The state that the jobs of a batch share, and the rules for all when one ends badly. */
 class RunningJobs {
@@ -228,4 +231,51 @@ const endsBatch = (error: GatewayError) => isOwn(error) && !sparesBatch(error);
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => onAbort(signal, () => reject(stoppedError())));
+}
+
+/**
+ * Decides if a job may still submit or upload. An error closes the gate for all jobs that would meet it, too: a 401 or
+ * 402 for everything, a 403 for its scope only (a model, a group, uploads), because a key may be limited to some of
+ * them; a model that the service does not know for that model. Without a scope: everything.
+ */
+export class SubmissionGate {
+	private readonly closedBy = new Map<string | undefined, GatewayError>();
+
+	private readonly controllers = new Map<string | undefined, AbortController>();
+
+	private isOver = false;
+
+	/** Aborts when the scope is closed: a request that waits for another try is then not sent again. */
+	signalOf(scope?: string): AbortSignal {
+		const controller = this.controllers.get(scope) ?? new AbortController();
+		this.controllers.set(scope, controller);
+		if (this.reasonFor(scope) !== undefined) controller.abort();
+		return controller.signal;
+	}
+
+	close(because: GatewayError, scope?: string): void {
+		if (!this.closedBy.has(scope)) this.closedBy.set(scope, because);
+		for (const [name, controller] of this.controllers) if (scope === undefined || scope === name) controller.abort();
+	}
+
+	/** Nothing may be submitted any more, and no request is the reason: the batch has ended, or the user has stopped it. */
+	stop(): void {
+		this.isOver = true;
+		for (const controller of this.controllers.values()) controller.abort();
+	}
+
+	/** The error of an item that is not sent because of another; undefined while its scope is open. */
+	reasonFor(...scopes: Array<string | undefined>): GatewayError | undefined {
+		for (const scope of [undefined, ...scopes]) {
+			const because = this.closedBy.get(scope);
+			if (because !== undefined) return gatewayError('notSubmitted', { because: because.message, scope });
+		}
+		return undefined;
+	}
+
+	assertOpen(...scopes: Array<string | undefined>): void {
+		const heldBack = this.reasonFor(...scopes);
+		if (heldBack !== undefined) throw heldBack;
+		if (this.isOver) throw stoppedError();
+	}
 }

@@ -10,7 +10,7 @@ import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, Output } from '../../core/orders/order';
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { endsWell, hasEnded, reopenForRetry, staysFailed } from '../../core/orders/states';
-import { SubmissionGate } from '../../core/engine/submissionGate';
+import { SubmissionGate } from '../../core/engine/jobs';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';

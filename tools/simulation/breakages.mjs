@@ -264,13 +264,13 @@ const played = [
 	// One end badly, the others.
 	{
 		promise: 'after a 401 or 402 nothing more is submitted',
-		file: 'core/engine/submissionGate.ts',
+		file: 'core/engine/jobs.ts',
 		find: 'if (!this.closedBy.has(scope)) this.closedBy.set(scope, because);',
 		becomes: '',
 	},
 	{
 		promise: 'a request that waits to be repeated is held back with the others',
-		file: 'core/engine/submissionGate.ts',
+		file: 'core/engine/jobs.ts',
 		find: 'for (const [name, controller] of this.controllers) if (scope === undefined || scope === name) controller.abort();',
 		becomes: '',
 	},
