@@ -4,8 +4,7 @@ import { asGatewayError, gatewayError, namingTask, type GatewayError, type TaskR
 import { judgeTask, type AskedFor } from '../polling/taskEnd';
 import { waitForTask, type PollStatus, type PollTarget, type Waited, type WaitWatcher } from '../polling/waitForTask';
 import type { TaskRecord } from '../records/taskRecord';
-import { buyOnce, type BuyPorts, type Creation } from './buyOnce';
-import { endPurchase } from './buyThing';
+import { buyOnce, endPurchase, type BuyPorts, type Creation } from './buyOnce';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
 import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order, type Output } from '../orders/order';
 import type { SubmitAgain } from '../orders/runs';

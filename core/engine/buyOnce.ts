@@ -14,53 +14,16 @@ import type { JobControls } from './jobs';
 import type { Purchase } from '../orders/order';
 import type { SleepCoordinator } from './sleepCoordinator';
 import { toNamedRun, type SubmitAgain } from '../orders/runs';
-import { accept, beginSubmitting, dropRequest, putOff } from '../orders/states';
+import { accept, beginSubmitting, dropRequest, putOff, endBadly, isGivenUp, isReplacedByRetry } from '../orders/states';
 
-/** Listens to orders, and logs every ID at once. */
-export interface OrderEvents {
-	/** The service has accepted it. */
-	accepted(order: Purchase): void;
-	/** The outcome is unknown, and these words of the service may tell it. */
-	unclear(order: Purchase, said: string): void;
-	/** An earlier try has created it. */
-	continued(order: Purchase): void;
-	/** Nothing is left to fetch: its result was delivered, or it has failed at the service. */
-	finished(order: Purchase): void;
-}
+/** Tries when no connection could be made: a wrong address must be reported soon. */
+const CONNECTION_TRIES = 4;
 
-export interface BuyPorts {
-	/** Remembers what was bought, for the retries of an execution. */
-	ledger: OrderLedger;
-	writeAhead: WriteAhead;
-	events: OrderEvents;
-	clock: Clock;
-	/** The files that the body refers to, which are beside the order. */
-	filesOf: (order: Purchase) => PendingFiles;
-	uploadImage: (file: ImageFile) => Promise<string>;
-	client: {
-		/** Absent places are not limited. */
-		places?: RunPlaces;
-		/** The service has answered 429, and no task of the account runs here: all requests hold back. */
-		holdBack?: (delayMs: number) => void;
-		/** A request is sent again after a pause. */
-		onRetry?: (error: GatewayError, waitMs: number) => void;
-	};
-	/** Ends the waits of orders for others: when the execution sleeps, or hands them over. */
-	sleep?: Pick<SleepCoordinator, 'signal' | 'waitsForOther'>;
-}
-
-/** The creating request of one kind of thing. A new kind of purchase is one more of these: CONTRIBUTING has the recipe. */
-export interface Creation<Answer extends { id: string }> {
-	/** The status of a new thing, for messages. */
-	status: string;
-	/** Sends the request once. `body` has the URLs of uploaded files in it. */
-	send: (body: JsonObject, attempt: CreateAttempt) => Promise<Answer>;
-	/** True when the thing of an earlier try can still be used. Absent: always. */
-	isReusable?: (entry: LedgerEntry) => boolean;
-}
-
-type Request = NonNullable<Purchase['request']>;
-type KnownEntry = LedgerEntry & { taskId: string };
+/**
+ * An accepted task keeps its place for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
+ * the service refuses the task that is one too many, which costs nothing.
+ */
+const UNTIL_WAIT_BEGINS_MS = 60_000;
 
 /**
  * Creates the thing of one order, once, however often the run is tried. Nothing else creates anything at the service.
@@ -91,6 +54,53 @@ export async function buyOnce<Answer extends { id: string }>(
 	});
 }
 
+/** The creating request of one kind of thing. A new kind of purchase is one more of these: CONTRIBUTING has the recipe. */
+export interface Creation<Answer extends { id: string }> {
+	/** The status of a new thing, for messages. */
+	status: string;
+	/** Sends the request once. `body` has the URLs of uploaded files in it. */
+	send: (body: JsonObject, attempt: CreateAttempt) => Promise<Answer>;
+	/** True when the thing of an earlier try can still be used. Absent: always. */
+	isReusable?: (entry: LedgerEntry) => boolean;
+}
+
+export interface BuyPorts {
+	/** Remembers what was bought, for the retries of an execution. */
+	ledger: OrderLedger;
+	writeAhead: WriteAhead;
+	events: OrderEvents;
+	clock: Clock;
+	/** The files that the body refers to, which are beside the order. */
+	filesOf: (order: Purchase) => PendingFiles;
+	uploadImage: (file: ImageFile) => Promise<string>;
+	client: {
+		/** Absent places are not limited. */
+		places?: RunPlaces;
+		/** The service has answered 429, and no task of the account runs here: all requests hold back. */
+		holdBack?: (delayMs: number) => void;
+		/** A request is sent again after a pause. */
+		onRetry?: (error: GatewayError, waitMs: number) => void;
+	};
+	/** Ends the waits of orders for others: when the execution sleeps, or hands them over. */
+	sleep?: Pick<SleepCoordinator, 'signal' | 'waitsForOther'>;
+}
+
+/** Listens to orders, and logs every ID at once. */
+export interface OrderEvents {
+	/** The service has accepted it. */
+	accepted(order: Purchase): void;
+	/** The outcome is unknown, and these words of the service may tell it. */
+	unclear(order: Purchase, said: string): void;
+	/** An earlier try has created it. */
+	continued(order: Purchase): void;
+	/** Nothing is left to fetch: its result was delivered, or it has failed at the service. */
+	finished(order: Purchase): void;
+}
+
+type Request = NonNullable<Purchase['request']>;
+
+type KnownEntry = LedgerEntry & { taskId: string };
+
 /** Continues an order with what an earlier try has created. Sends nothing. Throws where one may have created it. */
 export async function continueKnown<Answer extends { id: string }>(
 	order: Purchase,
@@ -118,14 +128,6 @@ export async function upload(
 	request.body = withUploads(request.body, urls);
 	request.uploads = [...urls.values()];
 }
-
-/** Tries when no connection could be made: a wrong address must be reported soon. */
-const CONNECTION_TRIES = 4;
-/**
- * An accepted task keeps its place for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
- * the service refuses the task that is one too many, which costs nothing.
- */
-const UNTIL_WAIT_BEGINS_MS = 60_000;
 
 /**
  * One order on its way to the service: place of the account → row and fence → one request → outcome noted, and again from the
@@ -400,4 +402,55 @@ function reuse(
 	accept(order, { taskId: id, status: 'in_progress', elapsedMs: 0 }, boughtAtMs);
 	order.reused = true;
 	events.continued(order);
+}
+
+/**
+ * Buys a thing that is no task, and makes its output. Nothing of it is stored, so it cannot sleep. Throws the error that the
+ * purchase has ended with.
+ *
+ * @param finish called when the thing exists. The answer is absent where an earlier try has created it
+ */
+export async function buyThing<Answer extends { id: string }, Output>(
+	thing: Purchase,
+	creation: Creation<Answer>,
+	{ ports, controls }: { ports: BuyPorts; controls: JobControls },
+	finish: (answer?: Answer) => Promise<Output> | Output,
+): Promise<Output> {
+	// It loses its request as soon as it is accepted.
+	const { submitAgainFor } = thing.request ?? {};
+	let answer: Answer | undefined;
+	try {
+		answer = await buyOnce(thing, creation, ports, controls);
+		return await finish(answer);
+	} catch (thrown) {
+		// One that was just created is not what the form has named.
+		throw endPurchase(thrown, thing, ports, answer === undefined ? { submitAgainFor } : {});
+	}
+}
+
+/** Ends a purchase with what was thrown, unless that is a stop. Returns the error to throw. */
+export function endPurchase(
+	thrown: unknown,
+	order: Purchase,
+	{ events, ledger }: Pick<BuyPorts, 'events' | 'ledger'>,
+	{ hints, explain = (error) => error, ...named }: Ending = {},
+): GatewayError {
+	const error = asGatewayError(thrown);
+	const { otherIds = [] } = order.wait ?? {};
+	if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);
+	// A stop says nothing about the thing: another execution may go on with it.
+	if (error.kind === 'stopped') return error;
+	if (error.kind === 'taskFailed') events.finished(order);
+	const explained = explain(error);
+	if (isGivenUp(order, explained))
+		return endBadly(order, explained.about(toNamedRun(named, ledger.givenUp(order.item))), hints);
+	const ended = endBadly(order, explained, hints);
+	if (isReplacedByRetry(order)) ledger.forget(order.item);
+	return ended;
+}
+
+interface Ending extends SubmitAgain {
+	hints?: ReadonlySet<string>;
+	/** Replaces an error where the purchase tells more about it than the answer. */
+	explain?: (error: GatewayError) => GatewayError;
 }

@@ -151,7 +151,7 @@ const played = [
 	},
 	{
 		promise: 'a task that has failed is forgotten, so that a try can create another one',
-		file: 'core/engine/buyThing.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'ledger.forget(order.item);',
 		becomes: '{}',
 	},
@@ -466,7 +466,7 @@ const played = [
 	},
 	{
 		promise: 'the ID of the service behind is known in a retry',
-		file: 'core/engine/buyThing.ts',
+		file: 'core/engine/buyOnce.ts',
 		find: 'if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);',
 		becomes: '',
 	},
