@@ -14,10 +14,9 @@ import { realClock } from '../connection/transport';
 import { unreadable, toNodeError, summarizeAccepted, listOtherMistakes } from '../errors/toNodeError';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import type { TimeAlone } from './whereItRuns';
-import { claimManualRun } from './manualRuns';
+import { claimManualRun, reuseTasks } from './building';
 import { isOrder, Item, Parameters, type JobOutput, type Work } from './inputItem';
 import { toPassOn } from './output';
-import { reuseTasks } from './reuse';
 import { executionOf, type Run } from './nodeRun';
 import { isNoFailure, outcomeOf, type ItemContext, type Worked } from './toItem';
 

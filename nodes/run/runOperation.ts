@@ -16,7 +16,7 @@ import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope, openMarks, openJournal } from './runMemory';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
-import { readReuse, tellOfReuse } from './reuse';
+import { readReuse, tellOfReuse } from './building';
 import { readPollPlan } from './waitOptions';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './requestHash';

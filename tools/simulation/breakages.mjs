@@ -227,7 +227,7 @@ const played = [
 	// Reuse While Building.
 	{
 		promise: 'production runs buy, also with Reuse While Building on',
-		file: 'nodes/run/reuse.ts',
+		file: 'nodes/run/building.ts',
 		find: "context.getMode() === 'manual' && !isToolRun(context)",
 		becomes: '!isToolRun(context)',
 		unfound: 'No node of the simulation has this option.',
@@ -236,7 +236,7 @@ const played = [
 	},
 	{
 		promise: 'with Reuse While Building, nothing is bought where the log cannot be read',
-		file: 'nodes/run/reuse.ts',
+		file: 'nodes/run/building.ts',
 		find: "return gatewayError('reuseUnavailable', { why: wordsOf(thrown) });",
 		becomes: 'return undefined;',
 		unfound: 'No node of the simulation has this option.',

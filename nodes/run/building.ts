@@ -1,10 +1,11 @@
+/** The purchases that a person who builds a workflow is spared: of requests that were bought before, and of a second click. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { takingBreaks } from '../../core/clock';
+import { takingBreaks, steady } from '../../core/clock';
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { assignPurchases, purchasesIn, reusePurchase, type ReusingRun } from '../../core/journal/reuse';
 import { NoTableError } from '../../core/journal/table';
-import type { Order } from '../../core/orders/order';
-import { toldOfReuse } from '../../core/processMemory';
+import type { Order, Purchase } from '../../core/orders/order';
+import { toldOfReuse, manualRuns } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
 import { credentialIdOf, realClock } from '../connection/transport';
 import type { OptionsReader } from '../form/fieldReader';
@@ -15,11 +16,18 @@ import { isToolRun } from './whereItRuns';
 import { HINTS } from './hints';
 import { LOG_IS_OFF } from './runMemory';
 import type { Run } from './nodeRun';
+import type { OrderLedger } from '../../core/orders/ledger';
+import { hashOf } from './requestHash';
 
 /** The most nodes that are remembered as told of the option. */
 const MOST_TOLD = 1000;
 
+/** Milliseconds in which a second click follows the first: so long do runs count that go on in another execution. */
+const SECOND_CLICK_MS = 5_000;
+
 const KEY = 'generationGatewayReused';
+
+const clock = steady(realClock);
 
 /** The option Reuse While Building; undefined where it never has an effect: only a person who builds a workflow wants it. */
 export function readReuse(context: IExecuteFunctions, options: OptionsReader): boolean | undefined {
@@ -46,23 +54,6 @@ export async function reuseTasks(run: Run, orders: readonly Order[]): Promise<Ga
 		if (thrown instanceof NoTableError) return tellNoEffect(run, thrown.message);
 		return gatewayError('reuseUnavailable', { why: wordsOf(thrown) });
 	}
-}
-
-function tellNoEffect({ hints }: Run, why: string): undefined {
-	hints.add(HINTS.nothingReused({ why }));
-	return undefined;
-}
-
-/** The reason why the table need not be asked for. */
-async function whyNoRows({ context, marks, openJournal }: Run): Promise<string | undefined> {
-	const why = await openJournal();
-	return why === LOG_IS_OFF ? why : whatIsMissing(context, marks.run);
-}
-
-/** Asks the table also where it could not be found a moment ago: that may have been a database that was busy. */
-async function readRows({ context, journal }: Run, orders: readonly Order[]): Promise<unknown[]> {
-	const table = journal?.ports.table ?? new N8nJournalTable(context, () => {}, 0);
-	return await table.rowsOfRequests([...new Set(orders.flatMap(({ request }) => request?.hash ?? []))]);
 }
 
 async function reuseFrom(run: Run, orders: readonly Order[], rows: unknown[]): Promise<void> {
@@ -92,6 +83,23 @@ async function reuseFrom(run: Run, orders: readonly Order[], rows: unknown[]): P
 	hints.add(HINTS.reused({ count: reused.length, time: new Date(oldestAtMs).toISOString() }));
 }
 
+/** Asks the table also where it could not be found a moment ago: that may have been a database that was busy. */
+async function readRows({ context, journal }: Run, orders: readonly Order[]): Promise<unknown[]> {
+	const table = journal?.ports.table ?? new N8nJournalTable(context, () => {}, 0);
+	return await table.rowsOfRequests([...new Set(orders.flatMap(({ request }) => request?.hash ?? []))]);
+}
+
+/** The reason why the table need not be asked for. */
+async function whyNoRows({ context, marks, openJournal }: Run): Promise<string | undefined> {
+	const why = await openJournal();
+	return why === LOG_IS_OFF ? why : whatIsMissing(context, marks.run);
+}
+
+function tellNoEffect({ hints }: Run, why: string): undefined {
+	hints.add(HINTS.nothingReused({ why }));
+	return undefined;
+}
+
 /** Tells of the option, once for each node, when a person who builds a workflow has bought something without it. */
 export function tellOfReuse({ context, reuses, journal, hints }: Run, orders: readonly Order[]): void {
 	if (reuses !== false || journal?.isWithoutRows !== false) return;
@@ -101,4 +109,63 @@ export function tellOfReuse({ context, reuses, journal, hints }: Run, orders: re
 	if (toldOfReuse.size >= MOST_TOLD) toldOfReuse.clear();
 	toldOfReuse.add(node);
 	hints.add(HINTS.reuseWhileBuilding());
+}
+
+/**
+ * Claims the requests of a manual run in the memory of this process. A double click on Execute step starts two executions a
+ * moment apart, and both would buy all items. Of the second one, Retry On Fail gets the same refusal when the first has ended.
+ */
+export function claimManualRun({ context, ledger }: Claiming, orders: Purchase[]): ManualClaim {
+	const requests = orders.flatMap(({ state, request }) => (state === 'planned' && request ? [request.hash] : []));
+	if (context.getMode() !== 'manual' || requests.length === 0) return NOT_CLAIMED;
+	const { store, executionId: execution, runIndex } = ledger.scope;
+	const key = hashOf('task', [context.getWorkflow().id, context.getNode().id, requests.sort()]);
+	const memory = store as { secondOf?: Record<string, string> };
+	const tryKey = `${execution} ${runIndex}`;
+	const other = memory.secondOf?.[tryKey] ?? underWay(key, execution);
+	if (other !== undefined) {
+		memory.secondOf = { [tryKey]: other };
+		return { ...NOT_CLAIMED, refusal: gatewayError('alreadyRunning', { execution: other }) };
+	}
+	const run: ManualRun = { execution, untilMs: Infinity };
+	manualRuns.set(key, run);
+	return {
+		handOver: () => {
+			run.untilMs = clock.now() + SECOND_CLICK_MS;
+		},
+		release: () => {
+			if (run.untilMs === Infinity && manualRuns.get(key) === run) manualRuns.delete(key);
+		},
+	};
+}
+
+interface ManualClaim {
+	/** The error of the orders, where another execution is buying the same. */
+	refusal?: GatewayError;
+	/** Called when its orders go on in another execution. */
+	handOver: () => void;
+	/** Called when the run is over here. */
+	release: () => void;
+}
+
+/** The part of a run that tells it from others. */
+interface Claiming {
+	context: IExecuteFunctions;
+	ledger: OrderLedger;
+}
+
+const NOT_CLAIMED: ManualClaim = { handOver: () => {}, release: () => {} };
+
+interface ManualRun {
+	execution: string;
+	/** The moment at which it counts as over, by a steady clock. Until then it is under way. */
+	untilMs: number;
+}
+
+/** The other execution that is buying the same; forgets those that are over. */
+function underWay(key: string, own: string): string | undefined {
+	for (const [each, run] of manualRuns as Map<string, ManualRun>)
+		if (run.untilMs < clock.now()) manualRuns.delete(each);
+	const { execution } = (manualRuns.get(key) ?? {}) as Partial<ManualRun>;
+	return execution === own ? undefined : execution;
 }
