@@ -5,7 +5,7 @@ import { isInexact } from '../longIntegers';
 import { asText, either, show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
 import { IMAGE_NAMES, imageLabel, imagesAt, PendingUpload } from './images';
-import { allowedValues, isNumeric, isVisible, type FieldSpec, type ModelSpec } from './spec';
+import { allowedValues, isNumeric, isVisible, type FieldSpec, type ModelSpec } from './model';
 import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../labels';
 
 /** One row of an image list: a URL, an asset reference, or a file that is still to be uploaded. */

@@ -1,5 +1,5 @@
 import { getPath, isPlainObject, isUnset, type JsonObject } from '../json';
-import type { FieldSpec } from './spec';
+import type { FieldSpec } from './model';
 import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH } from '../labels';
 
 /** A file to upload to the service (contract 4.8). */

@@ -3,7 +3,7 @@ import type { AvatarKind } from '../../core/avatars/records';
 import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { throwAll } from '../../core/models/body';
-import { isExpression } from '../../core/models/form';
+import { isExpression } from '../../core/models/model';
 import type { PendingUpload } from '../../core/models/images';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { either, show } from '../../core/text';

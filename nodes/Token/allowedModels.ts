@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { gatewayError, invalidInput } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
-import { otherShape } from '../../core/models/form';
+import { otherShape } from '../../core/models/model';
 import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../../core/labels';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { show } from '../../core/text';

@@ -1,7 +1,7 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
-import type { FieldSpec } from '../../core/models/spec';
+import type { FieldSpec } from '../../core/models/model';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
 import { asText, either, shorten, show } from '../../core/text';
 

@@ -10,7 +10,7 @@ import {
 	type ImageInput,
 } from '../../core/models/body';
 import { imageLabel, namesMissingImage } from '../../core/models/images';
-import type { FieldSpec, ModelSpec } from '../../core/models/spec';
+import type { FieldSpec, ModelSpec } from '../../core/models/model';
 import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL, ROLE_LABELS, ROLES } from '../../core/labels';
 import { listOf, show } from '../../core/text';
 import { assertNoTemplate, toText } from '../form/fieldReader';

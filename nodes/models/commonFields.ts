@@ -1,7 +1,7 @@
 import type { INodePropertyCollection } from 'n8n-workflow';
 import { invalidInput } from '../../core/errors';
 import { getPath, type JsonObject } from '../../core/json';
-import type { FieldSpec, Rule } from '../../core/models/spec';
+import type { FieldSpec, Rule } from '../../core/models/model';
 import { IMAGE_URLS_PATH } from '../../core/labels';
 
 /** Fields that several models share. A model that says more about one writes its own. */

@@ -1,4 +1,4 @@
-import type { ModelSpec } from '../../core/models/spec';
+import type { ModelSpec } from '../../core/models/model';
 import { gammaImage2 } from './image/gammaImage2';
 import { alphaVideo15Pro } from './video/alphaVideo15Pro';
 import { betaV3Omni, betaVideoO1 } from './video/betaOmni';

@@ -10,7 +10,7 @@ import type { CreatedThing } from '../../core/errors/things';
 import type { Order } from '../../core/orders/order';
 import type { ChoiceField } from '../form/fieldReader';
 import type { Waiting } from '../form/fields';
-import { toProperty } from '../../core/models/form';
+import { toProperty } from '../../core/models/model';
 import type { Unfinished } from './hints';
 import type { Item, Work } from './inputItem';
 import type { Background, Run } from './nodeRun';

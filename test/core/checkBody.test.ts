@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../core/json';
 import { invalidInput } from '../../core/errors';
 import { namesMissingImage } from '../../core/models/images';
-import type { FieldSpec, ModelSpec, Rule } from '../../core/models/spec';
+import type { FieldSpec, ModelSpec, Rule } from '../../core/models/model';
 import { choice, field, refusalsOf, specOf } from '../support/bodySpecs';
 
 const A = 'https://a.example/a.png';

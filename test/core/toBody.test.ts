@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../core/json';
 import { pendingUploads, withReferences, withUploads } from '../../core/models/images';
 import { hiddenChoices, toBody, toChosen, withoutUnused, type FormValues } from '../../core/models/body';
-import type { FieldSpec, ModelSpec, Rule } from '../../core/models/spec';
+import type { FieldSpec, ModelSpec, Rule } from '../../core/models/model';
 import { choice, field, pending, specOf } from '../support/bodySpecs';
 
 const A = 'https://a.example/a.png';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import { allowedValues, type FieldSpec, type ModelSpec } from '../../core/models/spec';
+import { allowedValues, type FieldSpec, type ModelSpec } from '../../core/models/model';
 import { ASSET_ID, type Dice } from '../../sandbox/rules/fieldMaker.mts';
 import { makeRequest } from '../../sandbox/rules/makeRequest.mts';
 import { readPropertySettings } from '../support/propertySettings.mts';

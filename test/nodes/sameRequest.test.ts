@@ -4,7 +4,7 @@
  */
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { AvatarClient } from '../../core/avatars/client';
-import type { FieldSpec } from '../../core/models/spec';
+import type { FieldSpec } from '../../core/models/model';
 import { createGroup } from '../../nodes/Avatar/operations/createGroup';
 import { createVerification } from '../../nodes/Avatar/operations/createVerification';
 import { uploadAsset } from '../../nodes/Avatar/operations/uploadAsset';

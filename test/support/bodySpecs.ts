@@ -3,7 +3,7 @@ import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/body';
 import { PendingUpload } from '../../core/models/images';
-import type { ModelSpec, FieldSpec } from '../../core/models/spec';
+import type { ModelSpec, FieldSpec } from '../../core/models/model';
 
 /** A field whose label is its path in capitals. */
 export const field = (bodyPath: string, more: Partial<FieldSpec> = {}): FieldSpec => ({

@@ -11,7 +11,7 @@ import {
 	type INodeType,
 } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
-import type { ModelSpec } from '../../core/models/spec';
+import type { ModelSpec } from '../../core/models/model';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
 import { describe as describeError } from '../../core/errors/describe';
 import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';

@@ -1,5 +1,5 @@
 import { describeConditions, describeNumber } from '../../core/models/body.ts';
-import { allowedValues, isNumeric, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
+import { allowedValues, isNumeric, type FieldSpec, type ModelSpec } from '../../core/models/model.ts';
 import { IMAGE_ROLES_PATH } from '../../core/labels.ts';
 
 /** The table of one model for the documentation, in Markdown. */

@@ -1,4 +1,4 @@
-import type { ModelSpec } from '../../../core/models/spec';
+import type { ModelSpec } from '../../../core/models/model';
 import { imagesField, otherField, promptField } from '../commonFields';
 
 /**

@@ -1,6 +1,6 @@
 import { invalidInput, type GatewayError } from '../../../core/errors';
 import { asArray, getPath, isUnset } from '../../../core/json';
-import type { ModelSpec } from '../../../core/models/spec';
+import type { ModelSpec } from '../../../core/models/model';
 import { ROLE_LABELS } from '../../../core/labels';
 import { audioField, imagesWithRolesField, promptField } from '../commonFields';
 

@@ -1,6 +1,6 @@
 import { gatewayError, invalidInput } from '../../../core/errors';
 import { getPath, isUnset } from '../../../core/json';
-import type { FieldSpec, ModelSpec, Rule } from '../../../core/models/spec';
+import type { FieldSpec, ModelSpec, Rule } from '../../../core/models/model';
 import { atMost, audioField, imagesField, otherField, promptField } from '../commonFields';
 
 const referenceVideoField: FieldSpec = {

@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError } from '../../../core/errors';
 import { isUnset, type JsonObject } from '../../../core/json';
 import { imagesOf } from '../../../core/models/images';
-import type { ModelSpec } from '../../../core/models/spec';
+import type { ModelSpec } from '../../../core/models/model';
 import { IMAGE_ROLES_PATH } from '../../../core/labels';
 import { atMost, imagesField, openDurationField, optionalPromptField } from '../commonFields';
 

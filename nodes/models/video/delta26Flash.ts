@@ -1,7 +1,7 @@
 import { invalidInput, type GatewayError } from '../../../core/errors';
 import { getPath, isUnset, type JsonObject } from '../../../core/json';
 import { imagesOf } from '../../../core/models/images';
-import type { FieldSpec, ModelSpec } from '../../../core/models/spec';
+import type { FieldSpec, ModelSpec } from '../../../core/models/model';
 import { atMost, audioField, imagesField, openDurationField, optionalPromptField } from '../commonFields';
 
 const imageOrVideos = 'Give either one image or reference video URLs: a prompt alone is not enough for this model.';

@@ -1,6 +1,135 @@
+/**
+ * A model is data, written once: the form, the validation, the request body and the tables in `docs/reference` all
+ * come from it.
+ */
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
-import { allowedValues, OWN_KEYS, type ModelSpec } from './spec';
 import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../labels';
+import type { GatewayError } from '../errors';
+import type { JsonObject } from '../json';
+
+export interface ModelSpec {
+	/** The model identifier exactly as the contract writes it. */
+	id: string;
+	/** One line for the dropdown. */
+	summary: string;
+	/**
+	 * Always in the form. Every default shown is sent, but for sound that is off; where the contract shows none, the default is empty and nothing is.
+	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
+	 */
+	fields: FieldSpec[];
+	/** Fields of the contract that the form does not show: checked where Additional Fields give them. */
+	otherFields?: FieldSpec[];
+	/** Sent with every request; only Additional Fields can change them. */
+	constants?: Record<string, unknown>;
+	/**
+	 * True: an image may be `asset://<ASSET_ID>`. The contract does not show which field carries it (4.4.5): assumed of
+	 * each whose images are not called public http(s) URLs.
+	 */
+	acceptsAssets?: boolean;
+	/** True: `<<<image_N>>>` in the prompt names an image; one that is not there is worth a hint. */
+	namesImages?: boolean;
+	rules: Rule[];
+}
+
+/**
+ * A field is the literal of an n8n property plus a few keys of ours, so that n8n's lint rules see it; what n8n's literal
+ * already says (options, default, required) is not said again.
+ */
+export interface FieldSpec extends INodeProperties {
+	/** The path of the value in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
+	bodyPath: string;
+	/** The conversion of the form's value to the body's; absent: none. */
+	shape?: FieldShape;
+	/** The choice that means "not used": it is not sent. */
+	notSent?: string;
+	/**
+	 * The bounds of a number. Not n8n's `minValue`, `maxValue` and `numberPrecision`: with them, its number field
+	 * silently turns what was typed into another, valid number: 1 into 4, 15 into 1, -5 into 5, and 1.5 into 15.
+	 */
+	min?: number;
+	max?: number;
+	integer?: boolean;
+	/** The most characters. */
+	maxLength?: number;
+	/** A text that must be a public http(s) URL. */
+	format?: 'url';
+	/** More from the contract, for the documentation. */
+	docNote?: string;
+	/**
+	 * Additional Fields may give more than the form, where the contract does not list all values: `values` of the same
+	 * type, `all` of any type.
+	 */
+	extraValues?: 'values' | 'all';
+	/** Additional Fields cannot remove it, as if it were required. */
+	alwaysSent?: true;
+	/** A choice made where the form does not show it is sent, too: a rule then says that it does not go with the others. */
+	sentHidden?: true;
+}
+
+/**
+ * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
+ * - `imagesWithRoles`: the same, each with an optional role; with roles they go to `IMAGE_ROLES_PATH` instead
+ * - `urls`: a list of URLs
+ * - `number`: a text field that may be empty, as n8n's number field may not
+ * - `object`: any JSON object
+ */
+type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object';
+
+/**
+ * A rule between fields: a small function beside the model. It sees the body that is sent, and what Additional Fields gave of it, which
+ * may be more than the form has where the contract does not close it.
+ */
+export interface Rule {
+	/** For the documentation, and the way to continue in the error. */
+	advice: string;
+	/** The error of a body that breaks the rule. */
+	refuse?: (body: JsonObject, additionalFields: JsonObject) => GatewayError | undefined;
+	/** The body without what the service would not use. */
+	shorten?: (body: JsonObject, additionalFields: JsonObject) => JsonObject;
+}
+
+/** The keys of a field that are not n8n's. */
+const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
+	'bodyPath',
+	'shape',
+	'notSent',
+	'min',
+	'max',
+	'integer',
+	'maxLength',
+	'format',
+	'docNote',
+	'extraValues',
+	'alwaysSent',
+	'sentHidden',
+]);
+
+/** The n8n literal alone: the keys of ours are for the core. */
+export function toProperty(field: INodeProperties): INodeProperties {
+	return Object.fromEntries(Object.entries(field).filter(([key]) => !OWN_KEYS.has(key))) as unknown as INodeProperties;
+}
+
+/** True when its value is a number, also in a text field. */
+export function isNumeric({ type, shape }: FieldSpec): boolean {
+	return type === 'number' || shape === 'number';
+}
+
+/** The values that a field allows in the form, or undefined where it is no choice. */
+export function allowedValues({ type, options }: FieldSpec): Array<string | number | boolean> | undefined {
+	if (type === 'boolean') return [true, false];
+	if (type !== 'options' || !options) return undefined;
+	return options.flatMap((option) => ('value' in option ? [option.value] : []));
+}
+
+/**
+ * True when the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for plain
+ * lists of values, which is all that models use.
+ */
+export function isVisible({ displayOptions }: INodeProperties, valueOf: (parameter: string) => unknown): boolean {
+	return Object.entries(displayOptions?.show ?? {}).every(
+		([name, values]) => Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')) as string),
+	);
+}
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
@@ -13,14 +142,6 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 				'A model that is not in the list. Enter its ID and request body: n8n then clears the prompt and the other fields of the model.',
 		},
 	].sort((a, b) => a.name.localeCompare(b.name));
-}
-
-/** A field of several models, the same to the letter. */
-interface Shared {
-	property: INodeProperties;
-	models: ModelSpec[];
-	/** The position of the field in each of the models. */
-	positions: Map<ModelSpec, number>;
 }
 
 /**
@@ -42,6 +163,14 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 		if (type === 'fixedCollection') return [shown, otherShape(property, hide)];
 		return hasSeveralDefaults(property.name, all) ? [withNoChoice(shown), noChoice(property)] : [shown];
 	});
+}
+
+/** A field of several models, the same to the letter. */
+interface Shared {
+	property: INodeProperties;
+	models: ModelSpec[];
+	/** The position of the field in each of the models. */
+	positions: Map<ModelSpec, number>;
 }
 
 /** Groups identical fields, each with the models that have it. */
@@ -114,9 +243,6 @@ function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Cond
 	return hide;
 }
 
-/** Met by an expression: n8n compares with its text, which begins with `=`. */
-export const isExpression = { _cnd: { startsWith: '=' } };
-
 /**
  * A required field of some models. While the model is an expression, n8n takes the fields of all models for shown, and
  * would refuse to run because of an empty required one that the model may not even have. So the field becomes several of
@@ -142,6 +268,9 @@ function combinations(show: Conditions): Conditions[] {
 		[{}],
 	);
 }
+
+/** Met by an expression: n8n compares with its text, which begins with `=`. */
+export const isExpression = { _cnd: { startsWith: '=' } };
 
 /**
  * A hidden property after a list. n8n makes an empty list of everything that is no list of rows, such as an expression in
@@ -173,6 +302,7 @@ function hasSeveralDefaults(name: string, all: Shared[]): boolean {
 }
 
 const NO_CHOICE = '';
+
 const SERVICE_DEFAULT = { name: 'Service Default', value: NO_CHOICE };
 
 /**
@@ -192,9 +322,4 @@ function withNoChoice(property: INodeProperties): INodeProperties {
 	const before = options.findIndex(({ name }) => SERVICE_DEFAULT.name.localeCompare(name) < 0);
 	const place = before === -1 ? options.length : before;
 	return { ...property, options: [...options.slice(0, place), SERVICE_DEFAULT, ...options.slice(place)] };
-}
-
-/** The n8n literal alone: the keys of ours are for the core. */
-export function toProperty(field: INodeProperties): INodeProperties {
-	return Object.fromEntries(Object.entries(field).filter(([key]) => !OWN_KEYS.has(key))) as unknown as INodeProperties;
 }
