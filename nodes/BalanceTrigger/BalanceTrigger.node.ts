@@ -6,8 +6,7 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { checkBalance } from './checkBalance';
-import { thresholdFields } from './fields';
+import { checkBalance, thresholdFields } from './checkBalance';
 
 export class BalanceTrigger implements INodeType {
 	description: INodeTypeDescription = {

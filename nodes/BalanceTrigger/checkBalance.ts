@@ -1,21 +1,50 @@
-import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IPollFunctions, INodeProperties } from 'n8n-workflow';
 import { fromCredits, toAccountBalance, toCredits } from '../../core/account/balance';
-import {
-	parseWatchState,
-	toThreshold,
-	watchBalance,
-	watchStateKeys,
-	type BalanceThreshold,
-} from '../../core/account/balanceWatch';
+import { parseWatchState, toThreshold, watchBalance, watchStateKeys } from '../../core/account/balanceWatch';
+import type { BalanceThreshold } from '../../core/account/balanceWatch';
 import type { GatewayClient } from '../../core/client';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { credentialIdOf } from '../connection/transport';
 import { toNodeError, unreadable } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
-import { unitField } from '../form/fields';
+import { unitField, docsLink } from '../form/fields';
 import { toFields, withoutEmpty } from '../run/output';
-import { thresholdField } from './fields';
+
+/** Its only choice needs no field. The node creator takes the line of the trigger from it. */
+const eventField: INodeProperties = {
+	displayName: 'Event',
+	name: 'event',
+	type: 'hidden',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Balance Falls Below Threshold',
+			value: 'balanceBelow',
+			description: 'The balance of the account falls below the threshold',
+			action: 'On balance below threshold',
+		},
+	],
+	default: 'balanceBelow',
+	description: 'What starts the workflow',
+};
+
+const balanceNotice: INodeProperties = {
+	displayName: `Starts the workflow once when the balance falls below the threshold, and not again until it has recovered. ${docsLink('reference/balance-trigger.md')}`,
+	name: 'balanceNotice',
+	type: 'notice',
+	default: '',
+};
+
+const thresholdField: INodeProperties = {
+	displayName: 'Threshold',
+	name: 'threshold',
+	type: 'number',
+	default: 5,
+	description: 'Start the workflow when the balance is below this value',
+};
+
+export const thresholdFields: INodeProperties[] = [eventField, balanceNotice, thresholdField, unitField];
 
 /**
  * One poll of the balance: the item that starts the workflow, or null. Throws when the balance could not be read: n8n
