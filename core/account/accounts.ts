@@ -1,10 +1,39 @@
+/** The things that all runs of an account in this process share: its limits, the reads that are under way, and the latest refusals. */
 import type { Clock } from '../clock';
 import { AccountPace } from './pace';
 import { accounts } from '../processMemory';
 import { AccountPlaces } from './places';
 import { RowBudget } from './rowBudget';
-import { SharedReads } from './sharedReads';
-import { SubmissionLog } from './submissionLog';
+import { untilAborted } from '../abort';
+import { asGatewayError, stoppedError, gatewayError, type GatewayError } from '../errors';
+
+/** The most accounts: more would be an attack, or a mistake. The one that was not used for longest is dropped. */
+const MOST_ACCOUNTS = 1_000;
+
+/** A number of submissions in a row that get a page in between, and nothing else, which is no accident. */
+const PAGES_IN_A_ROW = 3;
+
+/**
+ * The account that a key belongs to. The limits are those of the credential that was used last.
+ *
+ * @param name tells the accounts apart: a hash of the address and the key
+ */
+export function accountOf(
+	name: string,
+	limits: AccountLimits,
+	clock: Clock,
+): Pick<Account, 'pace' | 'places' | 'rows' | 'reads' | 'submissions'> {
+	const known = accounts.get(name);
+	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
+	account.limitTo(limits);
+	accounts.delete(name);
+	accounts.set(name, account);
+	for (const oldest of accounts.keys()) {
+		if (accounts.size <= MOST_ACCOUNTS) break;
+		accounts.delete(oldest);
+	}
+	return account;
+}
 
 /** The limits of an account, which all its runs in this process share. */
 export interface AccountLimits {
@@ -38,27 +67,59 @@ class Account {
 	}
 }
 
-/** The most accounts: more would be an attack, or a mistake. The one that was not used for longest is dropped. */
-const MOST = 1_000;
+/** Reads that are under way for any run of an account: who asks for the same meanwhile gets the same answer. */
+export class SharedReads {
+	/** By what is read. As many as there are; gone with their requests. */
+	private readonly underWay = new Map<string, Promise<unknown>>();
+
+	/** Throws what the read throws; `stopped` only where this run was stopped. */
+	async read<T>(what: string, get: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+		for (;;) {
+			const other = this.underWay.get(what) as Promise<T> | undefined;
+			if (other === undefined) return await this.begin(what, get());
+			const outcome = await untilAborted(outcomeOf(other), signal);
+			if (outcome === undefined) throw stoppedError();
+			if ('value' in outcome) return outcome.value;
+			if (outcome.error.kind !== 'stopped') throw outcome.error;
+		}
+	}
+
+	private async begin<T>(what: string, reading: Promise<T>): Promise<T> {
+		this.underWay.set(what, reading);
+		try {
+			return await reading;
+		} finally {
+			this.underWay.delete(what);
+		}
+	}
+}
+
+type Outcome<T> = { value: T } | { error: GatewayError };
+
+async function outcomeOf<T>(reading: Promise<T>): Promise<Outcome<T>> {
+	return await reading.then(
+		(value) => ({ value }),
+		(thrown: unknown) => ({ error: asGatewayError(thrown) }),
+	);
+}
 
 /**
- * The account that a key belongs to. The limits are those of the credential that was used last.
- *
- * @param name tells the accounts apart: a hash of the address and the key
+ * The latest answers to the submissions of an account. A page in the place of the service concerns its item first: it says
+ * nothing about the key. Where all others get one, too, the next ones would only feed the firewall that wrote it.
  */
-export function accountOf(
-	name: string,
-	limits: AccountLimits,
-	clock: Clock,
-): Pick<Account, 'pace' | 'places' | 'rows' | 'reads' | 'submissions'> {
-	const known = accounts.get(name);
-	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
-	account.limitTo(limits);
-	accounts.delete(name);
-	accounts.set(name, account);
-	for (const oldest of accounts.keys()) {
-		if (accounts.size <= MOST) break;
-		accounts.delete(oldest);
+export class SubmissionLog {
+	private pages = 0;
+
+	/** Notes an answer that is a refusal. Returns the error to go by: of the third page in a row one that ends all submissions. */
+	refused(error: GatewayError): GatewayError {
+		const { reason, httpStatus } = error.details;
+		const isPage = reason?.name === 'refusedInBetween' && httpStatus !== 404;
+		this.pages = isPage ? this.pages + 1 : 0;
+		return this.pages < PAGES_IN_A_ROW ? error : gatewayError('accessBlocked', {}, error.details);
 	}
-	return account;
+
+	/** Notes an answer of the service. */
+	accepted(): void {
+		this.pages = 0;
+	}
 }

@@ -29,8 +29,7 @@ import {
 import { CREATE_TIMEOUT_MS, SHORTEST_PAUSE_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
 import type { RunPlaces } from '../account/places';
-import type { SubmissionLog } from '../account/submissionLog';
-import type { SharedReads } from '../account/sharedReads';
+import type { SubmissionLog, SharedReads } from '../account/accounts';
 import type { Pace } from '../account/pace';
 import { backoffMs, retryAfterMs } from './retry';
 import { refusalError, mapError } from './serviceErrors';

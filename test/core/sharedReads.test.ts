@@ -1,5 +1,5 @@
 /** Runs that wait for the same task share its reads. */
-import { SharedReads } from '../../core/account/sharedReads';
+import { SharedReads } from '../../core/account/accounts';
 import { deferred, flushPromises, trouble } from './support';
 
 test('a run that asks while a read is under way gets its answer; afterwards it is read again', async () => {

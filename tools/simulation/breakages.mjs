@@ -496,7 +496,7 @@ const played = [
 	},
 	{
 		promise: 'pages in a row end all submissions',
-		file: 'core/account/submissionLog.ts',
+		file: 'core/account/accounts.ts',
 		find: 'const PAGES_IN_A_ROW = 3;',
 		becomes: 'const PAGES_IN_A_ROW = 300;',
 	},
