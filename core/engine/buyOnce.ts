@@ -6,7 +6,7 @@ import type { CreateAttempt } from '../http/types';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { buyForKey, type Bought } from '../journal/purchaseKey';
-import type { WriteAhead } from '../journal/writeAhead';
+import type { WriteAhead } from '../journal/marks';
 import type { JsonObject } from '../json';
 import { REPEAT_FOR_MS, SHORTEST_PAUSE_MS } from '../limits';
 import type { LedgerEntry, OrderLedger } from '../orders/ledger';

@@ -4,14 +4,14 @@ import { steady, takingBreaks, type Clock } from '../clock';
 import type { JsonObject } from '../json';
 import { OLDEST_ROW_MS } from '../limits';
 import { TURN_WITHIN_MS, type RowBudget, type RowPace, type RowPermit } from '../account/rowBudget';
-import type { RequestOutcome, Submission, WriteAhead } from './writeAhead';
+import { INTERRUPTED, notRecorded, tooSlow, UNREADABLE } from './marks';
+import type { RequestOutcome, Submission, WriteAhead, FoundMarks, Marks } from './marks';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { wordsOf } from '../text';
 import { gapOf, GAPS, gapSinceHandOver, leasesIn, ROWS_GONE, submittedBy, toMemory } from './fence';
 import type { HandedOverRun, Memory } from './fence';
-import { INTERRUPTED, notRecorded, tooSlow, UNREADABLE, type FoundMarks, type Marks } from './marks';
 import { claimOthers, type KeyClaims } from './purchaseKey';
 import {
 	asTakenOver,

@@ -1,48 +1,12 @@
+/** All that is written before a request: `WriteAhead`, which the journal is with rows, and the marks of a run, which are there without rows, too. */
 import { untilAborted } from '../abort';
 import { gatewayError, GatewayError } from '../errors';
-import type { Submission, WriteAhead } from './writeAhead';
 import type { OrderLedger } from '../orders/ledger';
 import { isToSubmitAgain, nameRun, toNamedRun, type SubmitAgain } from '../orders/runs';
 import { TABLE_NAME } from '../labels';
 import type { AttemptState } from './row';
-
-/** n8n's table of processed data. It keeps hashes: it tells that a mark is there, and not what it stands for. */
-export interface MarkStore {
-	/** Writes the marks, and returns those that were there before. */
-	record: (marks: string[]) => Promise<string[]>;
-	remove: (marks: string[]) => Promise<void>;
-}
-
-/** The run of a node that leaves marks. */
-export interface MarkedRun {
-	/** The time of the first try, which an execution and its retries share. Undefined where n8n does not tell. Unix milliseconds. */
-	establishedAtMs?: number;
-	/** A hash of what came into the node, which takes its place there. */
-	input?: string;
-	/** A Retry execution has an ID of its own, and does not know that of the first try. */
-	executionId: string;
-	/** Rounds of a loop, and calls of an agent, are purchases of their own. */
-	runIndex: number;
-	isRetry: boolean;
-}
-
-/** The marks that earlier tries of a run have left. */
-export interface FoundMarks {
-	/** A try has sent a request after its row. */
-	withRows: boolean;
-	/** The number of first tries that have done so: 2 stands for more, too. */
-	firstTries: number;
-	/** A try has sent requests without rows, or may have. */
-	withoutRows: boolean;
-}
-
-/** The doubt that an earlier try has left: one that has died, or another retry of the same execution. */
-interface Doubt {
-	/** A person names it as Submit Again for Run. */
-	run: string;
-	/** The mark that is left before anything is submitted in its place. */
-	again: string;
-}
+import type { Purchase } from '../orders/order';
+import type { KeyClaims } from './purchaseKey';
 
 /** The first tries of one name without rows that can be under way at the same time. One more is not guarded. */
 const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
@@ -52,18 +16,37 @@ const SLOTS_WITH_ROWS = SLOTS.slice(0, 2);
 
 /** The reasons to be careful after an earlier try, for messages. */
 export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, if it had rows there, in the data table ${TABLE_NAME}.`;
+
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
 
-/** The error of an order that is not submitted, because what must be recorded first was not. */
-export function notRecorded(thrown: unknown): GatewayError {
-	if (thrown instanceof GatewayError && thrown.details.reason?.name === 'submissionNotRecorded') return thrown;
-	const cause = thrown instanceof GatewayError ? (thrown.details.cause ?? thrown) : thrown;
-	return gatewayError('submissionNotRecorded', { words: cause instanceof Error ? cause.message : String(cause) });
+/** Writes down what is about to be bought, for a retry after a crash, and lets no other execution buy it, too. */
+export interface WriteAhead {
+	/** Called before files of an order are uploaded. Throws where it may not be submitted. */
+	beforeUploads: (order: Submission) => Promise<void>;
+	/**
+	 * Resolves when the creating request of an order may be sent: what has to be written down is. Throws where an earlier try, or
+	 * another execution, may have created the thing.
+	 */
+	begin: (order: Purchase, signal?: AbortSignal) => Promise<void>;
+	/** The longest time between `begin` and the turn of the request. Absent: any. Milliseconds. */
+	turnWithinMs?: number;
+	/** The request leaves. */
+	leaves?: (order: Purchase) => void;
+	/** Notes what came of a request, when the ledger knows it. Called once after each `begin`, also where that has thrown. */
+	note: (order: Purchase, state: AttemptState, outcome: RequestOutcome) => void;
+	/** True where a person has named what a dead try has left. Absent where there is no such try. */
+	isOverruled?: (order: Submission) => Promise<boolean>;
+	/** The Purchase Keys of the run. Absent where it can have none. */
+	keys?: KeyClaims;
 }
 
-/** The error of a request whose row is too old by the time it would leave: another one is written, a few times. */
-export const tooSlow = () =>
-	gatewayError('submissionNotRecorded', { words: 'n8n took too long' }, { again: { isConnection: true } });
+/** The part of an order that says whether it may be submitted. */
+export interface Submission extends Pick<Purchase, 'thing'> {
+	request?: SubmitAgain;
+}
+
+/** The outcome of a request. A pause of 0: it is sent again as soon as the account has a place. */
+export type RequestOutcome = Partial<{ taskId: string; error: GatewayError; pauseMs: number }>;
 
 /**
  * The marks of a run: what its tries write into n8n's table of processed data before their first request, where a crash does not
@@ -301,3 +284,52 @@ export class Marks implements WriteAhead {
 		}
 	}
 }
+
+/** The run of a node that leaves marks. */
+export interface MarkedRun {
+	/** The time of the first try, which an execution and its retries share. Undefined where n8n does not tell. Unix milliseconds. */
+	establishedAtMs?: number;
+	/** A hash of what came into the node, which takes its place there. */
+	input?: string;
+	/** A Retry execution has an ID of its own, and does not know that of the first try. */
+	executionId: string;
+	/** Rounds of a loop, and calls of an agent, are purchases of their own. */
+	runIndex: number;
+	isRetry: boolean;
+}
+
+/** n8n's table of processed data. It keeps hashes: it tells that a mark is there, and not what it stands for. */
+export interface MarkStore {
+	/** Writes the marks, and returns those that were there before. */
+	record: (marks: string[]) => Promise<string[]>;
+	remove: (marks: string[]) => Promise<void>;
+}
+
+/** The marks that earlier tries of a run have left. */
+export interface FoundMarks {
+	/** A try has sent a request after its row. */
+	withRows: boolean;
+	/** The number of first tries that have done so: 2 stands for more, too. */
+	firstTries: number;
+	/** A try has sent requests without rows, or may have. */
+	withoutRows: boolean;
+}
+
+/** The doubt that an earlier try has left: one that has died, or another retry of the same execution. */
+interface Doubt {
+	/** A person names it as Submit Again for Run. */
+	run: string;
+	/** The mark that is left before anything is submitted in its place. */
+	again: string;
+}
+
+/** The error of an order that is not submitted, because what must be recorded first was not. */
+export function notRecorded(thrown: unknown): GatewayError {
+	if (thrown instanceof GatewayError && thrown.details.reason?.name === 'submissionNotRecorded') return thrown;
+	const cause = thrown instanceof GatewayError ? (thrown.details.cause ?? thrown) : thrown;
+	return gatewayError('submissionNotRecorded', { words: cause instanceof Error ? cause.message : String(cause) });
+}
+
+/** The error of a request whose row is too old by the time it would leave: another one is written, a few times. */
+export const tooSlow = () =>
+	gatewayError('submissionNotRecorded', { words: 'n8n took too long' }, { again: { isConnection: true } });

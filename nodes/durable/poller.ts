@@ -4,7 +4,7 @@ import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { Journal } from '../../core/journal/journal';
 import { advanceAll, type Ports } from '../../core/engine/advance';
-import type { WriteAhead } from '../../core/journal/writeAhead';
+import type { WriteAhead } from '../../core/journal/marks';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order, Output } from '../../core/orders/order';
