@@ -7,7 +7,7 @@ import type { TaskRecord } from '../records/taskRecord';
 import { buyOnce, endPurchase, type BuyPorts, type Creation } from './buyOnce';
 import { runJobs, type Job, type JobControls, type JobOutcome, type JobsOptions } from './jobs';
 import { MAX_ID_LENGTH, MAX_OTHER_IDS, type Order, type Output } from '../orders/order';
-import type { SubmitAgain } from '../orders/runs';
+import type { SubmitAgain } from '../orders/ledger';
 import type { SleepCoordinator } from './sleepCoordinator';
 import { endBadly, endWell, errorOf } from '../orders/states';
 import { explainTaskError, failedTask } from '../orders/taskErrors';

@@ -9,11 +9,10 @@ import { buyForKey, type Bought } from '../journal/purchaseKey';
 import type { WriteAhead } from '../journal/marks';
 import type { JsonObject } from '../json';
 import { REPEAT_FOR_MS, SHORTEST_PAUSE_MS } from '../limits';
-import type { LedgerEntry, OrderLedger } from '../orders/ledger';
+import { toNamedRun, type LedgerEntry, type OrderLedger, type SubmitAgain } from '../orders/ledger';
 import type { JobControls } from './jobs';
 import type { Purchase } from '../orders/order';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { toNamedRun, type SubmitAgain } from '../orders/runs';
 import { accept, beginSubmitting, dropRequest, putOff, endBadly, isGivenUp, isReplacedByRetry } from '../orders/states';
 
 /** Tries when no connection could be made: a wrong address must be reported soon. */

@@ -1,8 +1,7 @@
 /** All that is written before a request: `WriteAhead`, which the journal is with rows, and the marks of a run, which are there without rows, too. */
 import { untilAborted } from '../abort';
 import { gatewayError, GatewayError } from '../errors';
-import type { OrderLedger } from '../orders/ledger';
-import { isToSubmitAgain, nameRun, toNamedRun, type SubmitAgain } from '../orders/runs';
+import { isToSubmitAgain, nameRun, toNamedRun, type OrderLedger, type SubmitAgain } from '../orders/ledger';
 import { TABLE_NAME } from '../labels';
 import type { AttemptState } from './row';
 import type { Purchase } from '../orders/order';

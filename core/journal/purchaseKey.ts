@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { MAY_BE_UNDER_WAY_MS, REPEAT_FOR_MS } from '../limits';
 import type { Purchase } from '../orders/order';
-import { isToSubmitAgain, toNamedRun, type SubmitAgain } from '../orders/runs';
+import { isToSubmitAgain, toNamedRun, type SubmitAgain } from '../orders/ledger';
 import { keysUnderWay } from '../processMemory';
 import { roughDuration, wordsOf } from '../text';
 import { lastOfAttempts, meaningOf, runOf } from './replay';
@@ -30,7 +30,7 @@ export interface KeyClaims {
 	clock: Clock;
 	wallClock: Clock;
 	executionId: string;
-	/** The name of the run: see `core/orders/runs.ts`. */
+	/** The name of the run: see `core/orders/ledger.ts`. */
 	run: string;
 	/** See `OrderLedger`. */
 	ownRuns: readonly string[];

@@ -1,7 +1,6 @@
 /** The meaning of the rows of a run for a retry: which orders go on, which wait for an outcome, and which are in doubt. */
-import type { OrderLedger } from '../orders/ledger';
+import { nameRun, type OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
-import { nameRun } from '../orders/runs';
 import { hasEnded, leaveBehind, reopenForRetry } from '../orders/states';
 import { isAttempt, isOfPoller, isPermanent, LEASE, nameOfRun, parseRow, roundOf, STATES } from './row';
 import type { AttemptRow, AttemptState, RunIdentity, StoredRow } from './row';
@@ -478,7 +477,7 @@ export function purchaseOf({ request }: Purchase, attempt: string): NonNullable<
 	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
 }
 
-/** The name of the run that has written a row: see `core/orders/runs.ts`. */
+/** The name of the run that has written a row: see `core/orders/ledger.ts`. */
 export function runOf({ execution, run }: Pick<StoredRow, 'execution' | 'run'>): string {
 	return nameRun(execution, roundOf(run));
 }

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { boughtInSchema } from './order';
-import { isToSubmitAgain, nameRun, type SubmitAgain } from './runs';
+import type { NamedRun } from '../errors/catalogueEntry';
+import { printable, shorten } from '../text';
+
+const KEY = 'generationGatewayTasks';
+
+/** Characters of a name that is not the one: enough to recognize it. */
+const LONGEST_SHOWN = 40;
 
 /**
- * Remembers what was submitted, so that a retry continues instead of buying again.
+ * The ledger of one run: it remembers all that its orders have bought, tasks, tokens and the rest, so that a retry continues
+ * instead of buying again.
  *
  * It lives in the node's execution context, which n8n keeps across Retry On Fail and Retry execution. An entry
  * holds ids, times and URLs only: never the key, never image bytes. Its key is the run index (loops are separate
@@ -12,51 +19,6 @@ import { isToSubmitAgain, nameRun, type SubmitAgain } from './runs';
  * changes on every try; in a Retry execution the hash of the request decides too, because the user may have
  * changed the workflow in between.
  */
-export type LedgerEntry = z.infer<typeof ledgerEntry>;
-
-const ledgerEntry = z.object({
-	/** Absent while it is unknown whether the service accepted the request. */
-	taskId: z.string().optional(),
-	/** The words of the service, where it is unknown: they may hold the ID. */
-	said: z.string().optional(),
-	/** Hash of the request, taken before uploads. */
-	hash: z.string(),
-	/** URLs of the images that were uploaded for it: a retry does not take them for results. */
-	uploads: z.array(z.string()).optional(),
-	/** Another execution goes on with it, and may have created another one. */
-	handedOver: z.boolean().optional(),
-	/** The attempt in the purchase log: its end is noted there by the execution that sees it. */
-	attempt: z.string().optional(),
-	/** Another order has bought it, with this Purchase Key (its hash). */
-	reusedKey: z.string().optional(),
-	/** Another execution of the node has bought it for the same request. */
-	boughtIn: boughtInSchema.optional(),
-	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
-	lost: z.boolean().optional(),
-	/** Other IDs that its records had: otherwise a retry would not believe the record of a task that has finished meanwhile. */
-	otherIds: z.array(z.string()).optional().catch(undefined),
-	/** It was given up, though it may still give a result. */
-	isGivenUp: z.boolean().optional(),
-	/** The run that has left it in doubt, or has given it up: Submit Again for Run names it. */
-	run: z.string().optional(),
-	/** The execution that submitted it. */
-	executionId: z.string(),
-	/** Unix milliseconds. */
-	acceptedAtMs: z.number(),
-});
-
-export interface LedgerScope {
-	/** n8n's node context, or any object that lives as long as the retries do. */
-	store: JsonObject;
-	executionId: string;
-	runIndex: number;
-	/** The execution that has handed the run over to this one. */
-	handedOverBy?: string;
-}
-
-const KEY = 'generationGatewayTasks';
-
-/** The ledger of one run: it remembers all that its orders have bought, tasks, tokens and the rest. */
 export class OrderLedger {
 	constructor(readonly scope: LedgerScope) {}
 
@@ -201,4 +163,85 @@ export class OrderLedger {
 		store[KEY] = entries;
 		return entries;
 	}
+}
+
+export interface LedgerScope {
+	/** n8n's node context, or any object that lives as long as the retries do. */
+	store: JsonObject;
+	executionId: string;
+	runIndex: number;
+	/** The execution that has handed the run over to this one. */
+	handedOverBy?: string;
+}
+
+export type LedgerEntry = z.infer<typeof ledgerEntry>;
+
+const ledgerEntry = z.object({
+	/** Absent while it is unknown whether the service accepted the request. */
+	taskId: z.string().optional(),
+	/** The words of the service, where it is unknown: they may hold the ID. */
+	said: z.string().optional(),
+	/** Hash of the request, taken before uploads. */
+	hash: z.string(),
+	/** URLs of the images that were uploaded for it: a retry does not take them for results. */
+	uploads: z.array(z.string()).optional(),
+	/** Another execution goes on with it, and may have created another one. */
+	handedOver: z.boolean().optional(),
+	/** The attempt in the purchase log: its end is noted there by the execution that sees it. */
+	attempt: z.string().optional(),
+	/** Another order has bought it, with this Purchase Key (its hash). */
+	reusedKey: z.string().optional(),
+	/** Another execution of the node has bought it for the same request. */
+	boughtIn: boughtInSchema.optional(),
+	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
+	lost: z.boolean().optional(),
+	/** Other IDs that its records had: otherwise a retry would not believe the record of a task that has finished meanwhile. */
+	otherIds: z.array(z.string()).optional().catch(undefined),
+	/** It was given up, though it may still give a result. */
+	isGivenUp: z.boolean().optional(),
+	/** The run that has left it in doubt, or has given it up: Submit Again for Run names it. */
+	run: z.string().optional(),
+	/** The execution that submitted it. */
+	executionId: z.string(),
+	/** Unix milliseconds. */
+	acceptedAtMs: z.number(),
+});
+
+/** The name of a run of a node, e.g. `1234.0`: n8n's ID of its execution, and the run index. All its tries have it. */
+export function nameRun(executionId: string, runIndex: number): string {
+	return `${executionId}.${runIndex}`;
+}
+
+/**
+ * True where a person has named the run that has left something in doubt: one purchase more is allowed in its place.
+ * Never for what the run itself has left: no person has seen its error yet, and n8n's Retry On Fail would buy again.
+ *
+ * @param left the run that has left it
+ * @param own the run that is to submit, and the one that has handed it over
+ */
+export function isToSubmitAgain(
+	{ submitAgainFor }: SubmitAgain,
+	left: string | undefined,
+	own: readonly string[],
+): boolean {
+	return submitAgainFor !== undefined && submitAgainFor === left && !own.includes(left);
+}
+
+/**
+ * The facts for the advice on something in doubt.
+ *
+ * @param left the run that has left it
+ */
+export function toNamedRun({ submitAgainFor }: SubmitAgain, left: string | undefined): NamedRun {
+	return {
+		...(left !== undefined && { run: left }),
+		...(submitAgainFor !== undefined &&
+			submitAgainFor !== left && { otherRun: printable(shorten(submitAgainFor, LONGEST_SHOWN)) }),
+	};
+}
+
+/** The part of a request that says what a person wants submitted again. */
+export interface SubmitAgain {
+	/** The option Submit Again for Run: the run that an error has named. */
+	submitAgainFor?: string;
 }

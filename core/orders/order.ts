@@ -5,7 +5,6 @@ import { isPlainObject, type JsonObject } from '../json';
 import { MAX_SIGNATURE_LENGTH } from '../polling/waitForTask';
 import { MAX_POLLS } from '../polling/planner';
 import { LONGEST_WORD } from '../records/taskRecord';
-import { MAX_RUN_LENGTH } from './runs';
 
 /**
  * The version of what is stored; that of 1.0.0 is 2. n8n holds orders for as long as its executions sleep, or can be retried, so each
@@ -36,6 +35,9 @@ export const MAX_PROMPT_LENGTH = 32_000;
 /** URLs of a request. The uploads for it come on top. */
 export const MAX_REQUEST_URLS = 1_000;
 
+/** Characters of the name of a run. */
+export const MAX_RUN_LENGTH = 200;
+
 const json = z.custom<JsonObject>(isPlainObject);
 const unixMs = z.number().min(0).max(8.64e15);
 
@@ -50,7 +52,7 @@ const requestSchema = z.object({
 	body: json,
 	/** The hash of the request, taken before uploads. */
 	hash: z.string().max(64),
-	/** The option Submit Again for Run: see `runs.ts`. */
+	/** The option Submit Again for Run: see `ledger.ts`. */
 	submitAgainFor: z.string().max(MAX_RUN_LENGTH).optional(),
 	/** The URLs of uploaded files, which are in the body by now. */
 	uploads: z.array(z.string()).max(MAX_REQUEST_URLS).optional(),

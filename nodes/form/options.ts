@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { MOST_CONCURRENT_TASKS } from '../../core/orders/handOver';
-import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
-import { MAX_RUN_LENGTH, type SubmitAgain } from '../../core/orders/runs';
+import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH, MAX_RUN_LENGTH } from '../../core/orders/order';
+import type { SubmitAgain } from '../../core/orders/ledger';
 import { toProperty } from '../../core/models/model';
 import type { FieldReader, NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';

@@ -436,13 +436,13 @@ const played = [
 	},
 	{
 		promise: 'the run itself, and so Retry On Fail, buys nothing again of what it has left in doubt',
-		file: 'core/orders/runs.ts',
+		file: 'core/orders/ledger.ts',
 		find: ' && !own.includes(left)',
 		becomes: '',
 	},
 	{
 		promise: 'a run that is named buys nothing again of what another run has left in doubt',
-		file: 'core/orders/runs.ts',
+		file: 'core/orders/ledger.ts',
 		find: 'submitAgainFor === left &&',
 		becomes: 'left !== undefined &&',
 	},
