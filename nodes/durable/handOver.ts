@@ -14,12 +14,11 @@ import { findHandedOver, readBackground, startInBackground } from './background'
 import { obstacle } from './obstacle';
 import { outermostOf } from './parentExecutions';
 import { inPieces, toOrderItems, toPlaceholder, withHandOver, ordersOfStart, requireOrders } from './orderItems';
-import { waitAndOutputResults, workerOf } from './subWorkflow';
+import { waitAndOutputResults, workerOf, STEPS } from './subWorkflow';
 import { adviceFor, whyWokenLate, resumeUrlOf } from './wakeUp';
 import { toNodeError, listIds } from '../errors/toNodeError';
 import { outputResults } from './outputResults';
 import { pollTasks, type PollMemory } from './poller';
-import { STEPS } from './storedNames';
 import { keepWaiting } from './supervisor';
 
 /** Waiting in n8n's database, and its hidden operations. */

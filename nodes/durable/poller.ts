@@ -30,7 +30,7 @@ import {
 	salvageOrderItems,
 	toOrderItems,
 } from './orderItems';
-import { NOTE_ADDRESS } from './storedNames';
+import { NOTE_ADDRESS } from './subWorkflow';
 
 /** Whatever a stored time says: waking up for nothing costs little. */
 const MAX_SLEEP_MS = 86_400_000;

@@ -10,45 +10,33 @@ import { MIN_SLEEP_MS } from '../../core/engine/sleepCoordinator';
 import { printable, shorten } from '../../core/text';
 import type { OnError } from '../run/toItem';
 import { inlineWorkflow } from '../connection/subExecution';
-import { NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
+
+/** The hidden operations of our nodes, in the sub-workflows. They are saved with sleeping executions. */
+export const STEPS = {
+	keepWaiting: 'durableKeepWaiting',
+	noteAddress: 'durableNoteAddress',
+	pollTasks: 'durablePollTasks',
+	results: {
+		stopWorkflow: 'durableHandOutOrStop',
+		continueRegularOutput: 'durableHandOut',
+		continueErrorOutput: 'durableHandOutToErrors',
+	},
+} as const;
 
 /** The node that has the output, once all have finished. */
 const RESULTS = 'Results';
+
+/** The node that submits and polls: its memory is read when it has died. */
+export const POLL_TASKS = 'Poll Tasks';
+
+/** The node that puts out the address by which the execution is woken, right before it sleeps. */
+export const NOTE_ADDRESS = 'Note Address';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const IF = 'n8n-nodes-base.if';
 const WAIT = 'n8n-nodes-base.wait';
 const EXECUTE = 'n8n-nodes-base.executeWorkflow';
 export const NOTE = 'n8n-nodes-base.stickyNote';
-
-/** The nodes of n8n that the sub-workflows below need, as n8n shows them. */
-const NEEDED_NODES: Record<string, string> = {
-	[TRIGGER]: 'Execute Workflow Trigger',
-	[IF]: 'If',
-	[WAIT]: 'Wait',
-};
-
-/** The same, with the one that starts another workflow. */
-export const NEEDED_TO_START: Record<string, string> = { ...NEEDED_NODES, [EXECUTE]: 'Execute Sub-workflow' };
-
-/** The first of n8n's nodes that the sub-workflows need and the owner of this n8n has excluded. */
-export function missingNode(context: IExecuteFunctions, needed = NEEDED_NODES): string | undefined {
-	const known = context.getKnownNodeTypes();
-	return Object.entries(needed).find(([type]) => known[type] === undefined)?.[1];
-}
-
-/**
- * The user's node, as the sub-workflows below take it. Its `notes` say in their sticky notes whose they are, because n8n lists
- * their executions among those of the user's workflow. n8n starts no workflow with a node that it does not know, so an n8n
- * that excludes sticky notes gets none.
- */
-export function workerOf(context: IExecuteFunctions): INode {
-	const node = context.getNode();
-	const name = (text = '') => shorten(printable(text).replace(/[\\`*_[\]<>#|~]/g, '\\$&'), 100);
-	const isKnown = context.getKnownNodeTypes()[NOTE] !== undefined;
-	const whose = `**${name(node.name)}** of the workflow **${name(context.getWorkflow().name)}** (execution ${context.getExecutionId()})`;
-	return { ...node, notes: isKnown ? whose : undefined };
-}
 
 /**
  * The sub-workflow that waits in n8n's database. Only its innermost execution is awake at times:
@@ -115,6 +103,35 @@ export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWork
 		}
 	);
 }
+
+/**
+ * The user's node, as the sub-workflows take it. Its `notes` say in their sticky notes whose they are, because n8n lists
+ * their executions among those of the user's workflow. n8n starts no workflow with a node that it does not know, so an n8n
+ * that excludes sticky notes gets none.
+ */
+export function workerOf(context: IExecuteFunctions): INode {
+	const node = context.getNode();
+	const name = (text = '') => shorten(printable(text).replace(/[\\`*_[\]<>#|~]/g, '\\$&'), 100);
+	const isKnown = context.getKnownNodeTypes()[NOTE] !== undefined;
+	const whose = `**${name(node.name)}** of the workflow **${name(context.getWorkflow().name)}** (execution ${context.getExecutionId()})`;
+	return { ...node, notes: isKnown ? whose : undefined };
+}
+
+/** The first of n8n's nodes that the sub-workflows need and the owner of this n8n has excluded. */
+export function missingNode(context: IExecuteFunctions, needed = NEEDED_NODES): string | undefined {
+	const known = context.getKnownNodeTypes();
+	return Object.entries(needed).find(([type]) => known[type] === undefined)?.[1];
+}
+
+/** The nodes of n8n that the sub-workflows need, as n8n shows them. */
+const NEEDED_NODES: Record<string, string> = {
+	[TRIGGER]: 'Execute Workflow Trigger',
+	[IF]: 'If',
+	[WAIT]: 'Wait',
+};
+
+/** The same, with the one that starts another workflow. */
+export const NEEDED_TO_START: Record<string, string> = { ...NEEDED_NODES, [EXECUTE]: 'Execute Sub-workflow' };
 
 /** Further down in the sticky notes, below whose they are. */
 const NOTES = {
@@ -270,12 +287,14 @@ const stickyNote = (content?: string, upper?: Part): INode[] =>
 			];
 
 const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as const, index: 0 });
+
 /** One after the other. */
 const chain = (...parts: Part[]): IConnections =>
 	Object.fromEntries(parts.slice(1).map((next, index) => [parts[index]?.name, { main: [[target(next)]] }]));
 
 /** Poll Tasks runs once more after a stop, so that n8n lists the execution as canceled. */
 const HAS_ENDED = "$json.details?.gateway_order?.state === 'ended' && !$json.details.is_canceled";
+
 /** An item that was handed out has no order; one of the user's may have one, but no error beside it. */
 const IS_HANDED_OUT = '!($json.error && $json.details?.gateway_order)';
 

@@ -24,8 +24,7 @@ import {
 	type OrderItem,
 } from './orderItems';
 import { ParentExecutions, readData } from './parentExecutions';
-import { POLL_TASKS } from './storedNames';
-import { pollWhenCalled } from './subWorkflow';
+import { POLL_TASKS, pollWhenCalled } from './subWorkflow';
 import { wakeUp } from './wakeUp';
 
 /** Each is a poller that has failed, most often with n8n: something is wrong with this n8n then. */

@@ -28,8 +28,7 @@ import {
 	toOrderItem,
 	withHandOver,
 } from '../../nodes/durable/orderItems';
-import { STEPS } from '../../nodes/durable/storedNames';
-import { pollWhenCalled, waitAndOutputResults, waitAndStart } from '../../nodes/durable/subWorkflow';
+import { STEPS, pollWhenCalled, waitAndOutputResults, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { fileHashes } from '../../nodes/run/requestHash';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { fromItem, inItems } from '../support/journalRuns.mts';

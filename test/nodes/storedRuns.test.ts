@@ -5,7 +5,7 @@
 import { ExecuteContext } from 'n8n-core';
 import type { IDataObject, INodeExecutionData, IRunExecutionData, ITaskData } from 'n8n-workflow';
 import { realClock } from '../../nodes/connection/transport';
-import { STEPS } from '../../nodes/durable/storedNames';
+import { STEPS } from '../../nodes/durable/subWorkflow';
 import { fromItem, inItems, outcomeOf } from '../support/journalRuns.mts';
 import { NODES, pause, quick, type Kind, type RunOptions } from '../support/nodes.mts';
 import { handOverIn, orderOf } from '../support/orders.mts';

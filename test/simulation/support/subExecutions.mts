@@ -6,7 +6,7 @@ import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWork
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import { getPath } from '../../../core/json';
-import { POLL_TASKS } from '../../../nodes/durable/storedNames';
+import { POLL_TASKS } from '../../../nodes/durable/subWorkflow';
 import type { Click } from './cases.mts';
 import type { Execution, Origin, Process } from './executions.mts';
 import {
