@@ -1,13 +1,16 @@
+/** Orders between executions: as items of n8n's, read from those again, and ended where no execution goes on with them. */
 import { deepCopy, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { handOverSchema, type HandOver } from '../../core/orders/handOver';
 import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order, type OrderEnd } from '../../core/orders/order';
-import { makeRefused } from '../../core/orders/states';
+import { makeRefused, endBadly, hasEnded } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import { takingBreaks } from '../../core/clock';
 import { realClock } from '../connection/transport';
+import { printable } from '../../core/text';
+import { toNodeError, listIds } from '../errors/toNodeError';
 
 /**
  * An order on its way through the sub-workflow, as an item of n8n's. It has an `error`, and nothing beside it but
@@ -49,17 +52,6 @@ export async function toOrderItems(orders: Order[]): Promise<OrderItem[]> {
 			...(wait && { wait: { ...wait, plan: share(wait.plan), ...(wait.polls && { polls: [...wait.polls] }) } }),
 		});
 	});
-}
-
-/** Thousands of items at once would hold n8n. */
-export async function inPieces<T, R>(all: readonly T[], work: (one: T, index: number) => R): Promise<R[]> {
-	const breakIfDue = takingBreaks(realClock);
-	const done: R[] = [];
-	for (const [index, one] of all.entries()) {
-		done.push(work(one, index));
-		await breakIfDue();
-	}
-	return done;
 }
 
 /** The same with the facts about their run, which the first item carries for all. */
@@ -139,20 +131,12 @@ export async function salvageOrderItems(value: unknown): Promise<Order[] | undef
 	return isItems(value) ? await salvageOrders(value) : undefined;
 }
 
-function isItems(value: unknown): value is INodeExecutionData[] {
-	return Array.isArray(value) && value.length > 0 && value.every((item) => isPlainObject(item));
-}
-
 /** The same, where the only damage is that another version of the package has written some of them. */
 async function parseItemsOfOthers(value: unknown): Promise<Order[] | undefined> {
 	const isReadable = (item: INodeExecutionData) =>
 		isOfOther(detailsOf(item).gateway_order) || parseOrderItem(item) !== undefined;
 	const readable = isItems(value) && (await inPieces(value, isReadable));
 	return readable && readable.every(Boolean) ? await inPieces(value, salvageOrder) : undefined;
-}
-
-function isOfOther(order: unknown): boolean {
-	return isPlainObject(order) && typeof order.version === 'number' && order.version !== ORDER_VERSION;
 }
 
 function salvageOrder(item: INodeExecutionData, index: number): Order {
@@ -169,6 +153,14 @@ function salvageOrder(item: INodeExecutionData, index: number): Order {
 		// For a user who has that version again. n8n may keep a file in the item alone.
 		...(isOfOther(damaged) ? { about: { stored: damaged, ...(item.binary && { binary: item.binary }) } } : {}),
 	};
+}
+
+function isOfOther(order: unknown): boolean {
+	return isPlainObject(order) && typeof order.version === 'number' && order.version !== ORDER_VERSION;
+}
+
+function isItems(value: unknown): value is INodeExecutionData[] {
+	return Array.isArray(value) && value.length > 0 && value.every((item) => isPlainObject(item));
 }
 
 const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH;
@@ -208,4 +200,59 @@ export async function requireOrders(items: unknown): Promise<Order[]> {
 	const orders = (await parseOrderItems(items)) ?? (await parseItemsOfOthers(items));
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
+}
+
+/** Ends the orders that have not ended, each with its ID: no execution goes on with them. */
+export function endAll(context: IExecuteFunctions, orders: readonly Order[], { isUnsent, why }: Ending): Order[] {
+	const left: string[] = [];
+	// Copies: a request that is still under way tells its own order, and the log, what came of it.
+	const ended = orders.map((order) => ({ ...order }));
+	for (const order of ended) {
+		const { task, thing, wait } = order;
+		if (hasEnded(order)) continue;
+		if (task === undefined) {
+			endBadly(order, gatewayError(isUnsent(order) ? 'submissionStopped' : 'outcomeStillUnknown', { thing }));
+			continue;
+		}
+		left.push(task.taskId);
+		order.task = { ...task, elapsedMs: Date.now() - (wait?.startedAtMs ?? Date.now()) };
+		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId, why }, { task: order.task }));
+	}
+	if (left.length > 0)
+		context.logger.warn(
+			`Generation Gateway: no execution waits any more, still running at the service: ${left.map(printable).join(', ')}`,
+		);
+	return ended;
+}
+
+interface Ending {
+	/** True for an order without an ID whose request was surely not sent. */
+	isUnsent: (order: Order) => boolean;
+	/** The reason of the end, for messages. */
+	why?: string;
+}
+
+/** True where the order has ended by itself, well or badly. */
+export const hasFinished = ({ end }: Order): boolean =>
+	end !== undefined && !['stopped', 'notSubmitted', 'outcomeUnknown'].includes(end.as);
+
+/**
+ * The error of an execution that no other waits for any more. n8n lists it as canceled, because the message says so. The node
+ * has all ends in its input.
+ */
+export function canceledError(context: IExecuteFunctions, orders: Order[]) {
+	const left = orders.flatMap((order) => (order.task && !hasFinished(order) ? order.task : []));
+	const errorContext = { node: context.getNode(), itemIndex: 0 };
+	return toNodeError(gatewayError('waitingCanceled', {}), errorContext, left.length > 0 ? listIds(left, 'Tasks') : {});
+}
+
+/** Thousands of items at once would hold n8n. */
+export async function inPieces<T, R>(all: readonly T[], work: (one: T, index: number) => R): Promise<R[]> {
+	const breakIfDue = takingBreaks(realClock);
+	const done: R[] = [];
+	for (const [index, one] of all.entries()) {
+		done.push(work(one, index));
+		await breakIfDue();
+	}
+	return done;
 }

@@ -6,10 +6,17 @@ import { hintsFor } from '../run/hints';
 import { reportCredits } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { type Items, itemsOf, type OnError, outcomeOf } from '../run/toItem';
-import { canceledError, hasFinished } from './ending';
+import {
+	canceledError,
+	hasFinished,
+	handOverOf,
+	itemsOfStart,
+	ordersOfStart,
+	parseOrderItems,
+	toOrderItems,
+} from './orderItems';
 import { journalOfReader } from './handedOver';
 import { ParentExecutions } from './parentExecutions';
-import { handOverOf, itemsOfStart, ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
 import { asGatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
 import { plain, toNodeError, listIds, type BatchSummary } from '../errors/toNodeError';

@@ -18,18 +18,19 @@ import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
 import { trace } from '../run/tracing';
-import { canceledError, endAll } from './ending';
-import { credentialOf, journalHandedOver, mayBuy, rememberSaved } from './handedOver';
-import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import {
+	canceledError,
+	endAll,
 	asCanceled,
 	handOverOf,
 	itemsOfStart,
-	type OrderItem,
 	requireOrders,
 	salvageOrderItems,
 	toOrderItems,
 } from './orderItems';
+import type { OrderItem } from './orderItems';
+import { credentialOf, journalHandedOver, mayBuy, rememberSaved } from './handedOver';
+import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import { NOTE_ADDRESS } from './subWorkflow';
 
 /** Whatever a stored time says: waking up for nothing costs little. */

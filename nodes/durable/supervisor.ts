@@ -10,9 +10,8 @@ import { printable } from '../../core/text';
 import { realClock } from '../connection/transport';
 import { parentOf } from '../connection/subExecution';
 import { TaskLog } from '../run/taskLog';
-import { endAll } from './ending';
-import { claimPoller, credentialOf, journalOfReader, mayBuy, rememberSaved, type RunHandedOver } from './handedOver';
 import {
+	endAll,
 	handOverOf,
 	itemsOfStart,
 	ordersOfStart,
@@ -21,8 +20,9 @@ import {
 	salvageOrderItems,
 	toOrderItems,
 	withHandOver,
-	type OrderItem,
 } from './orderItems';
+import type { OrderItem } from './orderItems';
+import { claimPoller, credentialOf, journalOfReader, mayBuy, rememberSaved, type RunHandedOver } from './handedOver';
 import { ParentExecutions, readData } from './parentExecutions';
 import { POLL_TASKS, pollWhenCalled } from './subWorkflow';
 import { wakeUp } from './wakeUp';
