@@ -12,7 +12,7 @@ import type { ChoiceField } from '../form/fieldReader';
 import { hiddenInTools } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { binaryFieldsOf, readBinaryImage } from '../generation/binaryImage';
-import { isOfForm, toRequest, type FormRequest } from '../run/formRequest';
+import { isOfForm, toRequest, type FormRequest } from '../run/buy';
 import type { Item } from '../run/inputItem';
 
 /** The contract does not show its name in the body (4.6 step 4, 4.7 step 2). */

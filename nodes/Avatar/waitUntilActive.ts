@@ -3,11 +3,10 @@ import { assetTarget } from '../../core/avatars/pollTargets';
 import type { AvatarAsset, AvatarKind } from '../../core/avatars/records';
 import type { JobControls } from '../../core/engine/jobs';
 import type { OrderWait, Purchase } from '../../core/orders/order';
-import { waitFor } from '../run/buy';
+import { waitFor, readWait } from '../run/buy';
 import type { Item } from '../run/inputItem';
 import { toSeconds } from '../run/output';
 import type { Run } from '../run/nodeRun';
-import { readWait } from '../run/waitOptions';
 import { assetTimeoutOption, waitForActiveField } from './fields';
 import { toAssetOutput } from './outputs';
 

@@ -8,7 +8,7 @@ import { show } from '../../core/text';
 import { readUnixSeconds } from '../form/dates';
 import type { FieldReader } from '../form/fieldReader';
 import { unitField } from '../form/fields';
-import { isOfForm, toRequest, type FormRequest } from '../run/formRequest';
+import { isOfForm, toRequest, type FormRequest } from '../run/buy';
 import type { Item } from '../run/inputItem';
 import { allowedModelsField, readAllowedModels } from './allowedModels';
 import { amountField, dailyLimitOption, expiresAtField, monthlyLimitOption, nameField, quotaField } from './fields';

@@ -22,7 +22,7 @@ import type { Operation } from '../run/operation';
 import type { Run } from '../run/nodeRun';
 import { hashOfKey } from '../run/runMemory';
 import { isInN8nAgents } from '../run/whereItRuns';
-import { assertCanBeDeferred, readWait, retriedThere } from '../run/waitOptions';
+import { assertCanBeDeferred, readWait, retriedThere } from '../run/buy';
 import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
 import { planRequest } from './planRequest';

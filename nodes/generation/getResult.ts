@@ -3,7 +3,7 @@ import { makeOrder } from '../../core/orders/states';
 import { resultField, simplifyField, taskIdField, waitForResultField } from '../form/fields';
 import * as options from '../form/options';
 import type { Operation } from '../run/operation';
-import { readWait, retriedThere } from '../run/waitOptions';
+import { readWait, retriedThere } from '../run/buy';
 import { deliverTask, readResultOptions } from './deliverTask';
 import type { Media } from './media';
 

@@ -17,7 +17,7 @@ import { readLedgerScope, openMarks, openJournal } from './runMemory';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { readReuse, tellOfReuse } from './building';
-import { readPollPlan } from './waitOptions';
+import { readPollPlan } from './buy';
 import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './requestHash';
 import { portsOf, sharing, type Run } from './nodeRun';

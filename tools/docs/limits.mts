@@ -20,7 +20,7 @@ import {
 import { DOWNLOAD_TRIES } from '../../nodes/generation/downloads.ts';
 import { MOST_BYTES_ALONG } from '../../nodes/generation/generate.ts';
 import { MOST_ROWS, NEEDED_MS, OLD_MS } from '../../nodes/journal/cleanUp.ts';
-import { DURABLE_TIMEOUT_MINUTES } from '../../nodes/run/waitOptions.ts';
+import { DURABLE_TIMEOUT_MINUTES } from '../../nodes/run/buy.ts';
 
 const number = (value: number) => value.toLocaleString('en-US');
 const mib = (bytes: number) => (bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GiB` : `${bytes / 2 ** 20} MiB`);

@@ -6,12 +6,11 @@ import type { VerificationResult } from '../../../core/avatars/records';
 import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
-import { existing, waitFor } from '../../run/buy';
+import { existing, waitFor, readWait } from '../../run/buy';
 import type { Operation } from '../../run/operation';
 import { withoutEmpty } from '../../run/output';
 import type { Run } from '../../run/nodeRun';
 import { memoryOf } from '../../run/verificationMemory';
-import { readWait } from '../../run/waitOptions';
 import { timeoutOf, verificationIdField } from '../fields';
 import { recordField } from '../outputs';
 
