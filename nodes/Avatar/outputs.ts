@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { AvatarAsset, AvatarKind, VerificationSession } from '../../core/avatars/records';
 import type { JsonObject } from '../../core/json';
-import { toIsoTime, toRecord, withoutEmpty } from '../run/output';
+import { toIsoTime, toRecord, withoutEmpty } from '../run/toItem';
 
 /** An asset as an output item. `reference` goes into the video node as it is. */
 export function toAssetOutput(

@@ -5,7 +5,7 @@ import type { JobControls } from '../../core/engine/jobs';
 import type { OrderWait, Purchase } from '../../core/orders/order';
 import { waitFor, readWait } from '../run/buy';
 import type { Item } from '../run/inputItem';
-import { toSeconds } from '../run/output';
+import { toSeconds } from '../run/toItem';
 import type { Run } from '../run/nodeRun';
 import { assetTimeoutOption, waitForActiveField } from './fields';
 import { toAssetOutput } from './outputs';

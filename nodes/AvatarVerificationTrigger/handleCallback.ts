@@ -10,7 +10,7 @@ import { printable } from '../../core/text';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/toNodeError';
-import { withoutEmpty } from '../run/output';
+import { withoutEmpty } from '../run/toItem';
 import { memoryOf } from '../run/verificationMemory';
 import { PAGES, renderPage, type Page } from './page';
 

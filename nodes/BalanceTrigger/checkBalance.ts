@@ -9,7 +9,7 @@ import { credentialIdOf } from '../connection/transport';
 import { toNodeError, unreadable } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
 import { unitField, docsLink } from '../form/fields';
-import { toFields, withoutEmpty } from '../run/output';
+import { toFields, withoutEmpty } from '../run/toItem';
 
 /** Its only choice needs no field. The node creator takes the line of the trigger from it. */
 const eventField: INodeProperties = {

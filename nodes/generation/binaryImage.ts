@@ -11,7 +11,7 @@ import { readingFile } from '../errors/toNodeError';
 import { toText } from '../form/fieldReader';
 import { asBeforeRenamed } from '../run/requestHash';
 import type { Item } from '../run/inputItem';
-import { FILES_IN_JSON } from '../run/output';
+import { FILES_IN_JSON } from '../run/toItem';
 
 const FIELD_LABEL = 'Input Binary Field';
 

@@ -15,7 +15,7 @@ import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';
 import { fileNameOption, outputFieldOption, resultPathOption, splitFilesOption } from '../form/options';
 import { isTool } from '../run/whereItRuns';
-import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/output';
+import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/toItem';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/inputItem';
 import type { Run } from '../run/nodeRun';

@@ -16,9 +16,8 @@ import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import type { TimeAlone } from './whereItRuns';
 import { claimManualRun, reuseTasks } from './building';
 import { isOrder, Item, Parameters, type JobOutput, type Work } from './inputItem';
-import { toPassOn } from './output';
+import { toPassOn, isNoFailure, outcomeOf, type ItemContext, type Worked } from './toItem';
 import { executionOf, type Run } from './nodeRun';
-import { isNoFailure, outcomeOf, type ItemContext, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;

@@ -1,3 +1,4 @@
+/** The output of a node: the items of what has ended, and their fields, of which n8n must misread none. */
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { codeOf, type GatewayError, type TaskReference } from '../../core/errors';
 import type { Order, Output } from '../../core/orders/order';
@@ -7,15 +8,51 @@ import type { Situation } from '../../core/errors/catalogueEntry';
 import { thingOf, type CreatedThing } from '../../core/errors/things';
 import { takingBreaks } from '../../core/clock';
 import { realClock } from '../connection/transport';
-import { type ErrorContext, plain, recoveryOf } from '../errors/toNodeError';
-import { toSeconds, withoutEmpty } from './output';
+import { plain, recoveryOf, type ErrorContext } from '../errors/toNodeError';
+import { isDeeperThan, isPlainObject, withinLevels, type JsonObject } from '../../core/json';
+import { looseTime } from '../../core/records/loose';
 
-/** The node's setting On Error. */
-export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+/** The most levels of a record: n8n cannot save much more. */
+const MOST_LEVELS = 500;
 
-export function onErrorOf(context: IExecuteFunctions): OnError {
-	if (!context.continueOnFail()) return 'stopWorkflow';
-	return context.getNode().onError === 'continueErrorOutput' ? 'continueErrorOutput' : 'continueRegularOutput';
+/**
+ * Fields of an item's JSON that n8n reads as a report about the node: for an `error` it runs the node again, which buys
+ * again, or sends the item to the error branch; by `$error` it replaces the item.
+ */
+const READ_BY_N8N = ['error', '$error'];
+
+/** The fields that come with an `error` of ours in an item. */
+const OF_AN_ERROR = ['code', 'details', 'http_status'];
+
+/** The JSON field of an item that holds its files, in workflows with the setting `binaryMode: 'combined'`. */
+export const FILES_IN_JSON = '_files';
+
+/** The fields at the end of an item. */
+const LAST = new Set(['download_urls', 'urls', 'waited_seconds', 'created_at', 'expires_at', 'record']);
+
+/** The place of the task ID in an error item. */
+const TASK_ID_AT: Partial<Record<OnError, string>> = {
+	continueRegularOutput: '{{ $json.task_id }}',
+	continueErrorOutput: '{{ $json.details.task_id }}',
+};
+
+/** The output items of what has ended, in the sequence of the input. */
+export async function toItems(
+	context: IExecuteFunctions,
+	worked: Worked[],
+	errorContext: ItemContext,
+): Promise<INodeExecutionData[]> {
+	const onError = onErrorOf(context);
+	const breakIfDue = takingBreaks(realClock);
+	const output: INodeExecutionData[] = [];
+	for (const [index, outcome] of worked.entries()) {
+		const items = itemsOf(outcome, index, onError, errorContext);
+		// An item that passes through may have an `error` of its own.
+		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
+		output.push(...(isMarked ? items.map(markForErrorOutput) : items));
+		await breakIfDue();
+	}
+	return output;
 }
 
 /** The result of the work for one item. */
@@ -42,25 +79,6 @@ export interface Worked extends Outcome {
 /** The place of an outcome: its words depend on it. */
 export type ItemContext = Pick<ErrorContext, 'operation' | 'isTool'> & { describes?: CreatedThing };
 
-/** The output items of what has ended, in the sequence of the input. */
-export async function toItems(
-	context: IExecuteFunctions,
-	worked: Worked[],
-	errorContext: ItemContext,
-): Promise<INodeExecutionData[]> {
-	const onError = onErrorOf(context);
-	const breakIfDue = takingBreaks(realClock);
-	const output: INodeExecutionData[] = [];
-	for (const [index, outcome] of worked.entries()) {
-		const items = itemsOf(outcome, index, onError, errorContext);
-		// An item that passes through may have an `error` of its own.
-		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
-		output.push(...(isMarked ? items.map(markForErrorOutput) : items));
-		await breakIfDue();
-	}
-	return output;
-}
-
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
 	const { task, input, end, earlierTaskIds, result } = order;
@@ -68,6 +86,14 @@ export function outcomeOf(order: Order): Outcome {
 		...{ task, earlierTaskIds, prompt: promptOf(order), input: input as IDataObject | undefined },
 		...{ output: end?.output, error: errorOf(order), split: result?.split },
 	};
+}
+
+/** The node's setting On Error. */
+export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+
+export function onErrorOf(context: IExecuteFunctions): OnError {
+	if (!context.continueOnFail()) return 'stopWorkflow';
+	return context.getNode().onError === 'continueErrorOutput' ? 'continueErrorOutput' : 'continueRegularOutput';
 }
 
 /**
@@ -134,38 +160,11 @@ export function isNoFailure({ kind }: GatewayError, { isTool }: Pick<ErrorContex
 	return isTool === true && kind === 'taskTimedOut';
 }
 
-/** The fields at the end of an item. */
-const LAST = new Set(['download_urls', 'urls', 'waited_seconds', 'created_at', 'expires_at', 'record']);
-
 /** Fields of an item with more of them, before the last ones. */
 function withMore(json: IDataObject, more: IDataObject): IDataObject {
 	const fields = Object.entries(json);
 	const those = (areLast: boolean) => Object.fromEntries(fields.filter(([name]) => LAST.has(name) === areLast));
 	return { ...those(false), ...more, ...those(true) };
-}
-
-/**
- * Makes the property `error` of an item one that n8n cannot copy. Older versions send an item with such a property to
- * the error output, and then replace its JSON by the message alone, unless they cannot copy it. Only for items that the
- * node itself returns.
- */
-export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData {
-	const { error } = item.json;
-	return error === undefined
-		? item
-		: Object.defineProperty(item, 'error', { value: error, enumerable: false, writable: true });
-}
-
-/** The place of the task ID in an error item. */
-const TASK_ID_AT: Partial<Record<OnError, string>> = {
-	continueRegularOutput: '{{ $json.task_id }}',
-	continueErrorOutput: '{{ $json.details.task_id }}',
-};
-
-interface ErrorFields extends IDataObject {
-	message: string;
-	code: string;
-	advice?: string;
 }
 
 function toErrorFields(
@@ -187,4 +186,66 @@ function toErrorFields(
 			urls: task?.urls,
 		}),
 	};
+}
+
+interface ErrorFields extends IDataObject {
+	message: string;
+	code: string;
+	advice?: string;
+}
+
+/**
+ * Makes the property `error` of an item one that n8n cannot copy. Older versions send an item with such a property to
+ * the error output, and then replace its JSON by the message alone, unless they cannot copy it. Only for items that the
+ * node itself returns.
+ */
+export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData {
+	const { error } = item.json;
+	return error === undefined
+		? item
+		: Object.defineProperty(item, 'error', { value: error, enumerable: false, writable: true });
+}
+
+/**
+ * An answer as the fields of an item. If n8n would misread one of them, the whole answer is in `record`, as with
+ * Simplify off.
+ */
+export function toFields(answer: JsonObject): IDataObject {
+	const fields = withoutErrors(toRecord(answer));
+	return READ_BY_N8N.some((name) => name in answer) ? { ...fields, record: toRecord(answer) } : fields;
+}
+
+/** An answer as it came, as one field of an output item. */
+export function toRecord(raw: JsonObject): IDataObject {
+	return (isDeeperThan(raw, MOST_LEVELS) ? withinLevels(raw, MOST_LEVELS) : raw) as IDataObject;
+}
+
+/**
+ * The fields of an item that passes through. Not an error of an earlier node, with its code: a workflow that acts on it would
+ * take it for one of this node.
+ */
+export function toPassOn(input: IDataObject): IDataObject {
+	const left = 'error' in input ? [...OF_AN_ERROR, ...(isPlainObject(input.details) ? ['message'] : [])] : [];
+	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.includes(name)));
+}
+
+/** Removes the fields that n8n would misread, where others have chosen the names. */
+export function withoutErrors(fields: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(fields).filter(([name]) => !READ_BY_N8N.includes(name)));
+}
+
+/** Removes fields without a value: an empty column in the editor says less than none. */
+export function withoutEmpty(fields: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Seconds with one decimal. */
+export function toSeconds(ms: number): number {
+	return Math.round(ms / 100) / 10;
+}
+
+/** A time of the service (Unix seconds) as ISO 8601 in UTC, as n8n's date functions take it. Undefined for what is no time. */
+export function toIsoTime(unixSeconds?: number): string | undefined {
+	const date = new Date((looseTime(unixSeconds) ?? NaN) * 1000);
+	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
 import { isToolCall } from './whereItRuns';
 import type { Purchase } from '../../core/orders/order';
-import { toSeconds } from './output';
+import { toSeconds } from './toItem';
 
 /** The most IDs in one attribute: n8n stores them with the execution. */
 const MOST_VALUES = 20;

@@ -1,8 +1,7 @@
 /** The fields of an output item, and their order: first what the user came for, lists and times last. */
 import type { IDataObject } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
-import { toPassOn } from '../../nodes/run/output';
-import { itemsOf, markForErrorOutput, type OnError, type Outcome } from '../../nodes/run/toItem';
+import { toPassOn, itemsOf, markForErrorOutput, type OnError, type Outcome } from '../../nodes/run/toItem';
 
 const items = (outcome: Outcome, onError: OnError = 'stopWorkflow') =>
 	itemsOf(outcome, 2, onError, { operation: 'generate', isTool: false });

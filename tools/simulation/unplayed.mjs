@@ -424,7 +424,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'an error of an earlier node is not passed on as one of this node',
-		file: 'nodes/run/output.ts',
+		file: 'nodes/run/toItem.ts',
 		find: 'Object.entries(withoutErrors(input)).filter',
 		becomes: 'Object.entries(input).filter',
 		noticedBy: 'test/nodes/outputItems.test.ts',

@@ -4,7 +4,7 @@ import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { buying, toBuy, toRequest } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { withoutEmpty } from '../../run/output';
+import { withoutEmpty } from '../../run/toItem';
 import { recordField } from '../outputs';
 
 const nameField: INodeProperties = {

@@ -8,7 +8,7 @@ import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
 import { existing, waitFor, readWait } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { withoutEmpty } from '../../run/output';
+import { withoutEmpty } from '../../run/toItem';
 import type { Run } from '../../run/nodeRun';
 import { memoryOf } from '../../run/verificationMemory';
 import { timeoutOf, verificationIdField } from '../fields';

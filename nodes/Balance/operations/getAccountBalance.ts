@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../core/json';
 import { docsLink, hiddenInTools, unitField } from '../../form/fields';
 import type { Item, JobOutput } from '../../run/inputItem';
 import type { Operation } from '../../run/operation';
-import { toFields, withoutEmpty } from '../../run/output';
+import { toFields, withoutEmpty } from '../../run/toItem';
 
 const unitNotice: INodeProperties = {
 	displayName: `Compare credits: remain_balance is in the display unit of the service, which may be USD, CNY or tokens. ${docsLink('reference/balance.md')}`,

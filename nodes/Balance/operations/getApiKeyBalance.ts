@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { toKeyBalance } from '../../../core/account/balance';
 import type { Operation } from '../../run/operation';
-import { toFields, withoutEmpty } from '../../run/output';
+import { toFields, withoutEmpty } from '../../run/toItem';
 
 /** Get API Key Balance: what the API key of the credential has left (contract 4.2), in the words of the service. */
 export const getApiKeyBalance: Operation = {

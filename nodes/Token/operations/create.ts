@@ -7,7 +7,7 @@ import { looseTime } from '../../../core/records/loose';
 import { buying, toBuy } from '../../run/buy';
 import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
-import { toIsoTime, toRecord, withoutEmpty } from '../../run/output';
+import { toIsoTime, toRecord, withoutEmpty } from '../../run/toItem';
 import { properties } from '../fields';
 import { readTokenRequest } from '../tokenRequest';
 
