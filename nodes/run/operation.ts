@@ -26,7 +26,7 @@ export interface Operation {
 	concurrency?: number;
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
-	/** Its options have Reuse While Building: see `reuse.ts`. */
+	/** Its options have Reuse While Building: see `building.ts`. */
 	canReuse?: boolean;
 	/** Tasks are bought, in other executions maybe. */
 	canBuy?: boolean;

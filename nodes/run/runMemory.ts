@@ -159,17 +159,6 @@ function numberOfRun(context: IExecuteFunctions, runIndex: number): number {
 	return context.getMode() === 'retry' && runIndex > 0 && isFirstRunMadeUp(context) ? runIndex - 1 : runIndex;
 }
 
-function isFirstRunMadeUp(context: IExecuteFunctions): boolean {
-	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
-		$: (node: string) => { all: (output: number, run: number) => INodeExecutionData[] };
-	};
-	try {
-		return $(context.getNode().name).all(0, 0)[0]?.json.isArtificialRecoveredEventItem === true;
-	} catch {
-		return true; // without any output: it is the run that the crash has ended
-	}
-}
-
 /**
  * The same for a node that an agent runs: n8n does not show its output, but keeps what is remembered here, except over a
  * crash. The tries of one run have one number.
@@ -180,6 +169,17 @@ function numberOfToolRun(context: IExecuteFunctions, store: Record<string, unkno
 	const number = last?.runIndex === runIndex ? last.number : next;
 	store.lastToolRun = { runIndex, number };
 	return number;
+}
+
+function isFirstRunMadeUp(context: IExecuteFunctions): boolean {
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
+		$: (node: string) => { all: (output: number, run: number) => INodeExecutionData[] };
+	};
+	try {
+		return $(context.getNode().name).all(0, 0)[0]?.json.isArtificialRecoveredEventItem === true;
+	} catch {
+		return true; // without any output: it is the run that the crash has ended
+	}
 }
 
 const lastToolRun = z.object({ runIndex: z.number(), number: z.number() }).optional().catch(undefined);
