@@ -68,7 +68,7 @@ const SIGNATURES = [
 	['audio/wav', String.raw`^(RIFF|RF64).{4}WAVE`],
 	['audio/flac', String.raw`^fLaC`],
 	['audio/aac', String.raw`^\xff[\xf0\xf1\xf8\xf9]`],
-	['audio/mpeg', String.raw`^(ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])`],
+	['audio/mpeg', String.raw`^(ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xfd\xff])`],
 	['application/zip', String.raw`^PK(\x03\x04|\x05\x06)`],
 	['application/pdf', String.raw`^%PDF-`],
 	['application/gzip', String.raw`^\x1f\x8b`],
@@ -76,7 +76,10 @@ const SIGNATURES = [
 	['application/vnd.rar', String.raw`^Rar!\x1a\x07`],
 	['application/vnd.apple.mpegurl', String.raw`^(\xef\xbb\xbf)?#EXTM3U`],
 	['application/dash+xml', String.raw`^(\xef\xbb\xbf)?\s*(<\?xml.*)?<MPD[\s>]`],
-	['text/html', String.raw`^(\xef\xbb\xbf)?\s*<(!(doctype|DOCTYPE) (html|HTML)|html|HTML|head|HEAD|body|BODY)[\s>]`],
+	[
+		'text/html',
+		String.raw`^(\xef\xbb\xbf)?(\s|<!--(?:(?!-->).)*-->)*<(![Dd][Oo][Cc][Tt][Yy][Pp][Ee]\s+)?([Hh][Tt][Mm][Ll]|[Hh][Ee][Aa][Dd]|[Bb][Oo][Dd][Yy])[\s>]`,
+	],
 	['application/xml', String.raw`^(\xef\xbb\xbf)?\s*<\?xml\s`],
 	['application/json', String.raw`^(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[[{"\]])`],
 ].map(([mimeType = '', starts = '']) => ({ mimeType, starts: new RegExp(starts, 's') }));
@@ -88,6 +91,11 @@ export const SIGNATURE_BYTES = 192;
 export function typeByContent(bytes: Uint8Array): string | undefined {
 	const start = [...bytes.subarray(0, SIGNATURE_BYTES)].map((byte) => String.fromCharCode(byte)).join('');
 	return SIGNATURES.find(({ starts }) => starts.test(start))?.mimeType;
+}
+
+/** True for a type that the first bytes of a file tell. */
+export function isToldByContent(mimeType: string): boolean {
+	return SIGNATURES.some((signature) => signature.mimeType === mimeType);
 }
 
 /** The type of a file by its name, or by the path of its address. */

@@ -6,6 +6,13 @@ export function isHttpUrl(value: unknown): value is string {
 }
 
 /**
+ * True for several addresses in one text, as a cell of a sheet has them: they would be sent, and paid for, as one that leads nowhere.
+ */
+export function isSeveralUrls(value: unknown): boolean {
+	return typeof value === 'string' && /\S[,;|\s]+(https?|asset):\/\//i.test(value);
+}
+
+/**
  * The http(s) address that a value of an answer is meant as: services leave spaces in it, or a line break after it.
  * Undefined for any other text, and for several addresses.
  */

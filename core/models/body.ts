@@ -3,7 +3,7 @@ import { gatewayError, GatewayError, invalidInput } from '../errors';
 import { asArray, getPath, isPlainObject, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
 import { isInexact } from '../longIntegers';
 import { asText, either, show } from '../text';
-import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
+import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isSeveralUrls } from '../urls';
 import { IMAGE_NAMES, imageLabel, imagesAt, PendingUpload } from './images';
 import { allowedValues, isNumeric, isVisible, type FieldSpec, type ModelSpec } from './model';
 import { IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../labels';
@@ -137,8 +137,10 @@ function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return toNumber(value);
 	// Without the spaces around it: pasting, a sheet and a language model add some. With them, a retry and a Purchase Key would take
 	// the same request for another one.
-	if (field.type === 'string') return asText(value)?.trim() ?? value;
-	return allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value;
+	if (field.type === 'string')
+		return typeof value === 'number' && isInexact(value) ? value : (asText(value)?.trim() ?? value);
+	const text = asText(value)?.trim();
+	return allowedValues(field)?.find((allowed) => String(allowed) === text) ?? value;
 }
 
 /** A number that is given as text, as expressions and text fields do; nothing where the text is empty. */
@@ -287,9 +289,11 @@ function checkText(given: Given): GatewayError | undefined {
 }
 
 function checkUrls({ model, field: { displayName: label }, value, source }: Given): GatewayError | undefined {
-	const wrong = asArray(value).filter((url) => !isHttpUrl(url) && !(source === 'json' && isAssetReference(url)));
+	const isFine = (url: unknown) => isHttpUrl(url) || (source === 'json' && isAssetReference(url));
+	const wrong = asArray(value).filter((url) => isSeveralUrls(url) || !isFine(url));
 	if (wrong.length === 0) return undefined;
 	const given = show(wrong[0]);
+	if (isSeveralUrls(wrong[0])) return severalUrls(label, given);
 	if (isAssetReference(wrong[0])) return gatewayError('assetNotAccepted', { label, value: given, model: model.id });
 	return source === 'json' && isAssetLike(wrong[0])
 		? notAnAssetReference(label, given)
@@ -298,6 +302,12 @@ function checkUrls({ model, field: { displayName: label }, value, source }: Give
 				'Enter a public URL that starts with https:// or http://.',
 			);
 }
+
+const severalUrls = (label: string, shown: string): GatewayError =>
+	invalidInput(
+		`${label} contains several URLs in one text: ${shown}`,
+		'Enter one URL in each field or row, or an expression that returns a list where the field takes several.',
+	);
 
 const notAnAssetReference = (label: string, shown: string): GatewayError =>
 	invalidInput(
@@ -323,15 +333,16 @@ function checkList(given: Given): GatewayError | undefined {
 function checkImages({ model, field, value, source }: Given): GatewayError | undefined {
 	const images = asArray(value);
 	const takesAssets = source === 'json' || model.acceptsAssets === true;
-	const index = images.findIndex(
-		(image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))),
-	);
+	const isFine = (image: unknown) =>
+		image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image));
+	const index = images.findIndex((image) => isSeveralUrls(image) || !isFine(image));
 	if (index === -1) return undefined;
 	const image = images[index];
 	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
 	const shown = show(image);
 	if (isUnset(image))
 		return invalidInput(`${label} is empty`, 'Enter a URL, choose Binary Field as its source, or remove the row.');
+	if (isSeveralUrls(image)) return severalUrls(label, shown);
 	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: shown, model: model.id });
 	if (isAssetLike(image)) return notAnAssetReference(label, shown);
 	if (isFileContent(image)) return imageIsFile(label);

@@ -7,7 +7,7 @@ import { isExpression } from '../../core/models/model';
 import type { PendingUpload } from '../../core/models/images';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { either, show } from '../../core/text';
-import { isFileContent, isHttpUrl } from '../../core/urls';
+import { isFileContent, isHttpUrl, isSeveralUrls } from '../../core/urls';
 import type { ChoiceField } from '../form/fieldReader';
 import { hiddenInTools } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
@@ -186,8 +186,13 @@ function checkType(request: FormRequest, kind: AvatarKind): GatewayError | undef
 function checkSource(request: FormRequest, kind: AvatarKind): GatewayError | undefined {
 	const { source_url: url = '' } = request.body;
 	const { displayName: label } = sourceUrlField;
-	if (isOpen(request, kind, 'source_url') || isHttpUrl(url)) return undefined;
+	if (isOpen(request, kind, 'source_url') || (isHttpUrl(url) && !isSeveralUrls(url))) return undefined;
 	if (typeof url === 'string' && url.trim() === '') return gatewayError('fieldEmpty', { label });
+	if (isSeveralUrls(url))
+		return invalidInput(
+			`${label} contains several URLs: ${show(url)}`,
+			'Enter one URL. Each asset is an item of its own.',
+		);
 	const message = isFileContent(url)
 		? `${label} contains the file itself: the field takes a URL only`
 		: `${label} is ${show(url)}, which is not an http(s) URL`;

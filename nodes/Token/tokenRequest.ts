@@ -1,4 +1,4 @@
-import { CREDITS_PER_USD } from '../../core/account/balance';
+import { toCredits } from '../../core/account/balance';
 import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../core/limits';
@@ -24,17 +24,17 @@ export function readTokenRequest(item: Item): FormRequest {
 	const name = item.requiredText(nameField);
 	const isUnlimited = item.givenChoice(quotaField) === 'unlimited';
 	const amount = isUnlimited ? undefined : item.requiredText(amountField);
-	const toCredits = creditsIn(item);
+	const inCredits = creditsIn(item);
 	// A limit that was added and is empty would be none.
 	const [daily, monthly] = [dailyLimitOption, monthlyLimitOption].map((option) =>
-		item.options.has(option) ? toCredits(item.options.requiredText(option)) : undefined,
+		item.options.has(option) ? inCredits(item.options.requiredText(option)) : undefined,
 	);
 	const request = toRequest(
 		item,
 		{
 			name: { value: name },
 			unlimited_quota: { value: isUnlimited, default: quotaField.default === 'unlimited' },
-			remain_credits: { value: toCredits(amount) },
+			remain_credits: { value: inCredits(amount) },
 			expired_time: { value: expiresAt },
 			model_limits: { value: models, default: allowedModelsField.default },
 			daily_credits: { value: daily },
@@ -52,11 +52,10 @@ const toSeconds = (item: Item, expiry: unknown) => readUnixSeconds(expiry, expir
 
 /** Amounts in the unit that was chosen. What is no number, or below 0, stays as it was entered, to be refused. */
 function creditsIn(item: FieldReader): (amount: unknown) => unknown {
-	const scale = item.givenChoice(unitField) === 'usd' ? CREDITS_PER_USD : 1;
+	const unit = item.givenChoice(unitField);
 	return (entered) => {
 		const amount = toNumber(entered);
-		// Without the crumbs of binary fractions: 200 * 0.07 is 14.
-		return typeof amount === 'number' && amount > 0 ? Number((amount * scale).toPrecision(12)) : amount;
+		return typeof amount === 'number' && amount > 0 ? toCredits(amount, unit) : amount;
 	};
 }
 

@@ -30,6 +30,14 @@ export const concurrentTasksOption: NumberField = {
 	displayOptions: hiddenInTools,
 };
 
+/** There is no file to name. */
+const hiddenWithoutFile = { hide: { ...hiddenInTools?.hide, '/result': ['urlOnly'] } };
+
+/** The same option for a form that may not wait for a result: then it is not there. */
+export function hiddenWithoutWait<T extends INodeProperties>(option: T): T {
+	return { ...option, displayOptions: { hide: { ...option.displayOptions?.hide, '/wait': ['dontWait'] } } };
+}
+
 /** For a task whose prompt is not known. */
 export const fileNameOption: INodeProperties = {
 	displayName: 'File Name',
@@ -38,7 +46,7 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
 	description: 'A name for the file, without extension. If not added, it is the one from the service or the task ID.',
-	displayOptions: hiddenInTools,
+	displayOptions: hiddenWithoutFile,
 };
 
 /** The same where the node knows the prompt. */
@@ -55,7 +63,7 @@ export const outputFieldOption: TextField = {
 	maxLength: MAX_OUTPUT_FIELD_LENGTH,
 	placeholder: 'e.g. data',
 	hint: 'The name of the output binary field to put the file in; further files get _1, _2 and so on',
-	displayOptions: hiddenInTools,
+	displayOptions: hiddenWithoutFile,
 };
 
 export const pollIntervalOption: NumberField = {

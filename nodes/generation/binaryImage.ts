@@ -33,7 +33,7 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 
 	const { mimeType = '', fileName, fileExtension } = data;
 	const isNamedImage = mimeType.startsWith('image/');
-	let type = { mimeType, extension: fileExtension ?? 'png' };
+	let type = { mimeType, extension: fileExtension || (isNamedImage ? extensionOf(mimeType) : 'png') };
 	const describeFile = () => ({ mimeType: type.mimeType, fileName: fileName ?? `image.${type.extension}` });
 	return new PendingUpload(identify(data), {
 		label: fieldLabel,

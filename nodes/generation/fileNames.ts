@@ -1,4 +1,4 @@
-import { extensionOf, isMedia, isPlaylist, typeByContent, typeByName } from '../../core/mediaTypes';
+import { extensionOf, isMedia, isPlaylist, isToldByContent, typeByContent, typeByName } from '../../core/mediaTypes';
 
 /**
  * The types that are no result file, whatever the status, in words: services describe trouble in answers of these
@@ -23,8 +23,8 @@ export function describeNoFileByHeader(contentType: string): string | undefined 
 }
 
 /**
- * The type of a result file: the medium that the header names, or else that of the first bytes, or of the names of the
- * file. What is no medium keeps its type; a header that calls it one is wrong.
+ * The type of a result file: the medium that its first bytes tell; the one that the header names where they tell none, or where it
+ * knows better; or else that of the names of the file. What is no medium keeps its type; a header that calls it one is wrong.
  *
  * @param start the first bytes of the file
  */
@@ -37,10 +37,19 @@ export function resultMimeType(contentType: string, file: FileNamed, start: Uint
 		if (tellsMedium || describeNoFile(told) !== undefined) return told;
 		return namesOf(file).map(typeByName).find(Boolean) ?? (isVague ? UNKNOWN_TYPE : told);
 	}
-	if (isMedia(content)) return tellsMedium ? told : content;
+	if (isMedia(content)) return tellsMedium && knowsBetter(told, content) ? told : content;
 	// An SVG may begin as any other XML does. Documents of many kinds are a zip.
 	const isTrue = isMedia(told) ? told.endsWith('+xml') && content.endsWith('/xml') : !isVague && !isPlaylist(content);
 	return isTrue ? told : content;
+}
+
+/**
+ * True for a header that names a kind of what the first bytes tell: some formats begin as another one does, such as an animated PNG, and a
+ * container of videos may hold sound alone.
+ */
+function knowsBetter(told: string, content: string): boolean {
+	const [kind, kindOfContent] = [told, content].map((type) => type.replace(/\/.*/, ''));
+	return kind === kindOfContent ? !isToldByContent(told) : kind === 'audio' && kindOfContent === 'video';
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';
@@ -146,9 +155,8 @@ function withExtension(name: string, file: ResultFile): string {
  */
 export function cleanFileName(name: string): string {
 	// Here, because `clean` keeps the end of a name.
-	const start = name.trim().replace(/[\\/]/g, '_').slice(0, LONGEST_NAME);
-	// No half of a character here, either.
-	return clean(start.replace(/[\uD800-\uDBFF]$/, '')).replace(/[.\s]+$/, '');
+	const start = [...name.trim().slice(0, MOST_READ)].map((character) => (/[\\/]/.test(character) ? '_' : character));
+	return clean(beginningThatFits(start).join('')).replace(/[.\s]+$/, '');
 }
 
 /** Characters of the prompt, and those of the task ID, in the name of a file. */
@@ -181,19 +189,24 @@ function decode(text: string): string {
 	}
 }
 
-/** The longest name, in characters. */
-const LONGEST_NAME = 150;
+/** The longest name, in bytes: a file system takes 255, and an extension and a number come after it. */
+const LONGEST_NAME = 200;
+
+/** As many of these characters as a name has room for. */
+function beginningThatFits(characters: string[]): string[] {
+	let bytes = 0;
+	const end = characters.findIndex((character) => (bytes += Buffer.byteLength(character)) > LONGEST_NAME);
+	return end === -1 ? characters : characters.slice(0, end);
+}
 
 /** No folders, no control characters, no reserved characters, not too long. */
 function clean(name: string): string {
 	const path = name.trim();
-	return (
-		path
-			.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
-			.replace(/[\p{Cc}<>:"|?*]/gu, '_')
-			.replace(/^\.+/, '')
-			.slice(-LONGEST_NAME)
-			// A character may take two places, and half of it is none.
-			.replace(/^[\uDC00-\uDFFF]/, '')
-	);
+	const cleaned = path
+		.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+		.replace(/[\p{Cc}<>:"|?*]/gu, '_')
+		.replace(/^\.+/, '');
+	return beginningThatFits([...cleaned.slice(-MOST_READ)].reverse())
+		.reverse()
+		.join('');
 }

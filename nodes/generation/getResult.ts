@@ -28,11 +28,11 @@ export function getResult(media: Media): Operation {
 			options.optionsCollection([
 				options.fileNameOption,
 				options.outputFieldOption,
-				options.pollIntervalOption,
+				options.hiddenWithoutWait(options.pollIntervalOption),
 				options.resultPathOption,
 				simplifyField,
 				options.splitFilesOption,
-				timeoutOption,
+				options.hiddenWithoutWait(timeoutOption),
 			]),
 		],
 		wait: waitForResultField,

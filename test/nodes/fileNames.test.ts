@@ -36,17 +36,25 @@ describe('the type of a file', () => {
 		['application/octet-stream', UNKNOWN, '/a.JPG?x=.gif', 'image/jpeg'],
 		['', UNKNOWN, '/a.mov.exe', 'application/octet-stream'],
 		['model/gltf-binary', UNKNOWN, '/a', 'model/gltf-binary'],
-		// They tell a medium: they decide, unless the header names one.
+		// They tell a medium: they decide, unless the header names a kind of it.
 		['', PNG, '/a.mp4', 'image/png'],
 		['binary/octet-stream', MP4, '/a', 'video/mp4'],
 		['text/plain; charset=utf-8', bytes('\xff\xd8\xff\xe1'), '/a', 'image/jpeg'],
 		['image/*', PNG, '/a', 'image/png'],
 		['video/octet-stream', MP4, '/a', 'video/mp4'],
-		['image/webp', PNG, '/a.png', 'image/webp'],
+		['image/webp', PNG, '/a.png', 'image/png'],
+		['video/mp4', bytes('\xff\xd8\xff\xe1'), '/a.mp4', 'image/jpeg'],
+		['image/jpeg', MP4, '/a.jpg', 'video/mp4'],
+		['image/apng', PNG, '/a.png', 'image/apng'],
+		['audio/mp4', MP4, '/a.m4a', 'audio/mp4'],
+		['video/3gpp', PNG, '/a', 'image/png'],
 		// They tell no medium: a header that calls the file one is wrong.
 		['image/png', ZIP, '/a.png', 'application/zip'],
 		['model/vnd.usdz+zip', ZIP, '/a.usdz', 'model/vnd.usdz+zip'],
 		['video/mp4', bytes('<!DOCTYPE html>'), '/a.mp4', 'text/html'],
+		['video/mp4', bytes('<!Doctype html><html>'), '/a.mp4', 'text/html'],
+		['video/mp4', bytes('<!-- a page -->\n<html lang="en">'), '/a.mp4', 'text/html'],
+		['', bytes('\xff\xfeN\0o\0'), '/a.mp4', 'video/mp4'],
 		['image/svg+xml', bytes('<?xml version="1.0"?>'), '/a.svg', 'image/svg+xml'],
 		['video/mp4', bytes('#EXTM3U'), '/a.mp4', 'application/vnd.apple.mpegurl'],
 		['text/plain', bytes('#EXTM3U'), '/a', 'application/vnd.apple.mpegurl'],
@@ -159,7 +167,9 @@ describe('the name of a file', () => {
 		expect(cleanFileName('  a/b\\c  ')).toBe('a_b_c');
 		expect(cleanFileName('cat. . ')).toBe('cat');
 		expect(cleanFileName('...')).toBe('');
-		expect(cleanFileName('x'.repeat(400))).toBe('x'.repeat(150));
-		expect(cleanFileName(`${'x'.repeat(148)}😀y`)).toBe(`${'x'.repeat(148)}😀`);
+		expect(cleanFileName('x'.repeat(400))).toBe('x'.repeat(200));
+		expect(cleanFileName(`${'x'.repeat(196)}😀y`)).toBe(`${'x'.repeat(196)}😀`);
+		expect(cleanFileName(`${'x'.repeat(197)}😀y`)).toBe('x'.repeat(197));
+		expect(cleanFileName('雨'.repeat(150))).toBe('雨'.repeat(66));
 	});
 });
