@@ -22,7 +22,8 @@ export class ByteBudget {
 		this.holdings.add(holding);
 		const isOldest = () => this.holdings.values().next().value === holding;
 		while (this.bytes + bytes > this.mostBytes && !isOldest() && !signal?.aborted) await this.released(signal);
-		this.bytes += bytes;
+		// It has let go meanwhile: nothing would give these back.
+		if (this.holdings.has(holding)) this.bytes += bytes;
 	}
 
 	/** @internal */

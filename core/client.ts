@@ -21,7 +21,7 @@ import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/
 import { parseUploadUrl } from './records/locateResult';
 import { createdTaskId } from './records/ids';
 import { refusesOutright } from './records/refusals';
-import { knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
+import { isRecordOfFailure, knownState, NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
 export type MediaKind = 'image' | 'video';
 
@@ -144,7 +144,10 @@ export class GatewayClient {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
-		const response = await this.requests.get(path);
+		// A body decides before a status; these statuses say that it is not the task that is spoken of.
+		const saysThatItFailed = ({ status, body }: HttpResponse) =>
+			![401, 403, 404, 429].includes(status) && isRecordOfFailure(body, taskId);
+		const response = await this.requests.get(path, undefined, saysThatItFailed);
 		const record = parseTaskRecord(response.body, taskId);
 		// `success: false` next to the task's own ID, and nothing that goes on: the task did not succeed, the reading did.
 		const isNamed = record?.ids.includes(taskId) === true;

@@ -106,10 +106,11 @@ export function typeByName(name: string): string | undefined {
 
 const LONGEST_EXTENSION = 10;
 
-/** The extension of a type; of an unknown one the end of its name, such as `x3f` of `image/x-x3f`. */
+/** The extension of a type; of an unknown one the end of its name, such as `x3f` of `image/x-x3f`, where that can be one. */
 export function extensionOf(mimeType: string): string {
 	const known = Object.keys(EXTENSIONS).find((extension) => EXTENSIONS[extension] === mimeType);
-	return known ?? mimeType.replace(/.*\/(x-)?|\+.*/g, '');
+	const end = mimeType.replace(/.*\/(x-)?|\+.*/g, '');
+	return known ?? (/^\w{1,10}$/.test(end) ? end : 'bin');
 }
 
 export function isMedia(mimeType: string): boolean {

@@ -12,15 +12,21 @@ export function isSeveralUrls(value: unknown): boolean {
 	return typeof value === 'string' && /\S[,;|\s]+(https?|asset):\/\//i.test(value);
 }
 
+/** No server takes a longer one, and to encode one of megabytes takes n8n seconds. */
+export const LONGEST_URL = 8_192;
+
 /**
  * The http(s) address that a value of an answer is meant as: services leave spaces in it, or a line break after it.
  * Undefined for any other text, and for several addresses.
  */
 export function parseHttpUrl(value: unknown): string | undefined {
-	if (isHttpUrl(value)) return value;
-	if (typeof value !== 'string' || !/^\s*https?:\/\/[^/\s]/i.test(value)) return undefined;
-	const text = value.trim();
-	const isOne = !/[^\S ]| \S*:\/\//.test(text);
+	const given = typeof value === 'string' && value.length <= LONGEST_URL ? value : '';
+	return isHttpUrl(given) ? given : encodedUrl(given);
+}
+
+function encodedUrl(given: string): string | undefined {
+	const text = given.trim();
+	const isOne = /^https?:\/\/[^/\s]/i.test(text) && !/[^\S ]| \S*:\/\//.test(text);
 	return isOne && URL.canParse(text) ? new URL(text).href : undefined;
 }
 

@@ -1,13 +1,17 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
 import { toKeep } from '../http/creationAnswer';
+import { idTooLong } from '../http/connectionErrors';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { answerLacks, mapError } from '../http/serviceErrors';
 import type { HttpResponse, CreateAttempt } from '../http/types';
 import { parseBeginning, type JsonObject } from '../json';
 import { createdId } from '../records/ids';
+import { LONGEST_ID } from '../records/taskRecord';
+import { shorten } from '../text';
 import { mayBeUnfinished } from './pollTargets';
 import {
 	isBelieved,
+	otherVerification,
 	parseAsset,
 	parseCreatedAnswer,
 	parseVerificationResult,
@@ -57,7 +61,7 @@ export class AvatarClient {
 	 */
 	async getVerification(taskId: string, passes?: (error: GatewayError) => boolean): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
-		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
+		const read = async () => parseVerificationSession(about({ taskId }, await this.requests.get(path)));
 		const session = await mapError(this.requests.withRetries(read, { also: passes }), {
 			notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details),
 		});
@@ -71,7 +75,7 @@ export class AvatarClient {
 			vendor_token: vendorToken,
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
 		});
-		const result = parseVerificationResult(parseBody(response));
+		const result = parseVerificationResult(about({ taskId, vendorToken }, response));
 		if (!result) throw answerLacks('a verification result', response);
 		return result;
 	}
@@ -134,9 +138,19 @@ export class AvatarClient {
 			const answer = response.body ?? parseBeginning(response.text);
 			const created = createdId(answer, idName);
 			if (created === undefined) return undefined;
+			if (created.id.length > LONGEST_ID) throw idTooLong(thing, created.id);
 			const parsed = parseCreatedAnswer(created.id, answer);
 			return { ...parsed, raw: toKeep(response, parsed.raw) };
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, attempt });
 	}
+}
+
+/** The parsed answer. Throws where it is about another verification. */
+function about(asked: { taskId: string; vendorToken?: string }, response: HttpResponse): unknown {
+	const answer = parseBody(response);
+	const other = otherVerification(answer, asked);
+	if (other === undefined) return answer;
+	const data = { what: 'a verification', other: `another verification (${shorten(other, 100)})` };
+	throw gatewayError('answerLacks', data, { httpStatus: response.status });
 }

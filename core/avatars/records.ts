@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { bothLevels, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
 import { parseRefusal, refusalAround, type ServiceRefusal } from '../records/refusals';
-import { knownState } from '../records/taskRecord';
+import { knownState, LONGEST_WORD } from '../records/taskRecord';
+import { beginningOf } from '../text';
+import { LONGEST_URL } from '../urls';
 import type { PollStatus } from '../polling/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
@@ -56,7 +58,7 @@ export interface CreatedAnswer {
 
 /** `raw` is the answer as it came; what cannot be read was cut off. */
 export function parseCreatedAnswer(id: string, answer: unknown): CreatedAnswer {
-	return { id, status: textIn(answer, 'status'), raw: asRaw(answer) };
+	return { id, status: wordIn(answer, 'status'), raw: asRaw(answer) };
 }
 
 /** The answers about one thing as one: what the later one says counts, and nothing of the earlier one is lost. */
@@ -64,6 +66,28 @@ export function joinAnswers(earlier: JsonObject = {}, later: JsonObject = {}): J
 	const inner =
 		isPlainObject(earlier.data) && isPlainObject(later.data) ? { data: { ...earlier.data, ...later.data } } : {};
 	return { ...earlier, ...later, ...inner };
+}
+
+/** A status word: errors and waits keep it. */
+function wordIn(answer: unknown, name: string): string | undefined {
+	const word = textIn(answer, name);
+	return word && beginningOf(word, LONGEST_WORD);
+}
+
+/** Undefined for one that is longer than any that has a meaning. */
+function shortText(value: unknown, longest: number): string | undefined {
+	const text = looseText(value);
+	return text !== undefined && text.length <= longest ? text : undefined;
+}
+
+/**
+ * The verification that an answer is about, where it is another one than was asked for: a cache, or a proxy, may mix them up, and the
+ * proof would be that of another person.
+ */
+export function otherVerification(answer: unknown, { taskId, vendorToken }: { taskId: string; vendorToken?: string }) {
+	const [id, token] = [textIn(answer, 'task_id'), vendorToken && textIn(answer, 'vendor_token')];
+	const isNamed = id === taskId || (token !== undefined && token === vendorToken);
+	return isNamed ? undefined : (id ?? token);
 }
 
 function asRaw(answer: unknown): JsonObject {
@@ -76,7 +100,7 @@ export function parseVerificationSession(answer: unknown): Omit<VerificationSess
 		h5Link: textIn(answer, 'h5_link'),
 		vendorToken: textIn(answer, 'vendor_token'),
 		expiresAt: looseExpiry(fields.expires_at),
-		status: textIn(answer, 'status'),
+		status: wordIn(answer, 'status'),
 		raw: asRaw(answer),
 	};
 }
@@ -91,7 +115,7 @@ function refusalOf(answer: JsonObject): ServiceRefusal {
 export function parseVerificationResult(answer: unknown): VerificationResult | undefined {
 	const fields = bothLevels(answer);
 	if (!fields) return undefined;
-	const verifyStatus = textIn(answer, 'verify_status');
+	const verifyStatus = wordIn(answer, 'verify_status');
 	const groupId = idIn(answer, 'group_id');
 	return {
 		verified: verifyStatus?.toLowerCase() === 'verified' && groupId !== undefined,
@@ -129,7 +153,7 @@ export function isBelieved({ state, assetId, raw }: AvatarAsset, asked: string):
 /** Undefined when the answer has no status. */
 export function parseAsset(answer: unknown): AvatarAsset | undefined {
 	const all = bothLevels(answer);
-	const status = textIn(answer, 'status');
+	const status = wordIn(answer, 'status');
 	if (!all || status === undefined) return undefined;
 	return {
 		assetId: textIn(answer, 'asset_id', 'id'),
@@ -137,8 +161,8 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 		state: assetStateOf(status),
 		progress: looseProgress(all.progress),
 		groupId: idIn(answer, 'group_id'),
-		assetType: looseText(all.asset_type),
-		sourceUrl: looseText(all.source_url),
+		assetType: shortText(all.asset_type, LONGEST_WORD),
+		sourceUrl: shortText(all.source_url, LONGEST_URL),
 		refusal: refusalOf(asRaw(answer)),
 		raw: asRaw(answer),
 	};

@@ -1,9 +1,9 @@
-import { GatewayError, type CreatedThing } from '../errors';
+import { GatewayError, type CreatedThing, type TaskReference } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/catalogueEntry';
 import { parseBeginning, type JsonObject } from '../json';
 import { parseRefusal, saysNoSuccess, whatWasCreated } from '../records/refusals';
-import { isUnderWay, parseTaskRecord } from '../records/taskRecord';
+import { isUnderWay, LONGEST_ID, parseTaskRecord } from '../records/taskRecord';
 import { printable, shorten, toOutline } from '../text';
 import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
@@ -38,7 +38,9 @@ export function classifyPost(
 	const outcome = postOutcomeOfAnswer(answer);
 	if (outcome === 'answered') return { outcome, response: answer };
 	const askedMs = retryAfterMs(answer, nowMs);
-	const refusal = refusalError(answer, askedMs);
+	const refusal = refusalOf(answer, thing, askedMs);
+	const task = thing === 'task' ? taskUnderWay(answer) : undefined;
+	if (task !== undefined) return { outcome: 'unknown', error: withTask(answer, refusal, task) };
 	// No pause brings credits, or another key.
 	if (outcome === 'tryAgain' && endsSubmitting(refusal)) return { outcome: 'refused', error: refusal, askedMs };
 	const error =
@@ -87,14 +89,33 @@ export function toKeep({ text }: HttpResponse, raw: JsonObject): JsonObject {
 	return text.length > LONGEST_KEPT ? {} : raw;
 }
 
+/** The task that an answer gives beside its refusal, whatever the status. */
+function taskUnderWay({ body }: HttpResponse): TaskReference | undefined {
+	const { id: taskId = '', status } = parseTaskRecord(body) ?? {};
+	return taskId !== '' && taskId.length <= LONGEST_ID && isUnderWay(status)
+		? { taskId, status, elapsedMs: 0 }
+		: undefined;
+}
+
+const withTask = ({ status }: HttpResponse, refusal: GatewayError, task: TaskReference) =>
+	unknownOutcome('task', `The service refused the request with HTTP ${status}, and gave a task`, refusal).withTask(
+		task,
+	);
+
+/** The error of a refusal, which may quote the key that was created. */
+function refusalOf(response: HttpResponse, thing: CreatedThing, askedMs?: number): GatewayError {
+	const error = refusalError(response, askedMs);
+	if (thing !== 'token') return error;
+	const { serviceMessage, serviceAnswer } = error.details;
+	const [said, answer] = [serviceMessage, serviceAnswer].map((text) => text?.replace(NEW_KEY, '…'));
+	return new GatewayError(error.kind, error.message, { ...error.details, serviceMessage: said, serviceAnswer: answer });
+}
+
 /** A refusal that came as a success: its words, or the record beside them, decide whether something may have been created. */
 function refusalOfCreation(response: HttpResponse, created: Created | undefined, thing: CreatedThing): GatewayError {
-	const refusal = refusalError(response);
-	const { id: taskId, status } = parseTaskRecord(response.body) ?? {};
-	if (thing === 'task' && taskId !== undefined && isUnderWay(status))
-		return unknownOutcome(thing, 'The service refused the request, and gave a task', refusal).withTask({
-			...{ taskId, status, elapsedMs: 0 },
-		});
+	const refusal = refusalOf(response, thing);
+	const task = thing === 'task' ? taskUnderWay(response) : undefined;
+	if (task !== undefined) return withTask(response, refusal, task);
 	if (created !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
 	return unknownOutcome(thing, `The service answered with HTTP ${response.status}`, refusal);
 }

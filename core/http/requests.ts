@@ -114,19 +114,18 @@ export class GatewayRequests {
 		return parseCreated(response, { thing, parse, wanted });
 	}
 
-	/** Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again. */
-	async get(path: string, query?: Record<string, string>): Promise<HttpResponse> {
-		return await this.fetch({
-			method: 'GET',
-			url: this.url(path),
-			query,
-			timeoutMs: this.context.readTimeoutMs ?? READ_TIMEOUT_MS,
-		});
-	}
-
-	/** Sends a GET again while the trouble may pass. Returns the parsed answer. */
-	async getJson(path: string): Promise<unknown> {
-		return await this.withRetries(async () => parseBody(await this.get(path)));
+	/**
+	 * Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again.
+	 *
+	 * @param answersAnyway true for what it was asked for, although the status says something else
+	 */
+	async get(
+		path: string,
+		query?: Record<string, string>,
+		answersAnyway?: (answer: HttpResponse) => boolean,
+	): Promise<HttpResponse> {
+		const timeoutMs = this.context.readTimeoutMs ?? READ_TIMEOUT_MS;
+		return await this.fetch({ method: 'GET', url: this.url(path), query, timeoutMs }, answersAnyway);
 	}
 
 	url(path: string): string {
@@ -188,8 +187,8 @@ export class GatewayRequests {
 		return context.send !== send;
 	}
 
-	/** Sends a request that may be repeated. Throws for anything but 2xx. */
-	async fetch(request: HttpRequest): Promise<HttpResponse> {
+	/** Sends a request that may be repeated. Throws for anything but 2xx, and what answers it anyway. */
+	async fetch(request: HttpRequest, answersAnyway?: (answer: HttpResponse) => boolean): Promise<HttpResponse> {
 		const { clock, pace, signal, send } = this.context;
 		await pace.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
@@ -202,7 +201,7 @@ export class GatewayRequests {
 		const askedMs = retryAfterMs(answer, clock.now());
 		if (answer.status === 429) pace.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else pace.recover();
-		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
+		if (!isSuccess(answer) && answersAnyway?.(answer) !== true) throw refusalError(answer, askedMs);
 		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', ANSWER_LIMITS);
 		return answer;
 	}

@@ -57,7 +57,7 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	// writes a page or JSON of its own, may have passed the request on before, and given up waiting.
 	if (status === 503) {
 		const isByService = refusesOutright(body) || (headers['retry-after'] !== undefined && !isPage(response));
-		return isByService && !isOpen ? 'tryAgain' : 'unknown';
+		return isByService && !isOpen && !PASSED_ON.test(wordsOf(response)) ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.
 	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
@@ -76,6 +76,12 @@ function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
 	if (kind === undefined || reason === 'requestRejected') return false;
 	return refusesAccess({ kind }) || permanent === true;
 }
+
+/** Words of a proxy that has passed a request on, and got no answer to it. */
+const PASSED_ON =
+	/time(d)?[ _-]?out|disconnect|terminat|broken pipe|(connection|stream)[ _-](was )?(reset|closed|aborted)|reset (reason|by|before)/i;
+
+const wordsOf = ({ body, text }: HttpResponse) => parseRefusal(body).message ?? text.slice(0, 1_000);
 
 function isPage({ headers, text }: HttpResponse): boolean {
 	return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text);

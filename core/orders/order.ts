@@ -4,7 +4,7 @@ import type { CreatedThing } from '../errors/things';
 import { isPlainObject, type JsonObject } from '../json';
 import { MAX_SIGNATURE_LENGTH } from '../polling/waitForTask';
 import { MAX_POLLS } from '../polling/planner';
-import { LONGEST_WORD } from '../records/taskRecord';
+import { LONGEST_ID, LONGEST_WORD } from '../records/taskRecord';
 
 /**
  * The version of what is stored; that of 1.0.0 is 2. n8n holds orders for as long as its executions sleep, or can be retried, so each
@@ -19,7 +19,7 @@ export const ORDER_VERSION = 2;
 const MAX_TIMEOUT_MS = 30 * 86_400_000;
 
 /** Characters of the ID of a task or of a model. */
-export const MAX_ID_LENGTH = 1_000;
+export const MAX_ID_LENGTH = LONGEST_ID;
 /** Tasks that were created again after they had failed: one for each try of Retry On Fail. */
 export const MOST_EARLIER_TASKS = 5;
 /** IDs of a record and of its wrapper. */

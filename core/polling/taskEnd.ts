@@ -2,6 +2,7 @@ import { gatewayError, type GatewayErrorDetails } from '../errors';
 import { locateResult, urlsOfInputs } from '../records/locateResult';
 import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
 import { typeByName } from '../mediaTypes';
+import { shorten } from '../text';
 import { parseResultUrl } from '../urls';
 import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';
 
@@ -33,7 +34,11 @@ export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	if (state === 'failed' && !isNamed) throw gatewayError('failureOfNoTask', {}, details);
 	const what = 'a task status';
 	if (state === 'completed' && !isNamed && record.hasTaskId)
-		throw gatewayError('answerLacks', { what, other: `another task (${record.ids[0]})` }, { httpStatus: 200 });
+		throw gatewayError(
+			'answerLacks',
+			{ what, other: `another task (${shorten(record.ids[0] ?? '', 100)})` },
+			{ httpStatus: 200 },
+		);
 	// Without a status word there is nothing to go by, unless the progress says that the task is running. A word alone may be
 	// that of the request.
 	const saysNothing =

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { looseText } from './loose';
+import { LONGEST_ID } from './taskRecord';
 
 /** An amount, not an ID: one that is so large that it came as text is a number again. */
 const balanceNumber = z.preprocess(
@@ -48,5 +49,7 @@ export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	const fields = z.object({ key: z.string().min(1) }).safeParse(raw);
 	if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;
 	const { key } = fields.data;
-	return { id: looseText(raw.id) ?? '', apiKey: isWhole(key) ? key : `sk-${key}`, raw, answer };
+	const id = looseText(raw.id) ?? '';
+	// The key must reach its output, whatever the ID is.
+	return { id: id.length > LONGEST_ID ? '' : id, apiKey: isWhole(key) ? key : `sk-${key}`, raw, answer };
 }

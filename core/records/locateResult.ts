@@ -1,6 +1,6 @@
 import { getPath, isContainer, isPlainObject, isUnset, type JsonObject, valuesBelow } from '../json';
 import { isMedia, typeByName } from '../mediaTypes';
-import { isFileContent, isHttpUrl, parseHttpUrl, parseResultUrl } from '../urls';
+import { isFileContent, isHttpUrl, LONGEST_URL, parseHttpUrl, parseResultUrl } from '../urls';
 import { appendName, flattened, listsOnPath, MOST_ENTRIES, MOST_URLS, valuesAtPath } from './resultPath';
 import { stateOf, type TaskRecord } from './taskRecord';
 import { beginningOf } from '../text';
@@ -41,7 +41,7 @@ export function locateResult(
 	{ baseUrl, kind }: TaskFacts = {},
 ): Located {
 	const { raw, state } = record;
-	const toUrl = (value: unknown) => parseResultUrl(value, baseUrl);
+	const toUrl = remembering((value) => parseResultUrl(value, baseUrl));
 	const inputs = once(() => urlsOfInputs(raw, toUrl));
 	const others = once(() => urlsOfOtherKinds(raw, kind, toUrl));
 	const isRequested = (url: string) => requestUrls.has(toComparable(url));
@@ -96,6 +96,16 @@ function locateAmong(
 		: { urls: [], choices: locations.map(({ path }) => path) };
 }
 
+/** The same, once for each text: a record is looked through several times, and an address may have to be encoded. */
+function remembering(toUrl: ToUrl): ToUrl {
+	const known = new Map<string, string | undefined>();
+	return (value) => {
+		if (typeof value !== 'string' || value.length > LONGEST_URL) return undefined;
+		if (!known.has(value)) known.set(value, toUrl(value));
+		return known.get(value);
+	};
+}
+
 /** The value of a function, which is called at most once, and only if it is needed: records may be large. */
 function once<T>(make: () => T): () => T {
 	let made: { value: T } | undefined;
@@ -104,7 +114,7 @@ function once<T>(make: () => T): () => T {
 
 /** The address of a file at an unknown place: a relative one only where it ends as those of files do. */
 function toFileUrl(value: unknown, baseUrl: string | undefined): string | undefined {
-	if (isHttpUrl(value)) return value;
+	if (typeof value !== 'string' || value.length > LONGEST_URL || isHttpUrl(value)) return parseHttpUrl(value);
 	const url = parseHttpUrl(value) === undefined ? parseResultUrl(value, baseUrl) : undefined;
 	const path = url === undefined ? '' : new URL(url).pathname;
 	return typeByName(path) !== undefined || /\/content(\/\w+)?$/.test(path) ? url : undefined;

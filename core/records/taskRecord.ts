@@ -147,18 +147,26 @@ function innerOf(answer: JsonObject, taskId: string | undefined): JsonObject | u
 /** True where the inner object belongs to the record, and is not the record. */
 function isRecordItself(answer: JsonObject, inside: JsonObject, taskId: string | undefined): boolean {
 	const [outer, inner] = [answer, inside].map((object) => ({
-		hasStatus: statusOf(object) !== undefined,
+		status: statusOf(object)?.toLowerCase(),
 		hasId: idsOf(object).length > 0,
 		isNamed: taskId !== undefined && idsOf(object).includes(taskId),
 	})) as [Level, Level];
 	if (inner.isNamed && !outer.isNamed) return false;
-	if (outer.hasStatus !== inner.hasStatus) return outer.hasStatus;
-	const isKnown = outer.hasStatus && taskId !== undefined;
+	// It is the request that went well, and the task goes on or has failed.
+	if (
+		outer.status === 'success' &&
+		inner.status !== undefined &&
+		(knownState(inner.status) ?? 'completed') !== 'completed'
+	)
+		return false;
+	const [isOuter, isInner] = [outer, inner].map(({ status }) => status !== undefined);
+	if (isOuter !== isInner) return isOuter === true;
+	const isKnown = isOuter && taskId !== undefined;
 	return isKnown ? outer.isNamed && !inner.isNamed : outer.hasId && !inner.hasId;
 }
 
 interface Level {
-	hasStatus: boolean;
+	status?: string;
 	hasId: boolean;
 	/** It has the ID of the task that was asked for. */
 	isNamed: boolean;
@@ -168,8 +176,15 @@ interface Level {
 const statusOf = ({ status, task_status: ofTask, state }: JsonObject) =>
 	[status, ofTask, state].map(looseText).find((word) => word !== undefined);
 
+/** The longest ID that is one. What is longer stays a name that no task has, cut off: it is kept for each task that is waited for. */
+export const LONGEST_ID = 1_000;
+const MOST_IDS = 10;
+
 /** The ID under `id` may be that of the request. */
-const idsOf = (object: JsonObject) => [...idsUnder(object, 'task_id'), ...idsUnder(object, 'id')];
+const idsOf = (object: JsonObject) =>
+	[...idsUnder(object, 'task_id'), ...idsUnder(object, 'id')]
+		.slice(0, MOST_IDS)
+		.map((id) => beginningOf(id, LONGEST_ID));
 
 /** Errors and orders keep these words. */
 export const LONGEST_WORD = 200;
@@ -190,7 +205,7 @@ export function parseTaskRecord(answer: unknown, taskId?: string): TaskRecord | 
 	const state = stateOf(status);
 	return {
 		id,
-		ids: [...new Set([...own, ...around.flatMap(idsOf)])],
+		ids: [...new Set([...own, ...around.flatMap(idsOf)])].slice(0, MOST_IDS),
 		hasTaskId: own.length > 0 || around.some((wrapper) => idsUnder(wrapper, 'task_id').length > 0),
 		state,
 		status,
@@ -202,6 +217,13 @@ export function parseTaskRecord(answer: unknown, taskId?: string): TaskRecord | 
 		...(around.length > 0 ? { refusalAround: refusalAround(around) } : {}),
 		raw,
 	};
+}
+
+/** True for the record of this task, and no answer about its request, that says the task has failed. */
+export function isRecordOfFailure(answer: unknown, taskId: string): boolean {
+	const { state, raw = {} } = parseTaskRecord(answer, taskId) ?? {};
+	if (state !== 'failed' || !idsUnder(raw, 'id').includes(taskId)) return false;
+	return raw.object === 'generation.task' || isPlainObject(raw.error);
 }
 
 /** Some services put `expires_at` next to the result instead of at the top. */

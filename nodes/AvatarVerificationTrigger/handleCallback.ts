@@ -10,7 +10,7 @@ import { printable } from '../../core/text';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/toNodeError';
-import { withoutEmpty } from '../run/toItem';
+import { toValue, withoutEmpty } from '../run/toItem';
 import { memoryOf } from '../run/verificationMemory';
 import { PAGES, renderPage, type Page } from './page';
 
@@ -115,7 +115,7 @@ function toItem(
 		task_id: known?.taskId,
 		vendor_token: vendorToken,
 		verify_status: result?.verifyStatus,
-		result_code: result?.resultCode as IDataObject[string],
+		result_code: toValue(result?.resultCode),
 		reference: known?.reference,
 		// Anybody can write into an address: that is never put out as what the service says, or as the reference that was given.
 		result_code_unconfirmed: result === undefined ? resultCode : undefined,

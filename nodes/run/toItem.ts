@@ -217,7 +217,7 @@ export function toFields(answer: JsonObject): IDataObject {
 
 /** An answer as it came, as one field of an output item. */
 export function toRecord(raw: JsonObject): IDataObject {
-	return (isDeeperThan(raw, MOST_LEVELS) ? withinLevels(raw, MOST_LEVELS) : raw) as IDataObject;
+	return toValue(raw) as IDataObject;
 }
 
 /**
@@ -238,6 +238,10 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 export function withoutEmpty(fields: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** The same for a value of any kind. */
+export const toValue = (value: unknown) =>
+	(isDeeperThan(value, MOST_LEVELS) ? withinLevels(value, MOST_LEVELS) : value) as IDataObject[string];
 
 /** Seconds with one decimal. */
 export function toSeconds(ms: number): number {

@@ -39,6 +39,18 @@ test.each<[object | string, string | undefined]>([
 	expect(result?.verified).toBe(result && state === 'done');
 });
 
+test('of words without end, a beginning is kept', () => {
+	const long = 'x'.repeat(4_000_000);
+	const asset = parseAsset({ asset_id: 'a', status: long, asset_type: long, source_url: long });
+	const { verifyStatus } = parseVerificationResult({ verify_status: long }) ?? {};
+	expect([asset?.status.length, asset?.assetType, asset?.sourceUrl, verifyStatus?.length]).toEqual([
+		201,
+		undefined,
+		undefined,
+		201,
+	]);
+});
+
 test('of two answers about one thing, the later one counts and nothing of the earlier one is lost', () => {
 	expect(joinAnswers({ a: 1, b: 1, data: { c: 1, d: 1 } }, { b: 2, data: { d: 2 } })).toEqual({
 		a: 1,

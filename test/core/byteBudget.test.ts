@@ -35,6 +35,22 @@ test('who would exceed the budget waits until another one lets go of its bytes; 
 	expect(other.state.isWaiting).toBe(false);
 });
 
+test('one that lets go while it is stopped holds nothing', async () => {
+	const budget = new ByteBudget(100);
+	const [oldest, stopped, next] = [growing(budget), growing(budget), growing(budget)];
+	oldest.grow(60);
+	await settled();
+	const stop = new AbortController();
+	stopped.grow(45, stop.signal);
+	await settled();
+	stop.abort();
+	stopped.holding.letGo();
+	await settled();
+	next.grow(40);
+	await settled();
+	expect(next.state.isWaiting).toBe(false);
+});
+
 test('bytes are let go of once, and a stop ends the waiting', async () => {
 	const budget = new ByteBudget(100);
 	const [oldest, other] = [growing(budget), growing(budget)];

@@ -57,6 +57,94 @@ test.each<[string, string, HttpResponse, object, Use]>([
 	expect((await call(use, answer)).error?.details.reason).toEqual({ name, data });
 });
 
+const FAILED = { id: 'task-1', object: 'generation.task', status: 'failed', error: { code: 'generation_failed' } };
+
+test.each<[string, number, object, boolean]>([
+	['a record', 500, FAILED, true],
+	['a record in data', 400, { success: false, data: FAILED }, true],
+	['a record without its kind', 422, { ...FAILED, object: undefined }, true],
+	['a record of another task', 500, { ...FAILED, id: 'task-2' }, false],
+	['a record that goes on', 500, { ...FAILED, status: 'processing' }, false],
+	[
+		'the answer to a request that failed',
+		500,
+		{ task_id: 'task-1', status: 'error', message: 'database is locked' },
+		false,
+	],
+	['a task that is not known', 404, FAILED, false],
+	['a pause', 429, FAILED, false],
+])(
+	'a poll believes a failure that its task’s own record tells, whatever the status: %s, HTTP %d',
+	async (_, status, body, isBelieved) => {
+		const { value, error } = await call(fetchTask, json(status, body));
+		expect((value as { state?: string } | undefined)?.state).toBe(isBelieved ? 'failed' : undefined);
+		expect(error === undefined).toBe(isBelieved);
+	},
+);
+
+test.each([400, 409, 429, 500, 503])(
+	'a refusal with HTTP %d that gives a task may have created it: it is not sent again',
+	async (status) => {
+		const answer = json(status, { id: 'task_9', object: 'generation.task', status: 'queued' }, { 'retry-after': '1' });
+		const { error, sent } = await call(createTask, answer, answer);
+		expect([error?.kind, error?.details.task?.taskId, error?.details.again, sent.length]).toEqual([
+			'outcomeUnknown',
+			'task_9',
+			undefined,
+			1,
+		]);
+		const long = await call(createTask, json(status, { id: 'x'.repeat(1_001), status: 'queued' }));
+		expect(long.error?.details.task).toBeUndefined();
+	},
+);
+
+test.each([400, 500])('the error of a new API key shows no key with HTTP %d, either', async (status) => {
+	const key = 'k'.repeat(48);
+	for (const body of [
+		{ success: true, data: { id: 7, key } },
+		{ message: `Token ${key} was stored, but the cache failed` },
+	]) {
+		const { error } = await call(createToken, json(status, body));
+		expect(error).toBeDefined();
+		expect(JSON.stringify([error?.message, error?.details])).not.toContain(key);
+	}
+});
+
+test.each<[string, object, boolean]>([
+	['the same', { task_id: 'rav_1', vendor_token: 'vt_1' }, true],
+	['the same token, and the ID of the service behind it', { task_id: 'x', vendor_token: 'vt_1' }, true],
+	['none', {}, true],
+	['another', { task_id: 'rav_2', vendor_token: 'vt_2' }, false],
+	['another ID', { task_id: 'rav_2' }, false],
+	['another token', { vendor_token: 'vt_2' }, false],
+])('the proof of a person counts for the verification that it names: %s', async (_, names, isBelieved) => {
+	const data = { ...names, verify_status: 'verified', group_id: 'g' };
+	const { value, error } = await call(fetchResult, json(200, { success: true, data }));
+	expect((value as { verified?: boolean } | undefined)?.verified).toBe(isBelieved ? true : undefined);
+	expect(error?.details.reason?.name).toBe(isBelieved ? undefined : 'answerLacks');
+});
+
+test('the link of another verification is not shown', async () => {
+	const use: Use = async ({ avatars }) => await avatars.getVerification('rav_1');
+	const link = { h5_link: 'https://v.example/2', vendor_token: 'vt_2' };
+	expect((await call(use, json(200, { data: { task_id: 'rav_1', ...link } }))).value).toMatchObject({
+		vendorToken: 'vt_2',
+	});
+	const answers = Array.from({ length: 4 }, () => json(200, { data: { task_id: 'rav_2', ...link } }));
+	expect((await call(use, ...answers)).error?.message).toContain('another verification (rav_2)');
+});
+
+test('an ID that is too long to be kept says so; a new key arrives without it', async () => {
+	const id = 'x'.repeat(1_001);
+	const group: Use = async ({ avatars }) => await avatars.createGroup({ name: 'a' });
+	expect((await call(group, json(200, { group_id: id }))).error?.kind).toBe('outcomeUnknown');
+	const key = 'k'.repeat(48);
+	expect((await call(createToken, json(200, { data: { id, key } }))).value).toMatchObject({
+		id: '',
+		apiKey: `sk-${key}`,
+	});
+});
+
 test('an upload that is refused says the words of the service', async () => {
 	expect((await call(upload, json(200, { error: 'Too dark' }))).error?.details.serviceMessage).toBe('Too dark');
 });

@@ -1,6 +1,6 @@
 /** The sending of requests: what is sent once only, what is sent again and when, and what ends it. */
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
-import { encodeId, GatewayRequests, type RequestContext } from '../../core/http/requests';
+import { encodeId, GatewayRequests, parseBody, type RequestContext } from '../../core/http/requests';
 import { AccountPace } from '../../core/account/pace';
 import {
 	ConnectionError,
@@ -210,7 +210,9 @@ describe('a read', () => {
 		['trouble that does not pass', [json(503, HTML)], 'unavailable', [750, 1_500, 3_000]],
 	])('is tried four times where that may help: %s', async (_, answers, expected, pauses) => {
 		const { requests, sent, pausesMs } = service(answers);
-		const outcome = await requests.getJson('/v1/things').catch((error: GatewayError) => error.kind);
+		const outcome = await requests
+			.withRetries(async () => parseBody(await requests.get('/v1/things')))
+			.catch((error: GatewayError) => error.kind);
 		expect([outcome, sent.length, pausesMs()]).toEqual([expected, pauses.length + 1, pauses]);
 	});
 });

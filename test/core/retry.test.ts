@@ -101,6 +101,18 @@ describe('an answer to a creating request', () => {
 		['words with the name of it', 'tryAgain', json(503, { error: 'Service unavailable: no worker is free' })],
 		['more words with it', 'tryAgain', json(503, { error: 'The service unavailable' })],
 		['no object', 'unknown', json(503, 'null')],
+		['the timeout of a proxy', 'unknown', json(503, { error: 'upstream request timeout' })],
+		['a timeout in words', 'unknown', json(503, { success: false, message: 'Upstream timed out after 60 s' })],
+		[
+			'a connection that was reset behind it',
+			'unknown',
+			json(503, { error: { message: 'reset reason: connection termination' } }, { 'retry-after': '2' }),
+		],
+		[
+			'the text of a proxy',
+			'unknown',
+			json(503, 'disconnect/reset before headers', { 'retry-after': '2', 'content-type': 'text/plain' }),
+		],
 		['JSON and Retry-After', 'tryAgain', json(503, { message: 'busy' }, { 'retry-after': '2' })],
 	])('a creating request that is answered by 503 with %s ends as %s', (_, outcome, answer) => {
 		expect(postOutcomeOfAnswer(answer)).toBe(outcome);

@@ -48,6 +48,32 @@ describe('a record', () => {
 		expect(parseTaskRecord(answer, asked)?.ids).toEqual(ids);
 	});
 
+	test.each<[string, object, string]>([
+		[
+			'goes on',
+			{ task_id: 'b', status: 'success', data: { status: 'processing', video_url: 'https://f.example/low.mp4' } },
+			'in_progress',
+		],
+		['goes on under another ID', { task_id: 'b', status: 'Success', data: { id: 'up', status: 'queued' } }, 'queued'],
+		['has failed', { id: 'b', status: 'success', data: { status: 'failed' } }, 'failed'],
+		['is ready', { id: 'b', status: 'success', data: { status: 'completed' } }, 'completed'],
+		['has a word of its own for its file', { id: 'b', status: 'success', data: { status: 'ready' } }, 'completed'],
+	])('a request that went well says nothing about its task, which %s', (_, answer, state) => {
+		expect(parseTaskRecord(answer, 'b')).toMatchObject({ state });
+		expect(parseTaskRecord(answer, 'b')?.ids).toContain('b');
+	});
+
+	test('of IDs without end, a beginning is kept, which names no task', () => {
+		const long = 'x'.repeat(4_000_000);
+		const { id, ids } = parseTaskRecord({ id: long, status: 'running', data: { task_id: long } }) ?? {};
+		expect([id?.length, JSON.stringify(ids).length]).toEqual([1_001, 1_005]);
+		const many = Object.fromEntries(
+			Array.from({ length: 1_000 }, (_, index) => [`task_${'_'.repeat(index)}id`, `${index}`]),
+		);
+		expect(parseTaskRecord({ ...many, status: 'running' })?.ids).toHaveLength(10);
+		expect(parseTaskRecord({ id: 'x'.repeat(1_000), status: 'running' })?.id).toBe('x'.repeat(1_000));
+	});
+
 	test('a record is also recognized by its status alone', () => {
 		expect(parseTaskRecord({ status: 'queued' })).toMatchObject({ id: undefined, state: 'queued' });
 		expect(parseTaskRecord({ id: 'a' })).toMatchObject({ id: 'a', status: '', state: 'in_progress' });

@@ -339,6 +339,13 @@ describe('Verification', () => {
 		expect(json[0]).not.toHaveProperty('result_code');
 	});
 
+	test('a result code without end is cut off: n8n could not save it', async () => {
+		const body = `{"verify_status":"rejected","result_code":${'['.repeat(45_000)}${']'.repeat(45_000)}}`;
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body } });
+		const { json } = await run('verification', 'getResult', { verificationId: 'rav_1', vendorToken: 'vt_1' });
+		expect(JSON.stringify(json[0].result_code).length).toBeLessThan(2_000);
+	});
+
 	test('a verification is waited for until verified; a person who has not passed ends the wait', async () => {
 		const good = key(await run('verification', 'create'));
 		setTimeoutFor(() => sandbox.verify(String(good.verificationId)));

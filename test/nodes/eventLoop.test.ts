@@ -42,6 +42,11 @@ const ANSWERS: Record<string, [Answer, boolean]> = {
 	'290,000 names': [filled(`"a":{${Array.from({ length: 290_000 }, (_, n) => `"name_${n}":${n}`).join()}}`), false],
 	'a file of 3 MB': [finished({ data: [{ b64_json: 'QUJD'.repeat(1_000_000) }] }), true],
 	'a file of 75 MB': [finished({ data: [{ b64_json: 'QUJD'.repeat(25_000_000) }] }), false],
+	'an address of 3 MB that has to be encoded': [finished({ url: `${PICTURE}${'é'.repeat(1_500_000)}` }), true],
+	'1,000 addresses with 1,000 spaces': [
+		finished({ urls: Array.from({ length: 1_000 }, (_, n) => `${PICTURE}?${n}${' '.repeat(1_000)}b`) }),
+		true,
+	],
 	'very long words': [
 		finished({ error: { message: 'x '.repeat(400_000), code: 'y'.repeat(400_000) }, progress: '1'.repeat(300_000) }),
 		true,

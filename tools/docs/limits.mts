@@ -50,7 +50,7 @@ const LIMITS: Array<[group: string, rows: Array<[what: string, limit: string]>]>
 			['**Timeout**, images, videos', `${minutes(imageTimeoutOption.default)}, ${minutes(videoTimeoutOption.default)}`],
 			['**Timeout**, *Across Restarts* and *In Another Workflow*', minutes(DURABLE_TIMEOUT_MINUTES)],
 			['**Timeout**, longest', minutes(LONGEST_TIMEOUT_MINUTES)],
-			['A request is sent again after 429 and 503', span(REPEAT_FOR_MS)],
+			['A purchase is sent again after a 429, and a 503 of the gateway itself', span(REPEAT_FOR_MS)],
 			['Pause of all requests after a 429, longest', span(LONGEST_HOLD_MS)],
 			[
 				'Checks of a task, apart',

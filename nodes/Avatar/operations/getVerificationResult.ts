@@ -8,7 +8,7 @@ import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
 import { existing, waitFor, readWait } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { withoutEmpty } from '../../run/toItem';
+import { toValue, withoutEmpty } from '../../run/toItem';
 import type { Run } from '../../run/nodeRun';
 import { memoryOf } from '../../run/verificationMemory';
 import { timeoutOf, verificationIdField } from '../fields';
@@ -109,7 +109,7 @@ function toResultOutput(
 		group_id: result.groupId,
 		verify_status: result.verifyStatus,
 		task_id: taskId,
-		result_code: result.resultCode as IDataObject[string],
+		result_code: toValue(result.resultCode),
 		vendor_token: vendorToken,
 		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),
 		...more,

@@ -7,7 +7,7 @@ import { looseTime } from '../../../core/records/loose';
 import { buying, toBuy } from '../../run/buy';
 import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
-import { toIsoTime, toRecord, withoutEmpty } from '../../run/toItem';
+import { toIsoTime, toRecord, toValue, withoutEmpty } from '../../run/toItem';
 import { properties } from '../fields';
 import { readTokenRequest } from '../tokenRequest';
 
@@ -84,7 +84,7 @@ function toTokenOutput({ apiKey, raw, answer }: TokenRecord, { simplify }: { sim
 		message: answer.message === '' ? undefined : answer.message,
 		record: simplify ? undefined : toRecord(answer),
 	};
-	return withoutEmpty(shown as IDataObject);
+	return withoutEmpty(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, toValue(value)])));
 }
 
 /** Null: never, which the service writes as -1. */
