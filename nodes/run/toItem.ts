@@ -43,12 +43,14 @@ export async function toItems(
 	errorContext: ItemContext,
 ): Promise<INodeExecutionData[]> {
 	const onError = onErrorOf(context);
+	// Of a node without input, n8n passes on the item itself, and a mark would replace its JSON.
+	const isCopied = onError === 'continueErrorOutput' && context.getExecuteData().source !== null;
 	const breakIfDue = takingBreaks(realClock);
 	const output: INodeExecutionData[] = [];
 	for (const [index, outcome] of worked.entries()) {
 		const items = itemsOf(outcome, index, onError, errorContext);
 		// An item that passes through may have an `error` of its own.
-		const isMarked = onError === 'continueErrorOutput' && outcome.error !== undefined;
+		const isMarked = isCopied && outcome.error !== undefined;
 		output.push(...(isMarked ? items.map(markForErrorOutput) : items));
 		await breakIfDue();
 	}

@@ -1,6 +1,14 @@
 /** The code of an item that could not be done: what a workflow acts on, whatever On Error says. */
 import type { IDataObject } from 'n8n-workflow';
-import { prompts, quick, quickSandbox, runGateway, type Kind, type Sandbox } from '../support/nodes.mts';
+import {
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	type Kind,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -82,10 +90,15 @@ const SITUATIONS: Array<[code: string, Situation]> = [
 	],
 ];
 
-async function outputsOf(situation: Situation, onError: 'continueRegularOutput' | 'continueErrorOutput') {
+async function outputsOf(
+	situation: Situation,
+	onError: 'continueRegularOutput' | 'continueErrorOutput',
+	more: RunOptions = {},
+) {
 	const { kind = 'image', parameters, fault } = situation;
 	if (fault !== undefined) sandbox.faults.add(fault);
-	const { task } = await runGateway(kind, sandbox, parameters, { items: prompts('x'), settings: { onError } });
+	const options = { items: prompts('x'), settings: { onError }, ...more };
+	const { task } = await runGateway(kind, sandbox, parameters, options);
 	return (task?.data?.main ?? []).map((items) => items?.map(({ json }) => json) ?? []);
 }
 
@@ -101,6 +114,14 @@ test.each(SITUATIONS)('%s stands first in the details of the error output', asyn
 	expect(json).toMatchObject({ error: expect.stringContaining(' '), details: { code, ...situation.with } });
 	expect(Object.keys(json.details as IDataObject)[0]).toBe('code');
 	expect(json).not.toHaveProperty('code');
+});
+
+test('a node without input has all of it at its error output, too', async () => {
+	const situation = { parameters: generate('fail=generation_failed message="no paint"') };
+	const [done, [json]] = await outputsOf(situation, 'continueErrorOutput', { withoutInput: true });
+	expect(done).toEqual([]);
+	const words = expect.stringContaining(' ');
+	expect(json).toMatchObject({ error: words, message: words, details: { code: 'task_failed', ...hasTask } });
 });
 
 test('an item that was held back has a code of its own', async () => {

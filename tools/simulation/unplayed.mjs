@@ -423,6 +423,14 @@ export const unplayed = [
 		title: 'stands first in the details of the error output',
 	},
 	{
+		promise: 'an error of a node without input arrives whole at its error output',
+		file: 'nodes/run/toItem.ts',
+		find: ' && context.getExecuteData().source !== null;',
+		becomes: ';',
+		noticedBy: 'test/nodes/codes.test.ts',
+		title: 'a node without input has all of it',
+	},
+	{
 		promise: 'an error of an earlier node is not passed on as one of this node',
 		file: 'nodes/run/toItem.ts',
 		find: 'Object.entries(withoutErrors(input)).filter',
