@@ -166,10 +166,13 @@ export class Journal implements WriteAhead {
 		return this.ports.isRetry || this.memory.isTakenBack === true;
 	}
 
-	/** The execution that an earlier try has handed the run to, as far as the rows tell. */
-	async findSupervisor(): Promise<string | undefined> {
-		const rows = await this.readRun(takingBreaks(this.ports.clock)).catch(() => undefined);
-		return rows?.leases.filter(({ attempt }) => isOfPoller(attempt)).at(-1)?.execution;
+	/** The execution that an earlier try has handed the run to, as far as the rows tell, and the reason why it may be that of another run. */
+	async findSupervisor(): Promise<{ execution: string; gap?: string } | undefined> {
+		const { leases = [] } = (await this.readRun(takingBreaks(this.ports.clock)).catch(() => undefined)) ?? {};
+		const execution = leases.filter(({ attempt }) => isOfPoller(attempt)).at(-1)?.execution;
+		const firstTries = new Set(leases.flatMap(({ first }) => first || []));
+		if (execution === undefined) return undefined;
+		return { execution, ...(firstTries.size > 1 && { gap: GAPS.twoFirstTries }) };
 	}
 
 	/** True where rows do not tell all that was sent. */

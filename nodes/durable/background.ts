@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import { gatewayError, invalidInput, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import { startableWorkflows } from '../../core/processMemory';
@@ -56,25 +56,40 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 
 /**
  * Finds the execution that an earlier try has handed the orders to before a crash: n8n has not saved its ID with the node. As long as
- * that execution works, the orders are its own: otherwise the other workflow would get the results twice.
+ * that execution works, the orders that it was given are its own: otherwise the other workflow would get the results twice. The others,
+ * because a node before returns other items now, are not submitted: that would stop it.
  */
 export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	const { context, background, journal } = run;
 	if (background === undefined || journal === undefined || context.getMode() !== 'retry') return;
-	const executionId = await journal.findSupervisor();
-	if (executionId === undefined || executionId === context.getExecutionId()) return;
-	const data = await readData(context, executionId);
+	const { execution, gap } = (await journal.findSupervisor()) ?? {};
+	if (execution === undefined || execution === context.getExecutionId()) return;
+	const data = await readData(context, execution);
 	if (data === undefined || hasFailed(data)) return;
-	// An execution that is awake may not be saved yet.
-	const kept = await salvageOrderItems(data.resultData.runData.Start?.at(-1)?.data?.main?.[0]);
-	const items = kept && new Set(kept.map(({ item }) => item));
-	for (const order of orders) {
-		if (executionOf(run, background, order) !== undefined) continue;
-		if (items === undefined || items.has(order.item)) background.executions[keyInBackground(run, order)] = executionId;
-		// It was not handed over. To submit it here would stop that execution.
-		else if (order.state === 'planned')
-			endBadly(order, gatewayError('submittedByOtherRetry', { execution: executionId }));
+	const given = gap === undefined ? await hashesGivenTo(data) : [];
+	/** Each is that of one order. */
+	const claim = ({ request }: Order) => {
+		const index = given.indexOf(request?.hash ?? '');
+		return index >= 0 && given.splice(index, 1).length > 0;
+	};
+	const isKnown = (order: Order) => executionOf(run, background, order) !== undefined;
+	const open = orders.filter((order) => !isKnown(order));
+	orders.filter(isKnown).forEach(claim);
+	for (const order of open) {
+		if (claim(order)) background.executions[keyInBackground(run, order)] = execution;
+		else if (order.state !== 'planned') continue;
+		else if (gap === undefined) endBadly(order, gatewayError('submittedByOtherRetry', { execution }));
+		// Where a person decides, the rows say which runs there are.
+		else if (order.request?.submitAgainFor === undefined)
+			endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: gap }));
 	}
+}
+
+/** The requests of the orders that an execution was given. One that has just begun is saved with what it is to run. */
+async function hashesGivenTo({ resultData, executionData }: IRunExecutionData): Promise<string[]> {
+	const { main } = resultData.runData.Start?.at(-1)?.data ?? executionData?.nodeExecutionStack[0]?.data ?? {};
+	const orders = (await salvageOrderItems(main?.[0])) ?? [];
+	return orders.flatMap(({ request, purchase }) => request?.hash ?? purchase?.hash ?? []);
 }
 
 /** A workflow that starts this node again with its own results would buy without end. */

@@ -318,9 +318,8 @@ async function prepareItem(
 
 function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, prompt }: Prepared): Worked {
 	const error = outcome.ok ? undefined : outcome.error;
-	if (isOrder(work)) {
-		return { ...outcomeOf(work), order: work, error };
-	}
+	// One that has ended before the work began has its error itself.
+	if (isOrder(work)) return { ...outcomeOf(work), order: work, ...(error && { error }) };
 	if (outcome.ok) return { output: outcome.value };
 	const { passedOn, about } = work instanceof GatewayError ? {} : work;
 	return {

@@ -285,5 +285,9 @@ test('a retry finds the execution that the run was handed to by the lease of its
 	const retry = world.start({ executionId: '8', isRetry: true });
 	expect(await world.run(retry.journal.findSupervisor())).toBeUndefined();
 	await poller('P1');
-	expect(await world.run(retry.journal.findSupervisor())).toBe('S');
+	expect(await world.run(retry.journal.findSupervisor())).toEqual({ execution: 'S' });
+	// That of another run may be the last one.
+	await world.run(world.start({ executionId: '6' }).run(orders(0)));
+	const gap = GAPS.twoFirstTries;
+	expect(await world.run(retry.journal.findSupervisor())).toEqual({ execution: 'S', gap });
 });

@@ -1,5 +1,5 @@
 /** The journal of a run in n8n's engine: its rows, what they cost, and what a run without them does. */
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { TABLE_NAME } from '../../core/labels';
 import { COLUMNS, journalRow } from '../../core/journal/row';
 import { fromItem, inItems, useJournal } from '../support/journalRuns.mts';
@@ -287,23 +287,40 @@ describe('a run that goes on in another execution', () => {
 		},
 	);
 
-	const alive = { resultData: { runData: {} } };
-	test.each<[string, Record<string, object>, boolean]>([
-		['works', { 101: alive }, true],
-		['was stopped', { 101: { resultData: { runData: {}, error: { message: 'cancelled' } } } }, false],
-		['was deleted', {}, false],
+	const inBackground = { ...fromItem, wait: 'inAnotherWorkflow', ...waiting[1]?.[1] };
+	/** An execution that has just begun. */
+	const begun = (items: unknown) => ({
+		resultData: { runData: {} },
+		executionData: { nodeExecutionStack: [{ data: { main: [items] } }] },
+	});
+	/** One that has slept. */
+	const slept = (items: unknown) => ({ resultData: { runData: { Start: [{ data: { main: [items] } }] } } });
+	const stopped = { resultData: { runData: {}, error: { message: 'cancelled' } } };
+
+	/** The execution in the background, `supervisor`, begins to wait; then n8n dies before it has saved that of the node. */
+	async function dieInBackground(items: INodeExecutionData[], executionId = '1', supervisor = '101') {
+		const kept = { executionId, establishedAt };
+		const { handed } = await runs.handOver(inBackground, { ...first, kept, items, ...inItems });
+		const waits = { executionId: supervisor, establishedAt: establishedAt + 1 };
+		await runs.handOver({ operation: 'durableKeepWaiting' }, { mode: 'integrated', kept: waits, items: handed[0] });
+		await runs.dieAtTheEnd();
+		return handed[0] ?? [];
+	}
+	const endsOf = (json: IDataObject[]) => json.map(({ code, execution_id: id }) => code ?? id);
+
+	test.each<[string, (items: unknown) => object | undefined, boolean]>([
+		['works', slept, true],
+		['has just begun', begun, true],
+		['was stopped', () => stopped, false],
+		['was deleted', () => undefined, false],
 	])(
-		'a retry after a crash leaves the orders to the execution in the background only where that %s',
+		'a retry after a crash leaves the orders to the execution in the background only where that works: it %s',
 		async (_, stored, keeps) => {
 			const items = prompts('a', 'b');
-			const parameters = { ...fromItem, wait: 'inAnotherWorkflow', ...waiting[1]?.[1] };
-			const { handed } = await runs.handOver(parameters, { ...first, items });
-			const kept = { executionId: '101', establishedAt: establishedAt + 1 };
-			await runs.handOver({ operation: 'durableKeepWaiting' }, { mode: 'integrated', kept, items: handed[0] });
-			await runs.dieAtTheEnd();
-			const again = await runs.handOver(parameters, { ...retry, items }, stored);
+			const of = stored(await dieInBackground(items));
+			const again = await runs.handOver(inBackground, { ...retry, items }, of && { 101: of });
 			expect(again.error).toBeUndefined();
-			expect(again.json.map(({ execution_id: id }) => id)).toEqual(['101', '101']);
+			expect(endsOf(again.json)).toEqual(['101', '101']);
 			const states = again.handed[0]?.map((item) => orderOf(item).state);
 			expect([states, runs.sandbox.tasks.length]).toEqual([
 				keeps ? undefined : ['accepted', 'accepted'],
@@ -312,17 +329,48 @@ describe('a run that goes on in another execution', () => {
 		},
 	);
 
-	test('an item that the living execution in the background does not have is told not to be submitted', async () => {
-		const parameters = { ...fromItem, wait: 'inAnotherWorkflow', ...waiting[1]?.[1] };
-		const items = prompts('a [[sandbox create=422]]', 'b');
-		const { handed } = await runs.handOver(parameters, { ...first, items, ...inItems });
-		const kept = { executionId: '101', establishedAt: establishedAt + 1 };
-		await runs.handOver({ operation: 'durableKeepWaiting' }, { mode: 'integrated', kept, items: handed[0] });
-		await runs.dieAtTheEnd();
-		const stored = { 101: { resultData: { runData: { Start: [{ data: { main: [handed[0]] } }] } } } };
-		const again = await runs.handOver(parameters, { ...retry, items, ...inItems }, stored);
-		expect(again.json.map(({ code, execution_id: id }) => code ?? id)).toEqual(['submitted_by_other_retry', '101']);
-		expect([again.handed, runs.sandbox.tasks]).toEqual([[], []]);
+	const NOT_THERE = 'submitted_by_other_retry';
+	test.each<[string, string[], string[], string[], typeof slept]>([
+		[
+			'the node has refused it',
+			['a [[sandbox create=422]]', 'b'],
+			['a [[sandbox create=422]]', 'b'],
+			[NOT_THERE, '101'],
+			slept,
+		],
+		['nodes before return other items now', ['a', 'b'], ['c', 'a'], [NOT_THERE, '101'], slept],
+		['there is one more of the same', ['a', 'b'], ['c', 'b', 'b'], [NOT_THERE, '101', NOT_THERE], slept],
+		['its orders cannot be read', ['a', 'b'], ['a', 'b'], [NOT_THERE, NOT_THERE], () => slept([{ json: {} }])],
+	])(
+		'an item that the living execution in the background does not have is told not to be submitted: %s',
+		async (_, texts, now, ends, stored) => {
+			const handed = await dieInBackground(prompts(...texts));
+			const bought = runs.sandbox.tasks.length;
+			const again = await runs.handOver(
+				inBackground,
+				// n8n runs it again where the first item has an error.
+				{ ...retry, items: prompts(...now), settings: { ...inItems.settings, retryOnFail: true, waitBetweenTries: 1 } },
+				{ 101: stored(handed) },
+			);
+			expect(endsOf(again.json)).toEqual(ends);
+			expect([again.handed, runs.sandbox.tasks.length]).toEqual([[], bought]);
+			const leases = (await runs.rows()).filter(({ state, execution }) => state === 'lease' && execution === '2');
+			expect(leases).toEqual([]);
+		},
+	);
+
+	test('of two runs that began in the same millisecond, a retry submits nothing, and stops neither', async () => {
+		const items = prompts('a', 'b');
+		const stored = {
+			101: slept(await dieInBackground(items, '1', '101')),
+			102: slept(await dieInBackground(items, '3', '102')),
+		};
+		const again = await runs.handOver(inBackground, { ...retry, items, ...inItems }, stored);
+		expect(endsOf(again.json)).toEqual(['outcome_still_unknown', 'outcome_still_unknown']);
+		expect(again.json[0]?.details).toContain('Two executions began in the same millisecond');
+		expect([again.handed, runs.sandbox.tasks.length]).toEqual([[], 2]);
+		const leases = (await runs.rows()).filter(({ state }) => state === 'lease');
+		expect(leases.map(({ execution }) => execution)).toEqual(['1', '101', '3', '102']);
 	});
 });
 

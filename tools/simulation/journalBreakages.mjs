@@ -459,6 +459,6 @@ export const journal = [
 		find: 'if (data === undefined || hasFailed(data)) return;',
 		becomes: 'return;',
 		noticedBy: 'test/nodes/journal.test.ts',
-		title: 'leaves the orders to the execution in the background only where that works',
+		title: 'leaves the orders to the execution in the background only where that works: it works',
 	},
 ];

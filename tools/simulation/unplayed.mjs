@@ -15,6 +15,23 @@ export const unplayed = [
 		title: 'retry of it goes on with what has an ID, and submits nothing else',
 	},
 	{
+		promise:
+			'a retry after a crash says of an item that it was handed over only where the other execution has its request',
+		file: 'nodes/durable/background.ts',
+		find: 'given.splice(index, 1).length > 0',
+		becomes: 'given.length > 0',
+		noticedBy: 'test/nodes/journal.test.ts',
+		title: 'does not have is told not to be submitted: there is one more',
+	},
+	{
+		promise: 'a retry takes no execution in the background for its own that may be that of another run',
+		file: 'core/journal/journal.ts',
+		find: '...(firstTries.size > 1 && { gap: GAPS.twoFirstTries })',
+		becomes: '',
+		noticedBy: 'test/nodes/journal.test.ts',
+		title: 'began in the same millisecond, a retry submits nothing',
+	},
+	{
 		promise: 'an order that sleeps waits no longer for the row of a dead execution',
 		file: 'core/journal/purchaseKey.ts',
 		find: '(memory.seenAtMs[row.attempt] ??= clock.now())',
