@@ -4,7 +4,7 @@ import { isPlainObject } from '../../core/json';
 import { startableWorkflows } from '../../core/processMemory';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { endBadly, errorOf, hasEnded, promptOf } from '../../core/orders/states';
+import { endBadly, endsWell, errorOf, hasEnded, promptOf } from '../../core/orders/states';
 import { credentialIdOf } from '../connection/transport';
 import { toNodeError, listIds, type BatchSummary } from '../errors/toNodeError';
 import { FieldReader, toText } from '../form/fieldReader';
@@ -191,9 +191,10 @@ export async function startInBackground(
 	const node = context.getNode();
 	const errorContext = { node, operation: 'generate', isTool: isTool(node) };
 	const { store } = readLedgerScope(context);
-	const left = orders.filter((order) => !hasEnded(order) && executionOf(run, background, order) === undefined);
+	const startedIn = (order: Order) => (goesOn(order) ? executionOf(run, background, order) : undefined);
+	const left = orders.filter((order) => goesOn(order) && startedIn(order) === undefined);
 	const start = async () => {
-		if (left.length === 0) return;
+		if (left.every(hasEnded)) return;
 		const executionId = await startOne(context, withHandOver(await toOrderItems(left), facts), workflowId);
 		for (const order of left) executions[keyInBackground(run, order)] = executionId;
 		run.ledger.handedOver(left);
@@ -202,22 +203,28 @@ export async function startInBackground(
 	const words = failure instanceof Error ? failure.message : String(failure);
 	const toOutput = (order: Order, index: number): INodeExecutionData[] => {
 		const { task } = order;
-		const executionId = executionOf(run, background, order);
-		if (!hasEnded(order) && executionId !== undefined) return [startedItem(context, order, executionId)];
+		const executionId = startedIn(order);
+		if (executionId !== undefined) return [startedItem(context, order, executionId)];
 		const error = hasEnded(order) ? errorOf(order) : gatewayError('waitingNotStarted', { id: task?.taskId, words });
 		if (error !== undefined && onError === 'stopWorkflow')
 			throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
 		return itemsOf({ ...outcomeOf(order), error }, index, onError, errorContext);
 	};
 	const items = orders.flatMap(toOutput);
-	if (orders.some((order) => executionOf(run, background, order) !== undefined))
-		run.hints.add(HINTS.inBackground({ name }));
-	if (failure === undefined && orders.every(({ end }) => end?.error === undefined)) {
+	if (orders.some((order) => startedIn(order) !== undefined)) run.hints.add(HINTS.inBackground({ name }));
+	const fails = (order: Order) => startedIn(order) === undefined && errorOf(order) !== undefined;
+	if (failure === undefined && !orders.some(fails)) {
 		run.ledger.clearRun();
 		delete store.handedOver;
 	}
 	return items;
 }
+
+/**
+ * True for an order that the other execution goes on with: with Retry On Fail, with one that has ended badly, too. If the node returned
+ * its error, n8n would run the node again, beside the execution that has the others.
+ */
+const goesOn = (order: Order) => !hasEnded(order) || (order.isRetried === true && !endsWell(order));
 
 async function startOne(context: IExecuteFunctions, items: OrderItem[], workflowId: string): Promise<string> {
 	const { errorWorkflow } = context.getWorkflowSettings();
@@ -234,7 +241,8 @@ function startedItem(context: IExecuteFunctions, order: Order, executionId: stri
 	const { item, task } = order;
 	const prompt = withoutEmpty({ prompt: promptOf(order) });
 	const message = isTool(context.getNode()) ? { message: STARTED } : {};
-	const known = task === undefined ? { status: 'to be submitted' } : { task_id: task.taskId, status: task.status };
+	const unsent = { status: hasEnded(order) ? 'ended' : 'to be submitted' };
+	const known = task === undefined ? unsent : { task_id: task.taskId, status: task.status };
 	return {
 		json: { ...prompt, ...known, execution_id: executionId, ...message },
 		pairedItem: { item },

@@ -179,6 +179,26 @@ test('an item that was not accepted is told at once, and the others are waited f
 	]);
 });
 
+test('with Retry On Fail, what was not accepted goes on with the others: a further try would run beside them', async () => {
+	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, times: -1, do: '422' });
+	const settings = { onError: 'continueRegularOutput', retryOnFail: true, waitBetweenTries: 1 } as const;
+	const { started, items } = await run({}, prompts('bad', 'b'), {}, { settings });
+	expect(started.map((one) => one.items.map((item) => orderOf(item).state))).toEqual([['ended', 'planned']]);
+	expect(items.map(({ json }) => json)).toEqual([
+		{ prompt: 'bad', status: 'ended', execution_id: '101' },
+		{ prompt: 'b', status: 'to be submitted', execution_id: '101' },
+	]);
+	expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('with Retry On Fail, where none was accepted, the node says so, and n8n runs it again', async () => {
+	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, times: -1, do: '422' });
+	const settings = { onError: 'continueRegularOutput', retryOnFail: true, maxTries: 2, waitBetweenTries: 1 } as const;
+	const { started, items } = await run({}, prompts('bad'), {}, { settings });
+	expect([started, items[0]?.json.code]).toEqual([[], 'content_declined']);
+	expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
+});
+
 test.each<[string, RunOptions, RunOptions, number]>([
 	['is not asked again', { mode: 'trigger' }, { mode: 'trigger' }, 1],
 	['is asked again where a person runs it', { mode: 'trigger' }, { mode: 'manual' }, 2],

@@ -170,6 +170,15 @@ describe('Retry On Fail', () => {
 		expect(prompted()).toBe(bought);
 	});
 
+	test('In Another Workflow, it does so with Continue where the node has seen the first item refused', async () => {
+		runs.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'a' }, do: '422' });
+		const background = { wait: 'inAnotherWorkflow', workflowId: { __rl: true, mode: 'id', value: 'other' } };
+		const settings = { ...onFail, ...inItems.settings };
+		const { given } = await supervise(await handOver(prompts('a', 'b'), { settings }, background));
+		expect(await poll(given)).toEqual(['done', 'done']);
+		expect(prompted()).toBe('ba');
+	});
+
 	test('it gets the result of a task again that was created elsewhere', async () => {
 		const items = prompts('a [[sandbox poll=no_key_text]]');
 		await runs.run('image', { ...fromItem, wait: 'dontWait' }, { items });

@@ -32,6 +32,14 @@ export const unplayed = [
 		title: 'began in the same millisecond, a retry submits nothing',
 	},
 	{
+		promise: 'In Another Workflow, Retry On Fail runs no further try beside the execution that has the orders',
+		file: 'nodes/durable/background.ts',
+		find: '!hasEnded(order) || (order.isRetried === true && !endsWell(order))',
+		becomes: '!hasEnded(order)',
+		noticedBy: 'test/nodes/background.test.ts',
+		title: 'what was not accepted goes on with the others',
+	},
+	{
 		promise: 'an order that sleeps waits no longer for the row of a dead execution',
 		file: 'core/journal/purchaseKey.ts',
 		find: '(memory.seenAtMs[row.attempt] ??= clock.now())',
