@@ -7,7 +7,7 @@ import { REPEAT_FOR_MS } from '../limits';
 /** A row is written no earlier than this before its request leaves. */
 export const TURN_WITHIN_MS = 500;
 
-/** The pauses of an account that takes nothing: the first one, and the longest. */
+/** The pauses of an account that takes nothing: the first one, and the longest, whatever one answer asks for. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -157,7 +157,7 @@ export class RowBudget {
 		// Of many that were under way together, the first one says it all.
 		const shortestMs = full?.pauseMs ?? SHORTEST_PAUSE_MS;
 		const pauseMs = full !== undefined && isAsking ? Math.min(LONGEST_PAUSE_MS, shortestMs * 2) : shortestMs;
-		const untilMs = Math.max(full?.untilMs ?? 0, nowMs + Math.max(pauseMs, askedMs));
+		const untilMs = Math.max(full?.untilMs ?? 0, nowMs + Math.min(LONGEST_PAUSE_MS, Math.max(pauseMs, askedMs)));
 		this.full = { sinceMs: full?.sinceMs ?? nowMs, untilMs, pauseMs, error };
 		if (isAsking) this.asking = undefined;
 		this.changed();

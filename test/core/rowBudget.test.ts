@@ -125,9 +125,12 @@ describe('an account that is full', () => {
 		expect(pauses.length).toBeGreaterThanOrEqual(6);
 	});
 
-	test('a pause that the service asks for is kept', async () => {
-		const { atS } = await askForever(1, 100, 40_000);
-		expect(atS.map(Math.round)).toEqual([0, 40, 80]);
+	test.each([
+		['is kept', 40, [0, 40, 80, 120]],
+		['lasts a minute at most: it may be about one model only', 86_400, [0, 60, 120]],
+	])('a pause that the service asks for %s', async (_, askedS, expected) => {
+		const { atS } = await askForever(1, 130, askedS * 1_000);
+		expect(atS.map(Math.round)).toEqual(expected);
 	});
 
 	test.each([

@@ -46,6 +46,14 @@ export const account = [
 		title: 'runs take turns',
 	},
 	{
+		promise: 'a long pause that one answer asks for does not close the account for as long',
+		file: 'core/account/rowBudget.ts',
+		find: 'Math.min(LONGEST_PAUSE_MS, Math.max(pauseMs, askedMs))',
+		becomes: 'Math.max(pauseMs, askedMs)',
+		noticedBy: 'test/core/rowBudget.test.ts',
+		title: 'lasts a minute at most',
+	},
+	{
 		promise: 'Concurrent Tasks of the Account is never exceeded',
 		file: 'core/account/places.ts',
 		find: 'taken >= this.most || nowMs < this.pausedUntilMs',
