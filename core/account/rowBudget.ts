@@ -187,7 +187,8 @@ export class RowBudget {
 			const waitMs = first === undefined ? Infinity : this.waitOf(first, pace);
 			shortestMs = Math.min(shortestMs, waitMs);
 			if (first === undefined || waitMs > 0) continue;
-			if (++this.rowsInTurn >= ROWS_IN_A_TURN) {
+			// While the account is full, each row is one of a few: a model that it never takes would have them all.
+			if (this.full !== undefined || ++this.rowsInTurn >= ROWS_IN_A_TURN) {
 				this.rowsInTurn = 0;
 				this.turns.delete(pace);
 				this.turns.set(pace, waiting);

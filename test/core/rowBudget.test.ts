@@ -133,6 +133,22 @@ describe('an account that is full', () => {
 		expect(atS.map(Math.round)).toEqual(expected);
 	});
 
+	test('the runs take turns with each request: one whose model is never taken does not keep the others from asking', async () => {
+		const { take, clock } = makeBudget();
+		const beganMs = clock.at;
+		const askForMs = async (untilMs: number): Promise<void> => {
+			const permit = await take();
+			permit.refused(full, 0);
+			permit.end();
+			if (clock.at < untilMs) await askForMs(untilMs);
+		};
+		for (let order = 0; order < 20; order++) void askForMs(beganMs + 900_000).catch(() => {});
+		await clock.runUntil(beganMs + 2_000);
+		await clock.run(take(undefined, { turnInMs: 0, spacingMs: 10 }));
+		// The pauses before it are those of 2 and 4 s.
+		expect(clock.at - beganMs).toBeLessThan(8_000);
+	});
+
 	test.each([
 		[50, 32],
 		[200, 1],

@@ -54,6 +54,14 @@ export const account = [
 		title: 'lasts a minute at most',
 	},
 	{
+		promise: 'while an account is full, each run may ask, not only the one that began',
+		file: 'core/account/rowBudget.ts',
+		find: 'this.full !== undefined || ++this.rowsInTurn',
+		becomes: '++this.rowsInTurn',
+		noticedBy: 'test/core/rowBudget.test.ts',
+		title: 'the runs take turns with each request',
+	},
+	{
 		promise: 'Concurrent Tasks of the Account is never exceeded',
 		file: 'core/account/places.ts',
 		find: 'taken >= this.most || nowMs < this.pausedUntilMs',
