@@ -1,8 +1,9 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
-import type { GatewayError } from '../errors';
+import { gatewayError, type GatewayError } from '../errors';
 import type { Pace } from './pace';
 import { REPEAT_FOR_MS } from '../limits';
+import { roughDuration } from '../text';
 
 /** A row is written no earlier than this before its request leaves. */
 export const TURN_WITHIN_MS = 500;
@@ -20,7 +21,7 @@ export interface RowPermit {
 	 *
 	 * @param askedMs the pause that the service asks for
 	 */
-	refused: (error: GatewayError, askedMs: number) => void;
+	refused: (askedMs: number) => void;
 	/** The answer is any other: the account takes requests. */
 	served: () => void;
 	/** The outcome is known, and is to be written now. */
@@ -52,7 +53,6 @@ interface Full {
 	sinceMs: number;
 	untilMs: number;
 	pauseMs: number;
-	error: GatewayError;
 }
 
 /**
@@ -89,8 +89,8 @@ export class RowBudget {
 	}
 
 	/**
-	 * Resolves when a row may be written; early when the signal aborts (the caller checks it). Rejects with the answer of the
-	 * service when the account has been full for as long as a request is repeated.
+	 * Resolves when a row may be written; early when the signal aborts (the caller checks it). Rejects when the account
+	 * has been full for as long as a request is repeated.
 	 */
 	async take(pace: RowPace, signal?: AbortSignal): Promise<RowPermit> {
 		if (signal?.aborted) return this.permit();
@@ -132,7 +132,7 @@ export class RowBudget {
 		};
 		const permit: RowPermit = {
 			leaves: () => count(false),
-			refused: (error, askedMs) => this.refused(permit, error, askedMs),
+			refused: (askedMs) => this.refused(permit, askedMs),
 			served: () => {
 				this.full = undefined;
 				this.asking = undefined;
@@ -150,7 +150,7 @@ export class RowBudget {
 		return permit;
 	}
 
-	private refused(permit: RowPermit, error: GatewayError, askedMs: number): void {
+	private refused(permit: RowPermit, askedMs: number): void {
 		const nowMs = this.clock.now();
 		const { full } = this;
 		const isAsking = this.asking === permit;
@@ -158,7 +158,7 @@ export class RowBudget {
 		const shortestMs = full?.pauseMs ?? SHORTEST_PAUSE_MS;
 		const pauseMs = full !== undefined && isAsking ? Math.min(LONGEST_PAUSE_MS, shortestMs * 2) : shortestMs;
 		const untilMs = Math.max(full?.untilMs ?? 0, nowMs + Math.min(LONGEST_PAUSE_MS, Math.max(pauseMs, askedMs)));
-		this.full = { sinceMs: full?.sinceMs ?? nowMs, untilMs, pauseMs, error };
+		this.full = { sinceMs: full?.sinceMs ?? nowMs, untilMs, pauseMs };
 		if (isAsking) this.asking = undefined;
 		this.changed();
 	}
@@ -211,7 +211,8 @@ export class RowBudget {
 		if (full === undefined) return waitMs;
 		const leftMs = Math.max(sinceMs, full.sinceMs) + REPEAT_FOR_MS - nowMs;
 		if (leftMs < 0) {
-			fail(full.error);
+			// The answers were those to other orders: their words may be about another model.
+			fail(gatewayError('rateLimited', { fullFor: roughDuration(REPEAT_FOR_MS) }));
 			return LOOK_AGAIN_MS;
 		}
 		const pauseMs = this.asking === undefined ? Math.max(waitMs, full.untilMs - nowMs) : Infinity;

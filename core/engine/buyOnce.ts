@@ -151,6 +151,9 @@ class Buying<Answer extends { id: string }> {
 
 	private sentAtMs: number;
 
+	/** The last answer of 429. */
+	private tooMany?: GatewayError;
+
 	/** The first wish for a place, in another execution maybe, by the clock of the places. */
 	private readonly wantedSinceMs?: number;
 
@@ -243,7 +246,8 @@ class Buying<Answer extends { id: string }> {
 	private refused(thrown: unknown, place: Place | undefined): { pauseMs: number } {
 		const { order, ports, ending } = this;
 		// What was not sent has created nothing, whatever the error says about earlier tries.
-		const error = this.isSent ? asCreationError(thrown, order.thing) : asGatewayError(thrown);
+		const error = this.isSent ? asCreationError(thrown, order.thing) : this.unsent(asGatewayError(thrown));
+		if (error.kind === 'rateLimited') this.tooMany = error;
 		const pauseMs = this.pauseAfter(error, place);
 		if (pauseMs !== undefined) {
 			putOff(order);
@@ -264,12 +268,19 @@ class Buying<Answer extends { id: string }> {
 		throw isUnknown ? this.inDoubt(error) : error;
 	}
 
+	/** The account was full for as long as its row may wait: where it was sent before, it has an answer of its own. */
+	private unsent(error: GatewayError): GatewayError {
+		return error.kind === 'rateLimited' ? (this.tooMany ?? error) : error;
+	}
+
 	/** The pause before the next try, in milliseconds; undefined where this one was the last. */
 	private pauseAfter(error: GatewayError, place: Place | undefined): number | undefined {
 		const { again, httpStatus, retryAfterMs } = error.details;
 		if (this.signal.aborted) return undefined;
 		// The account has turned out to have fewer places, before the request has left.
 		if (place?.taken.aborted) return 0;
+		// The answers of the account are known already, and its places are those of others.
+		if (!this.isSent && error.kind === 'rateLimited') return this.pauseOfSleeper();
 		if (again === undefined) return undefined;
 		// Not before: among many others, a request may wait for minutes until it is its turn.
 		this.giveUpAtMs ??= this.clock.now() + REPEAT_FOR_MS;
@@ -286,15 +297,15 @@ class Buying<Answer extends { id: string }> {
 			}
 			this.ports.client.holdBack?.(pauseMs);
 		}
-		if (this.clock.now() + pauseMs > (this.giveUpAtMs ?? Infinity)) return this.pauseOfSleeper(httpStatus);
+		if (this.clock.now() + pauseMs > (this.giveUpAtMs ?? Infinity))
+			return httpStatus === 429 ? this.pauseOfSleeper() : undefined;
 		this.ports.client.onRetry?.(error, pauseMs);
 		return pauseMs;
 	}
 
 	/** In n8n's database, an order waits for a full account as long as for a place: it is due when the execution wakes up. */
-	private pauseOfSleeper(httpStatus?: number): number | undefined {
-		const { sleep } = this.ports;
-		if (sleep === undefined || httpStatus !== 429 || this.timeLeftMs <= 0) return undefined;
+	private pauseOfSleeper(): number | undefined {
+		if (this.ports.sleep === undefined || this.timeLeftMs <= 0) return undefined;
 		return Math.min(REPEAT_FOR_MS, this.timeLeftMs);
 	}
 

@@ -305,8 +305,7 @@ export class Journal implements WriteAhead {
 		const permit = this.permits.get(order);
 		const { table } = this.ports;
 		const status = error?.details.httpStatus;
-		if (error !== undefined && status === 429 && pauseMs > 0)
-			permit?.refused(error, error.details.retryAfterMs ?? pauseMs);
+		if (error !== undefined && status === 429 && pauseMs > 0) permit?.refused(error.details.retryAfterMs ?? pauseMs);
 		else if (state !== 'not_accepted' || status !== undefined) permit?.served();
 		this.permits.delete(order);
 		const row = this.toRow(order, state, taskId, error);

@@ -1,6 +1,8 @@
 /** The purchase of one order, from its place to its outcome: what is sent again and when, and what ends it. */
 import type { GatewayError, GatewayErrorDetails, GatewayErrorKind } from '../../core/errors';
-import { buyWith, fakeClock, trouble } from './support';
+import { AccountPlaces } from '../../core/account/places';
+import { plannedOrder } from '../support/orders.mts';
+import { buyWith, fakeClock, sharedClock, trouble } from './support';
 
 /** A service that gives these answers in turn, the last one again and again. */
 async function buy(answers: Array<GatewayError | 'accepted'>, takesMs = 0) {
@@ -64,3 +66,56 @@ test.each<GatewayErrorKind>(['rejected', 'outcomeUnknown', 'authentication'])(
 		expect(await buy([trouble(kind), 'accepted'])).toMatchObject({ id: kind, sent: 1 });
 	},
 );
+
+describe('an order whose row was not written, because others have found the account full', () => {
+	const HOUR_MS = 3_600_000;
+
+	/** Its row is refused after two minutes each time. It has an hour. */
+	async function buyFull({ sleeps = false, answers = [] as GatewayError[] }) {
+		const clock = sharedClock();
+		const beganMs = clock.at;
+		const places = new AccountPlaces(clock);
+		// A task of the account runs: a 429 would say that there are fewer places.
+		places.ofRun().occupy('task');
+		const refused = jest.spyOn(places as never, 'learnFrom');
+		const heldBackMs: number[] = [];
+		let rows = 0;
+		const begin = async () => {
+			if (rows++ < answers.length) return;
+			await clock.sleep(120_000);
+			throw trouble('rateLimited');
+		};
+		const create = async (attempt: { beforeSend?: () => void }) => {
+			attempt.beforeSend?.();
+			return await Promise.reject<{ id: string }>(answers[rows - 1]);
+		};
+		const order = plannedOrder(0, { wait: { plan: { kind: 'automatic' }, timeoutMs: HOUR_MS } });
+		const error = await clock.run(
+			buyWith(create, {
+				...{ clock, begin, order, places: places.ofRun() },
+				holdBack: (ms) => heldBackMs.push(ms),
+				sleep: sleeps ? { signal: new AbortController().signal, waitsForOther: () => () => {} } : undefined,
+			}).catch((thrown: GatewayError) => thrown),
+		);
+		const learned = refused.mock.calls.length;
+		return { error, rows, heldBackMs, learned, afterMs: clock.at - beganMs };
+	}
+
+	test('ends, and nothing is learned of it', async () => {
+		expect(await buyFull({})).toMatchObject({ rows: 1, heldBackMs: [], learned: 0, afterMs: 120_000 });
+	});
+
+	test('asks again until its timeout, where it sleeps in n8n', async () => {
+		const { rows, heldBackMs, learned, afterMs } = await buyFull({ sleeps: true });
+		expect({ heldBackMs, learned }).toEqual({ heldBackMs: [], learned: 0 });
+		expect(afterMs).toBeGreaterThanOrEqual(HOUR_MS);
+		expect(rows).toBeGreaterThan(10);
+	});
+
+	test('quotes the answer that it got itself, if it was sent before', async () => {
+		const answer = tooMany();
+		const { error, ...others } = await buyFull({ answers: [answer] });
+		expect(error).toBe(answer);
+		expect(others).toMatchObject({ rows: 2, learned: 1 });
+	});
+});

@@ -1,9 +1,7 @@
 /** The rows that an account may have written and not sent: few at any moment, because each is in doubt after a crash. */
 import { RowBudget, type RowPermit } from '../../core/account/rowBudget';
-import { gatewayError } from '../../core/errors';
+import type { GatewayError } from '../../core/errors';
 import { flushPromises, sharedClock } from './support';
-
-const full = gatewayError('rateLimited', {}, { httpStatus: 429 });
 
 function makeBudget(pace: { turnInMs?: number; spacingMs?: number } = {}) {
 	const clock = sharedClock();
@@ -106,7 +104,7 @@ describe('an account that is full', () => {
 			atS.push((clock.at - beganMs) / 1000);
 			permit.leaves();
 			await clock.sleep(100);
-			permit.refused(full, askedMs);
+			permit.refused(askedMs);
 			permit.answered();
 			permit.end();
 			await ask();
@@ -138,7 +136,7 @@ describe('an account that is full', () => {
 		const beganMs = clock.at;
 		const askForMs = async (untilMs: number): Promise<void> => {
 			const permit = await take();
-			permit.refused(full, 0);
+			permit.refused(0);
 			permit.end();
 			if (clock.at < untilMs) await askForMs(untilMs);
 		};
@@ -156,7 +154,7 @@ describe('an account that is full', () => {
 		const { take, clock } = makeBudget();
 		const ask = async () => {
 			const permit = await take();
-			permit.refused(full, 0);
+			permit.refused(0);
 			permit.end();
 		};
 		for (let count = 0; count < 5; count++) await clock.run(ask());
@@ -167,10 +165,14 @@ describe('an account that is full', () => {
 		expect(clock.at - beganMs).toBe(pauseS * 1_000);
 	});
 
-	test('an order gets the answer of the service after two minutes', async () => {
-		const { ends } = await askForever(3, 119);
+	test('an order is told after two minutes, in an error of its own', async () => {
+		const { ends } = await askForever(4, 119);
 		expect(ends).toEqual([]);
-		expect((await askForever(3, 300)).ends).toContain(full);
+		const later = (await askForever(4, 400)).ends as GatewayError[];
+		expect(later.map(({ message }) => message)).toEqual(
+			Array(3).fill('The service took no requests of the account for 2 min, so this item was not sent'),
+		);
+		expect(new Set(later).size).toBe(3);
 	});
 
 	test.each<[string, (permit: RowPermit) => void, number]>([
@@ -180,7 +182,7 @@ describe('an account that is full', () => {
 	])('the one that asks %s', async (_, happens, count) => {
 		const { take, given, clock } = makeBudget();
 		const first = await clock.run(take());
-		first.refused(full, 0);
+		first.refused(0);
 		first.end();
 		for (let order = 0; order < 4; order++) void take();
 		await clock.runUntil(clock.at + 5_000);

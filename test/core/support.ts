@@ -1,6 +1,7 @@
 import { orderSchema, type Order } from '../../core/orders/order';
 import { buyOnce, type BuyPorts, type Creation } from '../../core/engine/buyOnce';
 import { OrderLedger } from '../../core/orders/ledger';
+import type { WriteAhead } from '../../core/journal/writeAhead';
 import type { MarkStore } from '../../core/journal/marks';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
@@ -162,7 +163,13 @@ export function manyFields(count: number, first: object = {}) {
 /** Buys one order with `create` in the place of the service, and nothing that remembers it. */
 export async function buyWith(
 	create: (attempt: CreateAttempt) => Promise<{ id: string }>,
-	{ order = plannedOrder(0), clock, ...client }: { order?: Order; clock: Clock } & BuyPorts['client'],
+	{
+		order = plannedOrder(0),
+		begin = async () => {},
+		sleep,
+		clock,
+		...client
+	}: { order?: Order; begin?: WriteAhead['begin'] } & Pick<BuyPorts, 'clock' | 'sleep'> & BuyPorts['client'],
 ): Promise<{ id: string } | undefined> {
 	const { signal } = new AbortController();
 	const creation: Creation<{ id: string }> = {
@@ -170,9 +177,9 @@ export async function buyWith(
 		send: async (_body, attempt) => await create(attempt),
 	};
 	const ports: BuyPorts = {
-		...{ clock, client, filesOf: () => new Map(), uploadImage: async () => await Promise.resolve('') },
+		...{ clock, client, sleep, filesOf: () => new Map(), uploadImage: async () => await Promise.resolve('') },
 		ledger: new OrderLedger({ store: {}, executionId: '1', runIndex: 0 }),
-		writeAhead: { beforeUploads: async () => {}, begin: async () => {}, note: () => {} },
+		writeAhead: { beforeUploads: async () => {}, begin, note: () => {} },
 		events: { accepted: () => {}, unclear: () => {}, continued: () => {}, finished: () => {} },
 	};
 	return await buyOnce(order, creation, ports, {

@@ -17,6 +17,7 @@ const NAMED_RUN = { run: true, otherRun: true } as const;
 /** The facts that a text may have to do without. The types of the texts say which: one that is not named here is no TypeScript. */
 const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	modelNotFound: { model: true },
+	rateLimited: { fullFor: true },
 	noFreePlace: { sameKey: true },
 	answerLacks: { other: true },
 	serviceRedirects: { target: true },

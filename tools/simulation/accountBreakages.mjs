@@ -62,6 +62,22 @@ export const account = [
 		title: 'the runs take turns with each request',
 	},
 	{
+		promise: 'an order that sleeps does not end because others have found the account full for two minutes',
+		file: 'core/engine/buyOnce.ts',
+		find: "if (!this.isSent && error.kind === 'rateLimited') return this.pauseOfSleeper();",
+		becomes: '',
+		noticedBy: 'test/core/buyOnce.test.ts',
+		title: 'asks again until its timeout, where it sleeps in n8n',
+	},
+	{
+		promise: 'an order that was sent, and whose next row was refused, quotes its own answer',
+		file: 'core/engine/buyOnce.ts',
+		find: '(this.tooMany ?? error)',
+		becomes: 'error',
+		noticedBy: 'test/core/buyOnce.test.ts',
+		title: 'quotes the answer that it got itself',
+	},
+	{
 		promise: 'Concurrent Tasks of the Account is never exceeded',
 		file: 'core/account/places.ts',
 		find: 'taken >= this.most || nowMs < this.pausedUntilMs',
