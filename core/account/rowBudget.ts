@@ -38,6 +38,8 @@ interface Waiter {
 	sinceMs: number;
 	go: (permit: RowPermit) => void;
 	fail: (error: GatewayError) => void;
+	/** The account is full, or is not any more: then it only waits for its turn. */
+	waitsForAccount: (isFull: boolean) => void;
 }
 
 const LOOK_AGAIN_MS = 1;
@@ -45,8 +47,11 @@ const LOOK_AGAIN_MS = 1;
 /** The rows of a run that are written together cost n8n hardly more than one: a hundred runs that get one each take minutes. */
 const ROWS_IN_A_TURN = 10;
 
-/** An account that was full so long ago, and has not been asked since, may be anything: the next pause is a short one again. */
-const FORGET_FULL_AFTER_MS = 60_000;
+/**
+ * An account that was full so long ago, and has not been asked since, may be anything: the next pause is a short one again. Longer than
+ * an execution sleeps for others: else all its orders would ask at each awakening.
+ */
+const FORGET_FULL_AFTER_MS = 180_000;
 
 /** The account takes no tasks. */
 interface Full {
@@ -91,15 +96,19 @@ export class RowBudget {
 	/**
 	 * Resolves when a row may be written; early when the signal aborts (the caller checks it). Rejects when the account
 	 * has been full for as long as a request is repeated.
+	 *
+	 * @param onWait called when it waits because the account is full. What it returns is called when it does not any more
 	 */
-	async take(pace: RowPace, signal?: AbortSignal): Promise<RowPermit> {
+	async take(pace: RowPace, signal?: AbortSignal, onWait?: () => (() => void) | undefined): Promise<RowPermit> {
 		if (signal?.aborted) return this.permit();
 		if (this.turns.size === 0 && this.clock.now() - (this.full?.untilMs ?? 0) > FORGET_FULL_AFTER_MS)
 			this.full = undefined;
 		const waiting = this.turns.get(pace) ?? new Set();
 		return await new Promise((resolve, reject) => {
+			let goesOn: (() => void) | undefined;
 			const end = () => {
 				forget();
+				goesOn?.();
 				waiting.delete(waiter);
 				if (waiting.size === 0) this.turns.delete(pace);
 			};
@@ -113,9 +122,14 @@ export class RowBudget {
 					end();
 					reject(error);
 				},
+				waitsForAccount: (isFull) => {
+					goesOn?.();
+					goesOn = isFull ? onWait?.() : undefined;
+				},
 			};
 			const forget = onAbort(signal, () => waiter.go(this.permit()));
 			this.turns.set(pace, waiting.add(waiter));
+			if (this.full !== undefined) waiter.waitsForAccount(true);
 			if (this.wake === undefined) void this.serve();
 			else if (waiting.size === 1) this.wake.abort();
 		});
@@ -134,9 +148,8 @@ export class RowBudget {
 			leaves: () => count(false),
 			refused: (askedMs) => this.refused(permit, askedMs),
 			served: () => {
-				this.full = undefined;
 				this.asking = undefined;
-				this.changed();
+				this.becomes(undefined);
 			},
 			answered: () => count(true),
 			end: () => {
@@ -158,8 +171,16 @@ export class RowBudget {
 		const shortestMs = full?.pauseMs ?? SHORTEST_PAUSE_MS;
 		const pauseMs = full !== undefined && isAsking ? Math.min(LONGEST_PAUSE_MS, shortestMs * 2) : shortestMs;
 		const untilMs = Math.max(full?.untilMs ?? 0, nowMs + Math.min(LONGEST_PAUSE_MS, Math.max(pauseMs, askedMs)));
-		this.full = { sinceMs: full?.sinceMs ?? nowMs, untilMs, pauseMs };
 		if (isAsking) this.asking = undefined;
+		this.becomes({ sinceMs: full?.sinceMs ?? nowMs, untilMs, pauseMs });
+	}
+
+	private becomes(full?: Full): void {
+		const isOther = (this.full === undefined) !== (full === undefined);
+		this.full = full;
+		if (isOther)
+			for (const waiting of this.turns.values())
+				for (const waiter of waiting) waiter.waitsForAccount(full !== undefined);
 		this.changed();
 	}
 

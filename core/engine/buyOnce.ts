@@ -47,7 +47,7 @@ export async function buyOnce<Answer extends { id: string }>(
 			create: async () => await buying.create(),
 			timeLeftMs: () => buying.timeLeftMs,
 			signal: buying.signal,
-			onWait: () => ports.sleep?.waitsForOther(order),
+			onWait: buying.onWait,
 		});
 		return 'boughtAtMs' in bought ? reuse(order, bought, ports) : bought;
 	});
@@ -177,6 +177,9 @@ class Buying<Answer extends { id: string }> {
 		return this.wantedSinceMs + timeoutOf(this.order) - places.nowMs();
 	}
 
+	/** An order that waits because the service is busy, or the account is full, waits for others, too. */
+	readonly onWait = () => this.ports.sleep?.waitsForOther(this.order);
+
 	/** Throws where the service has refused it, or may have accepted it. */
 	async create(): Promise<Answer> {
 		for (;;) {
@@ -187,18 +190,16 @@ class Buying<Answer extends { id: string }> {
 		}
 	}
 
-	/** An order that waits because the service is busy waits for others, too. */
 	private async pause(pauseMs: number): Promise<void> {
-		const goesOn = this.ports.sleep?.waitsForOther(this.order);
+		const goesOn = this.onWait();
 		await this.clock.sleep(pauseMs, this.signal);
 		goesOn?.();
 	}
 
 	/** Undefined where the account has no places for such things. */
 	private async takePlace(): Promise<Place | undefined> {
-		const { order, signal, ports, wantedSinceMs } = this;
+		const { order, signal, ports, onWait, wantedSinceMs } = this;
 		if (wantedSinceMs === undefined) return undefined;
-		const onWait = () => ports.sleep?.waitsForOther(order);
 		return await ports.client.places?.take({ sinceMs: wantedSinceMs, timeoutMs: timeoutOf(order), signal, onWait });
 	}
 
@@ -208,7 +209,7 @@ class Buying<Answer extends { id: string }> {
 		const { writeAhead } = ports;
 		const signal = place === undefined ? this.signal : AbortSignal.any([this.signal, place.taken]);
 		this.isSent = false;
-		await writeAhead.begin(order, signal);
+		await writeAhead.begin(order, signal, this.onWait);
 		return await creation.send(requestOf(order).body, {
 			signal,
 			turnWithinMs: writeAhead.turnWithinMs,

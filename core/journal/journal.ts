@@ -350,12 +350,12 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Resolves when the row of an order is in the table, and no other execution goes on with the run. */
-	async begin(order: Purchase, signal?: AbortSignal): Promise<void> {
+	async begin(order: Purchase, signal?: AbortSignal, onWait?: () => (() => void) | undefined): Promise<void> {
 		if (this.memory.doubt !== undefined) await this.ports.marks.begin(order);
 		if (this.stopped !== undefined) throw this.stopped;
 		const { withoutRows: why } = this.memory;
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
-		const permit = await this.ports.rows.take(this.ports.pace, signal);
+		const permit = await this.ports.rows.take(this.ports.pace, signal, onWait);
 		if (signal?.aborted) return permit.end();
 		const joined = new Promise<void>((resolve, reject) => {
 			this.joining.push({ order, permit, signal, resolve, reject });

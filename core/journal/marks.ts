@@ -25,8 +25,10 @@ export interface WriteAhead {
 	/**
 	 * Resolves when the creating request of an order may be sent: what has to be written down is. Throws where an earlier try, or
 	 * another execution, may have created the thing.
+	 *
+	 * @param onWait called when it begins to wait because the account is full. What it returns is called when it waits no more
 	 */
-	begin: (order: Purchase, signal?: AbortSignal) => Promise<void>;
+	begin: (order: Purchase, signal?: AbortSignal, onWait?: () => (() => void) | undefined) => Promise<void>;
 	/** The longest time between `begin` and the turn of the request. Absent: any. Milliseconds. */
 	turnWithinMs?: number;
 	/** The request leaves. */

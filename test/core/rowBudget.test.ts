@@ -8,8 +8,8 @@ function makeBudget(pace: { turnInMs?: number; spacingMs?: number } = {}) {
 	const budget = new RowBudget(clock);
 	const given: RowPermit[] = [];
 	const own = { turnInMs: 0, spacingMs: 10, ...pace };
-	const take = async (signal?: AbortSignal, ofRun = own) => {
-		const permit = await budget.take(ofRun, signal);
+	const take = async (signal?: AbortSignal, ofRun = own, onWait?: () => () => void) => {
+		const permit = await budget.take(ofRun, signal, onWait);
 		given.push(permit);
 		return permit;
 	};
@@ -149,6 +149,7 @@ describe('an account that is full', () => {
 
 	test.each([
 		[50, 32],
+		[170, 32],
 		[200, 1],
 	])('%i s later, the next pauses begin with %i s', async (afterS, pauseS) => {
 		const { take, clock } = makeBudget();
@@ -170,9 +171,40 @@ describe('an account that is full', () => {
 		expect(ends).toEqual([]);
 		const later = (await askForever(4, 400)).ends as GatewayError[];
 		expect(later.map(({ message }) => message)).toEqual(
-			Array(3).fill('The service took no requests of the account for 2 min, so this item was not sent'),
+			Array(3).fill(expect.stringMatching(/: it took none of the account for 2 min, so this item was not sent$/)),
 		);
 		expect(new Set(later).size).toBe(3);
+	});
+
+	test('an order is told when it begins to wait for the account, and when it does not any more', async () => {
+		const { take, pace, clock } = makeBudget({ spacingMs: 1_000 });
+		const told: string[] = [];
+		const wait = async (name: string, signal?: AbortSignal) =>
+			await take(signal, pace, () => {
+				told.push(`${name} waits`);
+				return () => told.push(`${name} goes on`);
+			});
+		const since = () => told.splice(0);
+		const first = await clock.run(wait('a'));
+		const stop = new AbortController();
+		const [second, third, stopped] = [wait('b'), wait('c'), wait('d', stop.signal)];
+		await clock.runUntil(clock.at + 100);
+		expect(since()).toEqual([]);
+		first.refused(0);
+		first.end();
+		expect(since()).toEqual(['b waits', 'c waits', 'd waits']);
+		stop.abort();
+		expect(since()).toEqual(['d goes on']);
+		(await stopped).end();
+		void wait('e').catch(() => {});
+		const asking = await clock.run(second);
+		expect(since()).toEqual(['e waits', 'b goes on']);
+		// From now on, they only wait for their turns.
+		asking.served();
+		expect(since()).toEqual(['c goes on', 'e goes on']);
+		asking.end();
+		(await clock.run(third)).refused(0);
+		expect(since()).toEqual(['e waits']);
 	});
 
 	test.each<[string, (permit: RowPermit) => void, number]>([

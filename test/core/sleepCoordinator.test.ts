@@ -1,5 +1,7 @@
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import type { OrderWait } from '../../core/orders/order';
+import { gatewayError } from '../../core/errors';
+import { makeWorld, planned } from './journalWorld';
 import { sharedClock } from './support';
 
 const simulatedClock = () => sharedClock(() => 0.25, 0);
@@ -101,4 +103,31 @@ describe('an order that waits for another one, for a place or for the purchase u
 		coordinator.finished();
 		expect(coordinator.until).toBe(300_000);
 	});
+});
+
+test('orders whose rows wait because the account is full let the execution sleep, and one of them asks at each awakening', async () => {
+	const world = makeWorld();
+	const poller = world.start();
+	let asked = 0;
+	const how = async () => {
+		asked++;
+		return await Promise.reject<string>(gatewayError('rateLimited', {}, { httpStatus: 429, again: {} }));
+	};
+	const orders = Array.from({ length: 5 }, (_, item) => planned(item));
+	const askedIn: number[] = [];
+	for (let awakening = 0; awakening < 4; awakening++) {
+		const sleep = new SleepCoordinator(world.clock, orders.length);
+		const beganMs = world.clock.at;
+		const ends = orders.map(async (each) => {
+			sleep.began();
+			return await poller.buy(each, { how, sleep, timeoutMs: 24 * 3_600_000 }).catch((error: Error) => error.message);
+		});
+		expect(new Set(await world.run(Promise.all(ends)))).toEqual(new Set(['The execution was stopped']));
+		expect(world.clock.at - beganMs).toBeLessThan(10_000);
+		await world.run(world.clock.sleep(MIN_SLEEP_MS));
+		askedIn.push(asked);
+		asked = 0;
+	}
+	// Those that leave together before the first answer, and one more after a second, and after three.
+	expect(askedIn).toEqual([7, 1, 1, 1]);
 });
