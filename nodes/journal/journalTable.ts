@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { TABLE_NAME } from '../../core/labels';
 import type { JournalRow } from '../../core/journal/row';
-import type { JournalTable } from '../../core/journal/table';
+import { PAUSES_MS, type JournalTable } from '../../core/journal/table';
 import { seenRows } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
 import { realClock } from '../connection/transport';
@@ -33,9 +33,6 @@ const VALUES_AT_ONCE = 100;
 
 /** A run that has more rows cannot be read. */
 const MOST_ROWS_OF_RUN = 50_000;
-
-/** Rows that no request waits for are written again after these pauses: the table may have been removed, or the database be locked. */
-const PAUSES_MS = [500, 2000];
 
 const INSERT = { columns: { mappingMode: 'autoMapInputData', value: null }, options: { optimizeBulk: true } };
 
@@ -267,7 +264,8 @@ function newest(column: string, values: string[], sinceId: number): INodeParamet
 }
 
 /**
- * The rows that no request waits for: IDs and ends. While a write is under way, they gather, and then one write takes all of
+ * The rows that no request waits for: IDs and ends. An ID is worth as many tries as the row before its request; the end of a run does
+ * not wait for all of them. While a write is under way, they gather, and then one write takes all of
  * them, because each costs n8n a sub-execution.
  */
 class LaterRows {

@@ -5,7 +5,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { TABLE_NAME } from '../../core/labels';
 import { COLUMNS, LEASE, RUN, journalRow, type AttemptState, type JournalRow } from '../../core/journal/row';
-import { NoTableError } from '../../core/journal/table';
+import { NoTableError, PAUSES_MS } from '../../core/journal/table';
 import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
 import { cleanUp, mayLackOldRows } from '../../nodes/journal/cleanUp';
 import { N8nJournalTable } from '../../nodes/journal/journalTable';
@@ -338,9 +338,12 @@ describe('rows of IDs and ends, for which no request waits', () => {
 		expect([attemptsIn(tables.rows), told]).toEqual([['1', '2'], []]);
 	});
 
-	test('a database that is locked for a moment loses no row', async () => {
+	test.each([
+		['is locked for a moment', 2],
+		['is restarted, which takes a minute', PAUSES_MS.length],
+	])('a database that %s loses no row', async (_, times) => {
 		const { tables, table, told } = await open();
-		tables.faults.push(['insert', LOCKED], ['insert', LOCKED]);
+		for (let time = 0; time < times; time++) tables.faults.push(['insert', LOCKED]);
 		void table.insertLater(row({ attempt: 'later' }));
 		await untilDone(table.flush());
 		expect([attemptsIn(tables.rows), told]).toEqual([['later'], []]);
@@ -348,7 +351,7 @@ describe('rows of IDs and ends, for which no request waits', () => {
 
 	test('where they cannot be written, a hint and the log of n8n say why', async () => {
 		const { tables, table, told, warned } = await open();
-		for (let time = 0; time < 3; time++) tables.faults.push(['insert', FULL]);
+		for (let time = 0; time <= PAUSES_MS.length; time++) tables.faults.push(['insert', FULL]);
 		await untilDone(table.insertLater(row()));
 		const why = `the storage of n8n’s data tables is full (${FULL})`;
 		expect(told).toEqual([why]);
