@@ -1,8 +1,7 @@
 import { orderSchema, type Order } from '../../core/orders/order';
 import { buyOnce, type BuyPorts, type Creation } from '../../core/engine/buyOnce';
 import { OrderLedger } from '../../core/orders/ledger';
-import type { WriteAhead } from '../../core/journal/marks';
-import type { MarkStore } from '../../core/journal/marks';
+import type { WriteAhead, MarkStore } from '../../core/journal/marks';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { RequestContext } from '../../core/http/requests';

@@ -105,8 +105,8 @@ export const journal = [
 	{
 		promise: 'rows of the log are written again when the database did not take them',
 		file: 'nodes/journal/journalTable.ts',
-		find: 'const PAUSES_MS = [500, 2000];',
-		becomes: 'const PAUSES_MS: number[] = [];',
+		find: 'failures <= PAUSES_MS.length',
+		becomes: 'failures < 0',
 	},
 	// The fence between executions.
 	{
@@ -303,9 +303,9 @@ export const journal = [
 	{
 		promise: 'a mark is written after the first rows',
 		file: 'core/journal/journal.ts',
-		find: 'const permit = await this.ports.rows.take(this.ports.pace, signal);',
+		find: 'const permit = await this.ports.rows.take(this.ports.pace, signal, onWait);',
 		becomes:
-			'if (this.memory.isMarked !== true) await (this.marking ??= this.mark(order));\n		const permit = await this.ports.rows.take(this.ports.pace, signal);',
+			'if (this.memory.isMarked !== true) await (this.marking ??= this.mark(order));\n		const permit = await this.ports.rows.take(this.ports.pace, signal, onWait);',
 	},
 	{
 		promise: 'an execution that another worker takes over meets the mark of its own',

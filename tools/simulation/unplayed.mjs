@@ -124,8 +124,8 @@ export const unplayed = [
 	{
 		promise: 'an amount in USD is sent in credits',
 		file: 'nodes/Token/tokenRequest.ts',
-		find: 'Number((amount * scale).toPrecision(12))',
-		becomes: 'amount',
+		find: 'toCredits(amount, unit) : amount',
+		becomes: 'amount : amount',
 		noticedBy: 'test/nodes/golden.test.ts',
 		title: 'golden body',
 	},
