@@ -277,7 +277,9 @@ class Buying<Answer extends { id: string }> {
 	/** The pause before the next try, in milliseconds; undefined where this one was the last. */
 	private pauseAfter(error: GatewayError, place: Place | undefined): number | undefined {
 		const { again, httpStatus, retryAfterMs } = error.details;
-		if (this.signal.aborted) return undefined;
+		// The execution that goes on sends it again, after a sleep or a hand-over: a refusal that may pass is no end.
+		const isForLater = again !== undefined && this.ports.sleep?.signal.aborted === true;
+		if (this.signal.aborted) return isForLater ? 0 : undefined;
 		// The account has turned out to have fewer places, before the request has left.
 		if (place?.taken.aborted) return 0;
 		// The answers of the account are known already, and its places are those of others.

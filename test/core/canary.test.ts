@@ -100,6 +100,15 @@ test.each<[string, Service, string, number]>([
 	expect(orders[1]?.end).toBeUndefined();
 });
 
+test.each([
+	['429', gatewayError('rateLimited', {}, { httpStatus: 429, again: {} })],
+	['503', gatewayError('serviceUnavailable', {}, { httpStatus: 503, again: {} })],
+])('a canary whose request is answered by %s after its time is submitted elsewhere', async (_, error) => {
+	const { ready, sent } = makeWorld({ answers: () => error, tookMs: 10_500 });
+	expect(await ready(ofScopes(undefined, undefined))).toEqual(['planned', 'planned']);
+	expect(sent).toEqual(['create 0']);
+});
+
 const held = 'notSubmitted';
 
 test.each<[string, GatewayError, boolean, string[]]>([

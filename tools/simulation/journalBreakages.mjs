@@ -390,6 +390,14 @@ export const journal = [
 		title: 'the end of a canary holds back',
 	},
 	{
+		promise: 'a canary whose refusal may pass is no end, when its time is over',
+		file: 'core/engine/buyOnce.ts',
+		find: 'return isForLater ? 0 : undefined;',
+		becomes: 'return undefined;',
+		noticedBy: 'test/core/canary.test.ts',
+		title: 'after its time is submitted elsewhere',
+	},
+	{
 		promise: 'an execution that takes its run back outranks the poller',
 		file: 'core/journal/row.ts',
 		find: ' && !/-back\\d+$/.test(attempt)',
