@@ -28,6 +28,9 @@ const GATHER_MS = 5;
 /** n8n gives up a reading of more than 1,000 rows when rows are added meanwhile, and writes so many as fast as was measured. */
 const ROWS_AT_ONCE = 1000;
 
+/** Trouble is told after so many tries of rows that no request waits for: the end of a run, which shows it, comes before the last one. */
+const TOLD_AFTER = 3;
+
 /** The most claims, or requests, that are looked for at once: n8n's database has a limit of parameters. */
 const VALUES_AT_ONCE = 100;
 
@@ -70,6 +73,7 @@ export class N8nJournalTable implements JournalTable {
 			write: async (rows) => await this.write(rows),
 			pause: async (delayMs) => await realClock.sleep(delayMs, this.signal),
 			isStopped: () => this.isStopped,
+			tell: (why) => this.tell(wordsOf(why)),
 			giveUp: (count, why) => this.giveUp(count, wordsOf(why)),
 			rest: () => this.cleanUp(),
 		});
@@ -336,6 +340,7 @@ class LaterRows {
 	private async waitAgain(rows: Later[], why: unknown): Promise<void> {
 		for (const row of rows) row.failures++;
 		const [again, givenUp] = partition(rows, ({ failures }) => failures <= PAUSES_MS.length);
+		if (rows.some(({ failures }) => failures === TOLD_AFTER)) this.ports.tell(why);
 		if (givenUp.length > 0) this.ports.giveUp(givenUp.length, why);
 		endAll(givenUp);
 		this.waiting.unshift(...again);
@@ -354,6 +359,8 @@ interface Ports {
 	/** Waits, but not longer than the execution lasts. */
 	pause: (delayMs: number) => Promise<void>;
 	isStopped: () => boolean;
+	/** Rows could not be written in several tries. */
+	tell: (why: unknown) => void;
 	/** Rows could not be written in all tries. */
 	giveUp: (count: number, why: unknown) => void;
 	/** There is nothing more to write now. */

@@ -339,14 +339,14 @@ describe('rows of IDs and ends, for which no request waits', () => {
 	});
 
 	test.each([
-		['is locked for a moment', 2],
-		['is restarted, which takes a minute', PAUSES_MS.length],
-	])('a database that %s loses no row', async (_, times) => {
+		['is locked for a moment', 2, []],
+		['is restarted, which takes a minute', PAUSES_MS.length, [LOCKED]],
+	])('a database that %s loses no row', async (_, times, hints) => {
 		const { tables, table, told } = await open();
 		for (let time = 0; time < times; time++) tables.faults.push(['insert', LOCKED]);
 		void table.insertLater(row({ attempt: 'later' }));
 		await untilDone(table.flush());
-		expect([attemptsIn(tables.rows), told]).toEqual([['later'], []]);
+		expect([attemptsIn(tables.rows), told]).toEqual([['later'], hints]);
 	});
 
 	test('where they cannot be written, a hint and the log of n8n say why', async () => {
