@@ -516,7 +516,7 @@ export class Journal implements WriteAhead {
 			// It has been withdrawn, and may have another attempt by now.
 			if (signal?.aborted) continue;
 			const { keyHash } = order.request ?? {};
-			const alone = keyHash === undefined ? Promise.resolve() : claimOthers(this.keys, order, found);
+			const alone = keyHash === undefined ? Promise.resolve() : claimOthers(this.keys, order, found, signal);
 			void alone.then(resolve, (thrown: unknown) => {
 				if (signal?.aborted) return;
 				const error = asGatewayError(thrown);

@@ -193,12 +193,19 @@ async function findOrCreate<Answer extends { id: string }>(
  * the later row withdraws it: rejects, and the order is in `gaveWay`. Rejects, too, where nothing may be bought because of others.
  *
  * @param found the rows that a look has found after the order's own row was there
+ * @param signal aborts when the row is withdrawn for another reason: then the order has not given way
  */
-export async function claimOthers(keys: KeyClaims, order: Purchase, found: readonly unknown[]): Promise<void> {
-	const buyer: Buyer = { order, keys, timeLeftMs: () => MAY_BE_UNDER_WAY_MS };
+export async function claimOthers(
+	keys: KeyClaims,
+	order: Purchase,
+	found: readonly unknown[],
+	signal?: AbortSignal,
+): Promise<void> {
+	const buyer: Buyer = { order, keys, timeLeftMs: () => MAY_BE_UNDER_WAY_MS, signal };
 	const untilMs = keys.clock.now() + MEETS_FOR_MS;
 	let rows = found;
 	for (;;) {
+		assertNotStopped(buyer);
 		const { others, ownId } = othersIn(buyer, rows);
 		if (ownId === undefined) throw unavailable('the row of this item is not there');
 		if (others.length === 0) return;
@@ -208,7 +215,7 @@ export async function claimOthers(keys: KeyClaims, order: Purchase, found: reado
 			keys.gaveWay.add(order);
 			throw stoppedError();
 		}
-		await keys.clock.sleep(PAUSE_MS * (1 + 2 * keys.clock.random()));
+		await keys.clock.sleep(PAUSE_MS * (1 + 2 * keys.clock.random()), signal);
 		rows = await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
 			throw unavailable(why);
 		});

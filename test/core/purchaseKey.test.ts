@@ -2,6 +2,8 @@
 import fc from 'fast-check';
 import { keysUnderWay } from '../../core/processMemory';
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
+import { claimOthers } from '../../core/journal/purchaseKey';
+import { journalRow } from '../../core/journal/row';
 import { unknownOutcome } from '../../core/http/connectionErrors';
 import { readPropertySettings } from '../support/propertySettings.mts';
 import { SleepCoordinator } from '../../core/engine/sleepCoordinator';
@@ -304,6 +306,34 @@ test('a stop while it waits for another process ends it at once, and withdraws n
 	expect(code).toBe('executionStopped');
 	expect(atMs - startedAtMs).toBeLessThan(6000);
 	expect(await world.run(first)).toBe('slow');
+});
+
+test('an order that loses its place while it waits for another row of its key has not given way: its next error is its own', async () => {
+	const world = makeWorld();
+	const { keys } = world.process('one').journal;
+	const order = orderOf();
+	const purchase = { attempt: 'own', hash: 'hash', keyHash: 'key' };
+	Object.assign(order, { purchase });
+	keys.own.set(order, new Set(['own']));
+	const createdAt = new Date(world.clock.now()).toISOString();
+	const row = {
+		run: '1.0 n two',
+		first: '2',
+		execution: '2',
+		state: 'submitting',
+		request_hash: 'hash',
+		key_hash: 'key',
+	};
+	for (const [id, attempt] of ['own', 'other'].entries())
+		world.visible.push({ ...journalRow.parse({ ...row, attempt }), id: id + 1, createdAt });
+	const place = new AbortController();
+	const beganMs = world.clock.at;
+	const end = claimOthers(keys, order, world.visible, place.signal).catch((error: GatewayError) => error.kind);
+	await world.clock.runUntil(beganMs + 100);
+	place.abort();
+	expect(await world.run(end)).toBe('stopped');
+	expect(keys.gaveWay.has(order)).toBe(false);
+	expect(world.clock.at - beganMs).toBeLessThan(200);
 });
 
 test.each([
