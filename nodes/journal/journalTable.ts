@@ -245,7 +245,6 @@ export class N8nJournalTable implements JournalTable {
 	}
 
 	private giveUp(count: number, why: string): void {
-		this.tell(why);
 		// The run may have ended by now.
 		this.context.logger.warn(
 			`Generation Gateway: ${count} rows are missing in the data table "${TABLE_NAME}" (${why}), execution ${this.context.getExecutionId()}`,
