@@ -118,6 +118,12 @@ export class AccountPlaces {
 	/** The requests that are under way, or wait for their turn. */
 	private readonly underWay = new Map<Place, UnderWay>();
 
+	/**
+	 * The runs that were answered 429, and have got no task since, come last until then: one whose model is refused whatever runs would
+	 * else get each place that becomes free, because it has the fewest.
+	 */
+	private readonly lastUntilMs = new WeakMap<object, number>();
+
 	private readonly waiting = new Set<Waiter>();
 
 	private timer?: { atMs: number; over: AbortController };
@@ -216,13 +222,15 @@ export class AccountPlaces {
 		return this.trial === undefined && nowMs >= this.trialAtMs ? 'learned' : 'full';
 	}
 
-	/** The first one of the run that has the fewest places. */
+	/** The first one of the run that has the fewest places, and was not just refused. */
 	private next(ended?: object): Waiter {
 		const [first] = this.waiting;
 		if (first !== undefined && this.waiting.size === 1) return first;
 		const places = new Map<object, number>();
 		const taken = [...this.running.values(), ...this.underWay.values(), ...(ended ? [{ run: ended }] : [])];
 		for (const { run } of taken) places.set(run, (places.get(run) ?? 0) + 1);
+		const nowMs = this.clock.now();
+		for (const { run } of this.waiting) if (nowMs < (this.lastUntilMs.get(run) ?? 0)) places.set(run, Infinity);
 		const placesOf = ({ run }: Waiter) => places.get(run) ?? 0;
 		return [...this.waiting].reduce((next, waiter) => (placesOf(waiter) < placesOf(next) ? waiter : next));
 	}
@@ -237,6 +245,7 @@ export class AccountPlaces {
 			},
 			accepted: (taskId, forMs) => {
 				const wasTrial = this.end(place);
+				this.lastUntilMs.delete(run);
 				this.running.set(taskId, { run, waits: 0, untilMs: this.clock.now() + forMs });
 				this.hasFitted(wasTrial);
 				this.serve();
@@ -248,6 +257,7 @@ export class AccountPlaces {
 			refused: (answer = {}) => {
 				const isBusy = this.isBusy();
 				const wasTrial = this.end(place);
+				this.lastUntilMs.set(run, this.clock.now() + LONGEST_PAUSE_MS);
 				if (isBusy) this.learnFrom(answer, wasTrial);
 				this.serve();
 				return isBusy;

@@ -219,6 +219,26 @@ test.each([10, 1])(
 	},
 );
 
+test('a run whose model is always refused is tried now and then: the places are for the others', async () => {
+	const { clock, places, seen, buy, elapsedMs } = world(() => 10);
+	const [busy, refused] = [places.ofRun(), places.ofRun()];
+	const refuse = async (attempt: CreateAttempt) => {
+		if (attempt.signal?.aborted) throw stoppedError();
+		attempt.beforeSend?.();
+		await clock.sleep(50);
+		throw refusal();
+	};
+	for (let item = 0; item < 3; item++)
+		void buyWith(refuse, { order: orderFor(item), clock, places: refused }).catch(() => {});
+	// Ten in a row, as with Concurrent Tasks, and a few that wait.
+	await clock.run(
+		times(60, async () => await buy(busy, 10_000)),
+		200_000,
+	);
+	expect(seen.tasks).toBe(60);
+	expect(elapsedMs()).toBeLessThan(90_000);
+});
+
 test('whatever the service, the tasks and the runs are like: all are bought once, and no place is lost', async () => {
 	for (let seed = 1; seed <= 12; seed++) {
 		const random = seeded(seed);

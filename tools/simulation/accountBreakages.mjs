@@ -126,6 +126,14 @@ export const account = [
 		title: 'of 10 places, the run with the fewest gets the next',
 	},
 	{
+		promise: 'a run whose model is always refused does not get each place that becomes free',
+		file: 'core/account/places.ts',
+		find: 'this.lastUntilMs.set(run, this.clock.now() + LONGEST_PAUSE_MS);',
+		becomes: '',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'a run whose model is always refused',
+	},
+	{
 		promise: 'a long run does not get its only place again and again',
 		file: 'core/account/places.ts',
 		find: 'this.serve(task.run);',
