@@ -51,8 +51,9 @@ type Waiting = Map<(isTurn: boolean) => void, number>;
 /**
  * The pace of an account: all requests of all its runs in this process leave evenly spaced, submissions, polls and uploads alike.
  * After a 429 all of them hold back as long as the service asked, and then go on at half the pace, which recovers with each
- * answer. The runs take turns, so that a short one does not wait for all requests of a long one; so do the submissions of a run and its
- * other requests, because polls at a fixed interval may be more than can leave, and nothing would ever be submitted.
+ * answer. The runs take turns, so that a short one does not wait for all requests of a long one; so do the submissions of the
+ * account and its other requests, because polls may be more than can leave: a submission, whose row is there, does not wait for those of
+ * all runs.
  */
 export class AccountPace {
 	private readonly clock: Clock;
@@ -72,8 +73,12 @@ export class AccountPace {
 	/** Milliseconds between requests after a 429; 0 in good times. */
 	private slowedToMs = 0;
 
-	/** Those of all runs, in the sequence of their turns. */
-	private readonly turns = new Set<Waiting>();
+	private readonly submissions = new Set<Waiting>();
+
+	private readonly others = new Set<Waiting>();
+
+	/** Those of all runs, in the sequence of their turns; first the kind whose turn it is. */
+	private turns = [this.submissions, this.others];
 
 	/** Ends the sleep of the loop that lets requests leave; absent while none waits. */
 	private wake?: AbortController;
@@ -93,8 +98,8 @@ export class AccountPace {
 	ofRun(): Pace {
 		const submissions: Waiting = new Map();
 		const others: Waiting = new Map();
-		const backlogMs = () => this.backlogMs(others);
-		const turnInMs = () => Math.max(0, this.freeAtMs - this.clock.now(), this.backlogMs(submissions));
+		const backlogMs = () => this.backlogMs(others, this.others);
+		const turnInMs = () => Math.max(0, this.freeAtMs - this.clock.now(), this.backlogMs(submissions, this.submissions));
 		const spacingMs = () => this.spacingMs;
 		return {
 			get backlogMs() {
@@ -107,7 +112,9 @@ export class AccountPace {
 				return spacingMs();
 			},
 			acquire: async (signal, withinMs) =>
-				await this.acquire(withinMs === undefined ? others : submissions, signal, withinMs),
+				withinMs === undefined
+					? await this.acquire(others, this.others, signal)
+					: await this.acquire(submissions, this.submissions, signal, withinMs),
 			holdBack: (delayMs) => this.holdBack(delayMs),
 			recover: () => this.recover(),
 		};
@@ -127,24 +134,30 @@ export class AccountPace {
 		return Math.max(this.dueAtMs, leftAtMs + SECOND_MS);
 	}
 
-	private backlogMs(waiting: Waiting): number {
-		return waiting.size * this.turns.size * this.spacingMs;
+	private backlogMs(waiting: Waiting, ofKind: Set<Waiting>): number {
+		const kinds = this.turns.filter(({ size }) => size > 0).length;
+		return waiting.size * ofKind.size * kinds * this.spacingMs;
 	}
 
-	private async acquire(waiting: Waiting, signal?: AbortSignal, withinMs = Infinity): Promise<boolean> {
+	private async acquire(
+		waiting: Waiting,
+		ofKind: Set<Waiting>,
+		signal?: AbortSignal,
+		withinMs = Infinity,
+	): Promise<boolean> {
 		if (signal?.aborted) return true;
 		if (this.heldUntilMs - this.clock.now() > withinMs) return false;
 		return await new Promise((resolve) => {
 			const go = (isTurn: boolean) => {
 				forget();
 				waiting.delete(go);
-				if (waiting.size === 0) this.turns.delete(waiting);
-				if (this.turns.size === 0) this.wake?.abort();
+				if (waiting.size === 0) ofKind.delete(waiting);
+				if (this.submissions.size + this.others.size === 0) this.wake?.abort();
 				resolve(isTurn);
 			};
 			const forget = onAbort(signal, () => go(true));
 			waiting.set(go, withinMs);
-			this.turns.add(waiting);
+			ofKind.add(waiting);
 			if (this.wake === undefined) void this.letThrough();
 		});
 	}
@@ -156,7 +169,7 @@ export class AccountPace {
 		this.slowedToMs = Math.min(Math.max(SLOWEST_MS, this.usualMs * 2), this.spacingMs * 2);
 		// A row that is written long before its request leaves is in doubt for as long, should n8n die.
 		let turnInMs = this.heldUntilMs - this.clock.now();
-		for (const waiting of [...this.turns])
+		for (const waiting of [...this.submissions])
 			for (const [go, withinMs] of [...waiting]) {
 				if (turnInMs > withinMs) go(false);
 				else turnInMs += this.spacingMs;
@@ -169,10 +182,11 @@ export class AccountPace {
 
 	/** Lets one request after the other leave. Looks again after each sleep: a 429 may have come in. */
 	private async letThrough(): Promise<void> {
-		for (let [waiting] = this.turns; waiting !== undefined; [waiting] = this.turns) {
+		const next = () => this.turns.find(({ size }) => size > 0);
+		for (let kind = next(); kind !== undefined; kind = next()) {
 			const waitMs = this.freeAtMs - this.clock.now();
 			if (waitMs < 1) {
-				this.letOneThrough(waiting);
+				this.letOneThrough(kind);
 				continue;
 			}
 			this.wake = new AbortController();
@@ -181,14 +195,17 @@ export class AccountPace {
 		this.wake = undefined;
 	}
 
-	private letOneThrough(waiting: Waiting): void {
+	private letOneThrough(kind: Set<Waiting>): void {
+		const [waiting] = kind;
+		if (waiting === undefined) return;
 		// When it really leaves counts, not when it should have: in a busy process they differ.
 		const nowMs = this.clock.now();
 		this.leftAtMs[this.left++ % MOST_REQUESTS_PER_SECOND] = nowMs;
 		this.dueAtMs = Math.max(this.dueAtMs, nowMs - (MOST_IN_A_ROW - 1) * this.spacingMs) + this.spacingMs;
 		const [go] = waiting.keys();
 		go?.(true);
-		this.turns.delete(waiting);
-		if (waiting.size > 0) this.turns.add(waiting);
+		kind.delete(waiting);
+		if (waiting.size > 0) kind.add(waiting);
+		this.turns = kind === this.submissions ? [this.others, kind] : [this.submissions, kind];
 	}
 }

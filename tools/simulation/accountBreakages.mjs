@@ -40,10 +40,18 @@ export const account = [
 	{
 		promise: 'the requests of a short run do not wait for all of a long one',
 		file: 'core/account/pace.ts',
-		find: '		this.turns.delete(waiting);\n		if (waiting.size > 0) this.turns.add(waiting);',
+		find: '		kind.delete(waiting);\n		if (waiting.size > 0) kind.add(waiting);',
 		becomes: '',
 		noticedBy: 'test/core/pace.test.ts',
 		title: 'runs take turns',
+	},
+	{
+		promise: 'polls of many runs do not keep a submission away, whose row is there',
+		file: 'core/account/pace.ts',
+		find: 'this.turns = kind === this.submissions ? [this.others, kind] : [this.submissions, kind];',
+		becomes: 'this.turns = [this.others, this.submissions];',
+		noticedBy: 'test/core/pace.test.ts',
+		title: 'polls of forty other runs do not keep a submission away',
 	},
 	{
 		promise: 'a long pause that one answer asks for does not close the account for as long',
