@@ -1,5 +1,5 @@
 import { untilAborted } from '../abort';
-import { asGatewayError, codeOf, gatewayError, stoppedError, type GatewayError } from '../errors';
+import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
 import { steady, takingBreaks, type Clock } from '../clock';
 import type { JsonObject } from '../json';
 import { OLDEST_ROW_MS } from '../limits';
@@ -26,7 +26,7 @@ import {
 	UnsettledOrders,
 } from './replay';
 import type { RunRows } from './replay';
-import { isOfPoller, journalRow, LEASE, nameOfRun, patternOfRun, RUN, TAKEN_BACK } from './row';
+import { isOfPoller, journalRow, LEASE, nameOfRun, patternOfRun, rowOfAttempt, RUN, TAKEN_BACK } from './row';
 import type { AttemptRow, AttemptState, JournalRow, RunColumns, RunIdentity } from './row';
 import { type JournalTable, NoTableError, outlasting, PAUSES_MS } from './table';
 
@@ -308,7 +308,7 @@ export class Journal implements WriteAhead {
 		if (error !== undefined && status === 429 && pauseMs > 0) permit?.refused(error.details.retryAfterMs ?? pauseMs);
 		else if (state !== 'not_accepted' || status !== undefined) permit?.served();
 		this.permits.delete(order);
-		const row = this.toRow(order, state, taskId, error);
+		const row = rowOfAttempt(this.columns, order, state, { taskId, error });
 		// Without a purchase there is no attempt, and so no row.
 		if (row === undefined) return permit?.end();
 		permit?.answered();
@@ -336,7 +336,7 @@ export class Journal implements WriteAhead {
 			const { purchase, end } = order;
 			if (purchase === undefined) continue;
 			if (end?.error?.kind === 'taskFailed') {
-				const failed = this.toRow(order, 'failed', undefined, errorOf(order));
+				const failed = rowOfAttempt(this.columns, order, 'failed', { error: errorOf(order) });
 				if (failed !== undefined) void table.insertLater(failed);
 				freesOthers ||= purchase.keyHash !== undefined || order.reused === true;
 			}
@@ -479,7 +479,7 @@ export class Journal implements WriteAhead {
 			this.permits.set(order, permit);
 			this.writtenAtMs.set(order, this.clock.now());
 			return journalRow.parse({
-				...this.toRow(order, 'submitting'),
+				...rowOfAttempt(this.columns, order, 'submitting'),
 				number: this.memory.nextNumber + index,
 			});
 		});
@@ -503,7 +503,7 @@ export class Journal implements WriteAhead {
 	/** Withdraws rows that may be there after all: only new attempts are sent. */
 	private withdraw(group: Joining[]): void {
 		for (const { order } of group) {
-			const row = this.toRow(order, 'not_accepted');
+			const row = rowOfAttempt(this.columns, order, 'not_accepted');
 			if (row !== undefined) void this.ports.table.insertLater(row);
 		}
 	}
@@ -582,24 +582,6 @@ export class Journal implements WriteAhead {
 
 	private get columns(): RunColumns {
 		return { ...this.ports.columns, run: this.run, first: this.memory.first };
-	}
-
-	/** Undefined where the order has no attempt. */
-	private toRow(
-		{ thing, model = thing, item, task, purchase }: Purchase,
-		state: AttemptState,
-		taskId = task?.taskId,
-		error?: GatewayError,
-	): JournalRow | undefined {
-		if (purchase === undefined) return undefined;
-		return journalRow.parse({
-			...this.columns,
-			// The end of what is reused belongs to the run that has bought it: here, a retry would miss the rows before.
-			...purchase.boughtIn,
-			...{ item, state, model, task_id: taskId ?? '', code: error === undefined ? '' : codeOf(error) },
-			...{ attempt: purchase.attempt, request_hash: purchase.hash, key_hash: purchase.keyHash ?? '' },
-			more: error?.details.permanent && state === 'failed' ? JSON.stringify({ permanent: true }) : '',
-		});
 	}
 
 	private async readRun(breakIfDue: () => Promise<void>): Promise<RunRows> {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { codeOf, type GatewayError } from '../errors';
 import { getPath, isPlainObject, type JsonObject } from '../json';
+import type { Purchase } from '../orders/order';
 
 /**
  * The states of a row, in the sequence in which those of one attempt may follow each other: a row never changes, and the state
@@ -193,3 +195,21 @@ export const TAKEN_BACK = 'back';
 /** True for the lease of a first try: a witness, which outranks no other, unless it has taken its run back. */
 export const isWitness = ({ execution, first, attempt }: Pick<StoredRow, 'execution' | 'first' | 'attempt'>) =>
 	execution === first && !/-back\d+$/.test(attempt);
+
+/** The row of an order's attempt; undefined where it has none. */
+export function rowOfAttempt(
+	columns: RunColumns,
+	{ thing, model = thing, item, task, purchase }: Purchase,
+	state: AttemptState,
+	{ taskId = task?.taskId ?? '', error }: { taskId?: string; error?: GatewayError } = {},
+): JournalRow | undefined {
+	if (purchase === undefined) return undefined;
+	return journalRow.parse({
+		...columns,
+		// The end of what is reused belongs to the run that has bought it: here, a retry would miss the rows before.
+		...purchase.boughtIn,
+		...{ item, state, model, task_id: taskId, code: error === undefined ? '' : codeOf(error) },
+		...{ attempt: purchase.attempt, request_hash: purchase.hash, key_hash: purchase.keyHash ?? '' },
+		more: error?.details.permanent && state === 'failed' ? JSON.stringify({ permanent: true }) : '',
+	});
+}

@@ -218,7 +218,7 @@ export const journal = [
 	},
 	{
 		promise: 'a row says that the content of a task was declined',
-		file: 'core/journal/journal.ts',
+		file: 'core/journal/row.ts',
 		find: "more: error?.details.permanent && state === 'failed' ? JSON.stringify({ permanent: true }) : '',",
 		becomes: "more: '',",
 	},
