@@ -13,7 +13,7 @@ export function isSeveralUrls(value: unknown): boolean {
 }
 
 /** No server takes a longer one, and to encode one of megabytes takes n8n seconds. */
-export const LONGEST_URL = 8_192;
+export const LONGEST_URL = 16_384;
 
 /**
  * The http(s) address that a value of an answer is meant as: services leave spaces in it, or a line break after it.

@@ -263,7 +263,11 @@ export class Journal implements WriteAhead {
 			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
 			found = await ask();
 		}
-		return found;
+		const hasLease = rows.leases.some(({ attempt }) => attempt !== this.memory.lease);
+		if (found.gap !== undefined || rows.nextNumber > 0 || hasLease) return found;
+		// Neither a row nor a mark: nothing was sent, or the clean-up of a large table and n8n's own have removed all of it.
+		const lacksRows = await this.ports.table.lacksRows().catch(() => true);
+		return lacksRows ? { ...found, gap: GAPS.rowsRemoved } : found;
 	}
 
 	/** The orders of a retry whose requests may get an outcome yet: they are told, or submitted again, when that is over. */

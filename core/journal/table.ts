@@ -30,6 +30,8 @@ export interface JournalTable {
 	 * @param pattern see `patternOfRun`
 	 */
 	rowsOfRun: (pattern: string) => Promise<unknown[]>;
+	/** True where rows that were written since the first try of the execution began may have been removed: a run without any may have had some. */
+	lacksRows: () => Promise<boolean>;
 	/** The rows of a Purchase Key in the table that has the name now, the newest first. Rejects where they cannot be read. */
 	rowsOfKey: (keyHash: string) => Promise<unknown[]>;
 	/** The rows of these requests, the newest first. Rejects where they cannot be read. */

@@ -5,7 +5,7 @@ import { PAUSES_MS, type JournalTable } from '../../core/journal/table';
 import { seenRows } from '../../core/processMemory';
 import { wordsOf } from '../../core/text';
 import { realClock } from '../connection/transport';
-import { cleanUp } from './cleanUp';
+import { cleanUp, MOST_ROWS } from './cleanUp';
 import { runDataTableNodes, writeInBackground } from './dataTableNode';
 import {
 	asNoTable,
@@ -33,6 +33,9 @@ const TOLD_AFTER = 3;
 
 /** The most claims, or requests, that are looked for at once: n8n's database has a limit of parameters. */
 const VALUES_AT_ONCE = 100;
+
+/** The clocks of n8n's processes and of its database may differ so much. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /** A run that has more rows cannot be read. */
 const MOST_ROWS_OF_RUN = 50_000;
@@ -63,7 +66,7 @@ export class N8nJournalTable implements JournalTable {
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly tell: (why: string) => void,
-		beganAtMs: number,
+		private readonly beganAtMs: number,
 		private readonly ofRun?: string,
 	) {
 		this.seenIn = ofRun ?? knownTable(context);
@@ -115,6 +118,23 @@ export class N8nJournalTable implements JournalTable {
 				found.push(...rows);
 				if (found.length > MOST_ROWS_OF_RUN) throw new Error(`the run has more than ${MOST_ROWS_OF_RUN} rows`);
 				if (rows.length < ROWS_AT_ONCE) return found;
+			}
+		});
+	}
+
+	async lacksRows(): Promise<boolean> {
+		return await this.twice(async (table) => {
+			const numbers = async (parameters: INodeParameters) =>
+				(await this.read(table, parameters)).map(({ id }) => Number(id));
+			const [newest = 0] = await numbers(inSequence('DESC', 1));
+			if (newest < MOST_ROWS) return false;
+			const since = new Date(this.beganAtMs - CLOCKS_DIFFER_MS).toISOString();
+			let [last = 0] = await numbers({ ...matching([where('createdAt', 'lt', since)]), ...inSequence('DESC', 1) });
+			for (;;) {
+				const next = await numbers({ ...matching([where('id', 'gt', last)]), ...inSequence('ASC', ROWS_AT_ONCE) });
+				if (next.some((id, index) => id !== last + 1 + index)) return true;
+				if (next.length < ROWS_AT_ONCE) return false;
+				last += next.length;
 			}
 		});
 	}

@@ -328,6 +328,16 @@ describe('a retry', () => {
 		],
 		['rows of so long ago may have been removed', () => {}, KNOWN, { isOld: true }],
 		['its rows cannot be read for a minute', () => ({ broken: 'no database' }), NOTHING, {}],
+		[
+			'a large table was cleaned up, and n8n has forgotten the marks',
+			(world) => {
+				world.clear();
+				world.names.clear();
+				return { lacksRows: true };
+			},
+			NOTHING,
+			{},
+		],
 	])(
 		'a gap: %s: without an ID nothing is submitted, and Submit Again for Run buys once',
 		async (_, damage, ends, start) => {

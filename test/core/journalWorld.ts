@@ -34,6 +34,8 @@ export interface Troubles {
 	broken?: string;
 	/** n8n's table of processed data is away. */
 	noMarks?: boolean;
+	/** Rows were removed since its first try began. */
+	lacksRows?: boolean;
 	clockIsBehindMs?: number;
 }
 
@@ -162,6 +164,7 @@ export function makeWorld({
 				return rows.reverse();
 			},
 			rowsOfKey: async (key) => await unlessDead(read(({ key_hash: claim }) => claim === key)),
+			lacksRows: async () => await Promise.resolve(troubles.lacksRows === true),
 			rowsOfRequests: async () => await Promise.resolve([]),
 		};
 		const store = storeOfMarks(names);

@@ -439,6 +439,24 @@ describe('what is read', () => {
 		expect([found.length, found[0], found.at(-1)]).toEqual([1_501, '1500', 'few']);
 	});
 
+	const before = (id: number) => ({ id, createdAt: ago(1) });
+	const since = (id: number) => ({ id, createdAt: new Date(NOW + 1_000).toISOString() });
+	const allSince = (first: number, last: number) =>
+		Array.from({ length: last - first + 1 }, (_, index) => since(first + index));
+
+	test.each<[string, Array<Partial<Row>>, boolean]>([
+		['a small one', [since(7), since(49_999)], false],
+		['one that has all since', [before(50_000), ...allSince(50_001, 51_500)], false],
+		['one that lacks the next row', [before(50_000), since(50_002)], true],
+		['one that lacks a later row', [before(50_000), ...allSince(50_001, 51_100), since(51_102)], true],
+		['one that lacks all before', [since(50_001)], true],
+		['one that lacks rows of before the run', [before(3), before(50_001), since(50_002)], false],
+	])('a table may lack the rows of a run that has none: %s', async (_, rows, lacks) => {
+		const { table, fill } = await open();
+		fill(rows);
+		expect(await untilDone(table.lacksRows())).toBe(lacks);
+	});
+
 	test('a database that does not answer once is asked again', async () => {
 		const { tables, look, insert } = await open();
 		await insert(lease('x'));
