@@ -77,10 +77,8 @@ interface UnderWay {
 	hasLeft: boolean;
 }
 
-interface Waiter {
-	run: object;
-	begin: (place: Place) => void;
-}
+/** Lets one that waits begin. */
+type Waiter = (place: Place) => void;
 
 /**
  * The tasks that an account may run at once, for all runs of a process. The credential can say how many; else it is learned
@@ -124,7 +122,8 @@ export class AccountPlaces {
 	 */
 	private readonly lastUntilMs = new WeakMap<object, number>();
 
-	private readonly waiting = new Set<Waiter>();
+	/** Those that wait, by their run. */
+	private readonly waiting = new Map<object, Set<Waiter>>();
 
 	private timer?: { atMs: number; over: AbortController };
 
@@ -155,8 +154,10 @@ export class AccountPlaces {
 		if (signal?.aborted) throw stoppedError();
 		return await new Promise((resolve, reject) => {
 			const over = new AbortController();
+			const ofRun = this.waiting.get(run) ?? new Set();
 			const end = () => {
-				this.waiting.delete(waiter);
+				ofRun.delete(waiter);
+				if (ofRun.size === 0) this.waiting.delete(run);
 				over.abort();
 				forget();
 			};
@@ -164,15 +165,12 @@ export class AccountPlaces {
 				end();
 				reject(error);
 			};
-			const waiter = {
-				run,
-				begin: (place: Place) => {
-					end();
-					resolve(place);
-				},
+			const waiter = (place: Place) => {
+				end();
+				resolve(place);
 			};
 			const forget = onAbort(signal, () => fail(stoppedError()));
-			this.waiting.add(waiter);
+			this.waiting.set(run, ofRun.add(waiter));
 			this.serve();
 			if (over.signal.aborted) return;
 			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
@@ -202,13 +200,17 @@ export class AccountPlaces {
 	 */
 	private serve(ended?: object): void {
 		this.dropEnded();
+		let taken: Map<object, number> | undefined;
 		while (this.waiting.size > 0) {
 			const limit = this.limitedBy();
 			if (limit === 'full') break;
-			const { run, begin } = this.next(ended);
+			// Of one run, thousands may wait, and thousands be under way.
+			if (this.waiting.size > 1) taken ??= this.takenByRun(ended);
+			const [run, [begin]] = this.next(taken);
 			const place = this.begin(run);
+			taken?.set(run, (taken.get(run) ?? 0) + 1);
 			if (limit === 'learned') this.trial = place;
-			begin(place);
+			begin?.(place);
 		}
 		void this.serveLater();
 	}
@@ -222,17 +224,19 @@ export class AccountPlaces {
 		return this.trial === undefined && nowMs >= this.trialAtMs ? 'learned' : 'full';
 	}
 
-	/** The first one of the run that has the fewest places, and was not just refused. */
-	private next(ended?: object): Waiter {
-		const [first] = this.waiting;
-		if (first !== undefined && this.waiting.size === 1) return first;
-		const places = new Map<object, number>();
-		const taken = [...this.running.values(), ...this.underWay.values(), ...(ended ? [{ run: ended }] : [])];
-		for (const { run } of taken) places.set(run, (places.get(run) ?? 0) + 1);
+	/** The run that has the fewest places, and was not just refused, with those of it that wait. */
+	private next(taken?: ReadonlyMap<object, number>): [object, ReadonlySet<Waiter>] {
+		const takenBy = ([run]: [object, unknown]) => taken?.get(run) ?? 0;
+		return [...this.waiting].reduce((next, each) => (takenBy(each) < takenBy(next) ? each : next));
+	}
+
+	private takenByRun(ended?: object): Map<object, number> {
+		const taken = new Map<object, number>();
+		const all = [...this.running.values(), ...this.underWay.values(), ...(ended ? [{ run: ended }] : [])];
+		for (const { run } of all) taken.set(run, (taken.get(run) ?? 0) + 1);
 		const nowMs = this.clock.now();
-		for (const { run } of this.waiting) if (nowMs < (this.lastUntilMs.get(run) ?? 0)) places.set(run, Infinity);
-		const placesOf = ({ run }: Waiter) => places.get(run) ?? 0;
-		return [...this.waiting].reduce((next, waiter) => (placesOf(waiter) < placesOf(next) ? waiter : next));
+		for (const run of this.waiting.keys()) if (nowMs < (this.lastUntilMs.get(run) ?? 0)) taken.set(run, Infinity);
+		return taken;
 	}
 
 	private begin(run: object): Place {

@@ -128,7 +128,7 @@ export const account = [
 	{
 		promise: 'a short run does not wait for the end of a long one',
 		file: 'core/account/places.ts',
-		find: 'placesOf(waiter) < placesOf(next) ? waiter : next',
+		find: 'takenBy(each) < takenBy(next) ? each : next',
 		becomes: 'next',
 		noticedBy: 'test/core/places.test.ts',
 		title: 'of 10 places, the run with the fewest gets the next',
