@@ -263,7 +263,8 @@ export class Journal implements WriteAhead {
 			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
 			found = await ask();
 		}
-		const hasLease = rows.leases.some(({ attempt }) => attempt !== this.memory.lease);
+		// Runs are removed whole. That of a retry has no first try.
+		const hasLease = rows.leases.some(({ first }) => first !== '');
 		if (found.gap !== undefined || rows.nextNumber > 0 || hasLease) return found;
 		// Neither a row nor a mark: nothing was sent, or the clean-up of a large table and n8n's own have removed all of it.
 		const lacksRows = await this.ports.table.lacksRows().catch(() => true);

@@ -336,7 +336,7 @@ describe('a retry', () => {
 				return { lacksRows: true };
 			},
 			NOTHING,
-			{},
+			{ troubles: { lacksRows: true } },
 		],
 	])(
 		'a gap: %s: without an ID nothing is submitted, and Submit Again for Run buys once',

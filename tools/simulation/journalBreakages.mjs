@@ -390,6 +390,15 @@ export const journal = [
 		title: 'the end of a canary holds back',
 	},
 	{
+		promise: 'a retry without rows and marks asks whether a large table was cleaned up since',
+		file: 'core/journal/journal.ts',
+		find: 'return lacksRows ? { ...found, gap: GAPS.rowsRemoved } : found;',
+		becomes: 'return found;',
+		unfound: 'No table of the simulation has 50,000 rows.',
+		noticedBy: 'test/core/journal.test.ts',
+		title: 'a large table was cleaned up',
+	},
+	{
 		promise: 'a canary whose refusal may pass is no end, when its time is over',
 		file: 'core/engine/buyOnce.ts',
 		find: 'return isForLater ? 0 : undefined;',
