@@ -245,7 +245,8 @@ export class Journal implements WriteAhead {
 		if (handedOver !== undefined)
 			return gapSinceHandOver(rows, handedOver, this.stopped === undefined ? this.memory.lease : undefined);
 		const { gap, marks } = await this.findGapOfTries(rows);
-		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
+		const hasFirstTry = rows.leases.some(({ execution, first }) => execution === first);
+		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0, firstTry: !hasFirstTry };
 		return gap;
 	}
 
@@ -263,10 +264,8 @@ export class Journal implements WriteAhead {
 			await clock.sleep(pauseMs * (1 + 2 * clock.random()));
 			found = await ask();
 		}
-		// Runs are removed whole. That of a retry has no first try.
-		const hasLease = rows.leases.some(({ first }) => first !== '');
-		if (found.gap !== undefined || rows.nextNumber > 0 || hasLease) return found;
-		// Neither a row nor a mark: nothing was sent, or the clean-up of a large table and n8n's own have removed all of it.
+		if (found.gap !== undefined || rows.nextNumber > 0 || rows.leases.some(({ first }) => first !== '')) return found;
+		// Neither a row of its tries nor a mark: nothing was sent, or the clean-up of a large table and n8n's own have removed all of it.
 		const lacksRows = await this.ports.table.lacksRows().catch(() => true);
 		return lacksRows ? { ...found, gap: GAPS.rowsRemoved } : found;
 	}
@@ -384,7 +383,9 @@ export class Journal implements WriteAhead {
 		if (found !== 'alone' && missed?.marks !== false) {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
 			// other one are not there, or its look has not shown this one.
-			if (missed?.rows) throw stop(GAPS.rowsRemoved);
+			// Rows of another retry may be there, and hide that those of the first try are not.
+			const hasComeBack = missed?.firstTry === true && (await outlasting(clock, async () => await marks.hasFirstTry()));
+			if (missed?.rows || hasComeBack) throw stop(GAPS.rowsRemoved);
 			const lookAgain = async () => {
 				await marks.leaveAgain();
 				return await table.look([this.run]);

@@ -139,6 +139,13 @@ export class Marks implements WriteAhead {
 		return isFirst && !found.some((mark) => this.slotsWithRows.includes(mark)) ? 'retried' : 'beside';
 	}
 
+	/** True where a first try has left its marks by now. To ask is to write: what was not there is removed again. */
+	async hasFirstTry(): Promise<boolean> {
+		const found = await this.record(this.slotsWithRows);
+		await this.remove(this.slotsWithRows.filter((mark) => !found.includes(mark)));
+		return found.length > 0;
+	}
+
 	/** Writes the same marks again: a retry that has asked for them at the same moment takes them for its own, and removes them. */
 	async leaveAgain(): Promise<void> {
 		await this.record(this.own);

@@ -71,3 +71,7 @@ test('however a first try and two retries meet, no item is bought twice', async 
 	for (const kind of ['bought', 'outcomeStillUnknown', 'submittedByOtherRetry', 'submissionNotRecorded'])
 		expect([kind, (seen.get(kind) ?? 0) > runs / 50]).toEqual([kind, true]);
 });
+
+test('a first try that comes back between two retries, when its rows are gone, and leaves its mark after they have looked for it', async () => {
+	expect((await walk(1_079_608_580)).most).toBe(1);
+});

@@ -390,6 +390,15 @@ export const journal = [
 		title: 'the end of a canary holds back',
 	},
 	{
+		promise: 'a retry that sees rows of another one asks for the marks of the first try once more',
+		file: 'core/journal/journal.ts',
+		find: 'missed?.firstTry === true &&',
+		becomes: 'false &&',
+		unfound: 'It takes a table that is cleared between a look and its request, and three executions at that moment.',
+		noticedBy: 'test/core/fence.test.ts',
+		title: 'comes back between two retries',
+	},
+	{
 		promise: 'a retry without rows and marks asks whether a large table was cleaned up since',
 		file: 'core/journal/journal.ts',
 		find: 'return lacksRows ? { ...found, gap: GAPS.rowsRemoved } : found;',
