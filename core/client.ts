@@ -144,9 +144,9 @@ export class GatewayClient {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
-		// A body decides before a status; these statuses say that it is not the task that is spoken of.
+		// A body decides before a status. Others than these speak of the request, or say that the task is there.
 		const saysThatItFailed = ({ status, body }: HttpResponse) =>
-			![401, 403, 404, 429].includes(status) && isRecordOfFailure(body, taskId);
+			[400, 422, 500].includes(status) && isRecordOfFailure(body, taskId);
 		const response = await this.requests.get(path, undefined, saysThatItFailed);
 		const record = parseTaskRecord(response.body, taskId);
 		// `success: false` next to the task's own ID, and nothing that goes on: the task did not succeed, the reading did.

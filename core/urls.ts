@@ -9,7 +9,7 @@ export function isHttpUrl(value: unknown): value is string {
  * True for several addresses in one text, as a cell of a sheet has them: they would be sent, and paid for, as one that leads nowhere.
  */
 export function isSeveralUrls(value: unknown): boolean {
-	return typeof value === 'string' && /\S[,;|\s]+(https?|asset):\/\//i.test(value);
+	return typeof value === 'string' && /[^,;|\s][,;|\s]+(https?|asset):\/\//i.test(value);
 }
 
 /** No server takes a longer one, and to encode one of megabytes takes n8n seconds. */

@@ -261,7 +261,8 @@ export class AccountPlaces {
 			refused: (answer = {}) => {
 				const isBusy = this.isBusy();
 				const wasTrial = this.end(place);
-				this.lastUntilMs.set(run, this.clock.now() + LONGEST_PAUSE_MS);
+				// A refused trial says nothing about the model of its run, and each would be its turn again.
+				if (!wasTrial) this.lastUntilMs.set(run, this.clock.now() + LONGEST_PAUSE_MS);
 				if (isBusy) this.learnFrom(answer, wasTrial);
 				this.serve();
 				return isBusy;

@@ -61,7 +61,7 @@ export class AvatarClient {
 	 */
 	async getVerification(taskId: string, passes?: (error: GatewayError) => boolean): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
-		const read = async () => parseVerificationSession(about({ taskId }, await this.requests.get(path)));
+		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
 		const session = await mapError(this.requests.withRetries(read, { also: passes }), {
 			notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details),
 		});
@@ -75,7 +75,11 @@ export class AvatarClient {
 			vendor_token: vendorToken,
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
 		});
-		const result = parseVerificationResult(about({ taskId, vendorToken }, response));
+		const answer = parseBody(response);
+		const other = otherVerification(answer, { taskId, vendorToken });
+		const aboutOther = { what: 'a verification result', other: `another verification (${shorten(other ?? '', 100)})` };
+		if (other !== undefined) throw gatewayError('answerLacks', aboutOther, { httpStatus: response.status });
+		const result = parseVerificationResult(answer);
 		if (!result) throw answerLacks('a verification result', response);
 		return result;
 	}
@@ -144,13 +148,4 @@ export class AvatarClient {
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, attempt });
 	}
-}
-
-/** The parsed answer. Throws where it is about another verification. */
-function about(asked: { taskId: string; vendorToken?: string }, response: HttpResponse): unknown {
-	const answer = parseBody(response);
-	const other = otherVerification(answer, asked);
-	if (other === undefined) return answer;
-	const data = { what: 'a verification', other: `another verification (${shorten(other, 100)})` };
-	throw gatewayError('answerLacks', data, { httpStatus: response.status });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
-import { bothLevels, looseProgress, looseText, looseExpiry, idIn, textIn } from '../records/loose';
+import { bothLevels, looseProgress, looseText, looseExpiry, idIn, idsUnder, textIn } from '../records/loose';
 import { parseRefusal, refusalAround, type ServiceRefusal } from '../records/refusals';
 import { knownState, LONGEST_WORD } from '../records/taskRecord';
 import { beginningOf } from '../text';
@@ -81,13 +81,14 @@ function shortText(value: unknown, longest: number): string | undefined {
 }
 
 /**
- * The verification that an answer is about, where it is another one than was asked for: a cache, or a proxy, may mix them up, and the
- * proof would be that of another person.
+ * The verification that a result is about, where it is another one than was asked for: a cache may mix up requests that differ in their
+ * query only, and the proof would be that of another person.
  */
-export function otherVerification(answer: unknown, { taskId, vendorToken }: { taskId: string; vendorToken?: string }) {
-	const [id, token] = [textIn(answer, 'task_id'), vendorToken && textIn(answer, 'vendor_token')];
-	const isNamed = id === taskId || (token !== undefined && token === vendorToken);
-	return isNamed ? undefined : (id ?? token);
+export function otherVerification(answer: unknown, asked: { taskId: string; vendorToken: string }): string | undefined {
+	const levels = isPlainObject(answer) ? [answer, answer.data].filter(isPlainObject) : [];
+	const named = (name: string) => levels.flatMap((level) => idsUnder(level, name));
+	const [ids, tokens] = [named('task_id'), named('vendor_token')];
+	return ids.includes(asked.taskId) || tokens.includes(asked.vendorToken) ? undefined : [...ids, ...tokens][0];
 }
 
 function asRaw(answer: unknown): JsonObject {

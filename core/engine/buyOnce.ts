@@ -279,7 +279,7 @@ class Buying<Answer extends { id: string }> {
 		const { again, httpStatus, retryAfterMs } = error.details;
 		// The execution that goes on sends it again, after a sleep or a hand-over: a refusal that may pass is no end.
 		const isForLater = again !== undefined && this.ports.sleep?.signal.aborted === true;
-		if (this.signal.aborted) return isForLater ? 0 : undefined;
+		if (this.signal.aborted) return isForLater ? this.pauseForLater(error, place) : undefined;
 		// The account has turned out to have fewer places, before the request has left.
 		if (place?.taken.aborted) return 0;
 		// The answers of the account are known already, and its places are those of others.
@@ -304,6 +304,16 @@ class Buying<Answer extends { id: string }> {
 			return httpStatus === 429 ? this.pauseOfSleeper() : undefined;
 		this.ports.client.onRetry?.(error, pauseMs);
 		return pauseMs;
+	}
+
+	/** Nothing waits any more here, but the account goes by the answer. */
+	private pauseForLater({ details }: GatewayError, place: Place | undefined): number {
+		const { httpStatus, retryAfterMs = 0 } = details;
+		if (httpStatus !== 429) return 0;
+		if (place?.refused({ limit: limitOf(details), askedMs: details.retryAfterMs })) return 0;
+		this.ports.client.holdBack?.(Math.max(SHORTEST_PAUSE_MS, retryAfterMs));
+		// The account takes nothing: that is what a pause says.
+		return 1;
 	}
 
 	/** In n8n's database, an order waits for a full account as long as for a place: it is due when the execution wakes up. */

@@ -6,7 +6,7 @@ import { parseRefusal, saysNoSuccess, whatWasCreated } from '../records/refusals
 import { isUnderWay, LONGEST_ID, parseTaskRecord } from '../records/taskRecord';
 import { printable, shorten, toOutline } from '../text';
 import { asCreationError, howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
-import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
+import { limitOf, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError } from './serviceErrors';
 import { ConnectionError, type CreateRequest, type HttpResponse } from './types';
 
@@ -39,7 +39,9 @@ export function classifyPost(
 	if (outcome === 'answered') return { outcome, response: answer };
 	const askedMs = retryAfterMs(answer, nowMs);
 	const refusal = refusalOf(answer, thing, askedMs);
-	const task = thing === 'task' ? taskUnderWay(answer) : undefined;
+	// One that blocks others is shown, too.
+	const isOfOther = answer.status === 429 && limitOf(refusal.details) === 'tasks';
+	const task = thing === 'task' && !isOfOther ? taskUnderWay(answer) : undefined;
 	if (task !== undefined) return { outcome: 'unknown', error: withTask(answer, refusal, task) };
 	// No pause brings credits, or another key.
 	if (outcome === 'tryAgain' && endsSubmitting(refusal)) return { outcome: 'refused', error: refusal, askedMs };

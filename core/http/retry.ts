@@ -2,6 +2,7 @@ import type { Limit } from '../account/places';
 import type { GatewayErrorDetails } from '../errors';
 import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
+import { isPlainObject } from '../json';
 import { parseDate } from '../records/loose';
 import {
 	toPlainCode,
@@ -79,9 +80,12 @@ function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
 
 /** Words of a proxy that has passed a request on, and got no answer to it. */
 const PASSED_ON =
-	/time(d)?[ _-]?out|disconnect|terminat|broken pipe|(connection|stream)[ _-](was )?(reset|closed|aborted)|reset (reason|by|before)/i;
+	/time(d)?[ _-]?out|disconnect|terminat(ed|ion)|broken pipe|(connection|stream)[ _-](was )?(reset|closed|aborted)|reset (reason|by|before)/i;
 
-const wordsOf = ({ body, text }: HttpResponse) => parseRefusal(body).message ?? text.slice(0, 1_000);
+function wordsOf({ body, text }: HttpResponse): string {
+	const { code = '', message = '' } = parseRefusal(body);
+	return isPlainObject(body) ? `${code} ${message}` : text.slice(0, 1_000);
+}
 
 function isPage({ headers, text }: HttpResponse): boolean {
 	return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text);

@@ -144,7 +144,7 @@ export interface Memory {
 	/** See `KeyClaims`: the rows that orders with a Purchase Key wait for. */
 	seenAtMs?: Record<string, number>;
 	/** A retry has found none of the marks that a request leaves before it is sent, or none of the rows. */
-	missed?: { marks: boolean; rows: boolean; firstTry?: boolean };
+	missed?: { marks: boolean; rows: boolean };
 	isMarked?: boolean;
 	/** The reason why it submits nothing without an ID, unless a person names it. */
 	doubt?: string;

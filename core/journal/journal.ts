@@ -120,6 +120,7 @@ export class Journal implements WriteAhead {
 	/** The tries of Retry On Fail until then, as far as the rows show them: most tasks of one item. */
 	tries = 0;
 
+	private missesFirstTry = false;
 	/** The part of the journal that Purchase Keys use. */
 	readonly keys: KeyClaims;
 
@@ -245,8 +246,8 @@ export class Journal implements WriteAhead {
 		if (handedOver !== undefined)
 			return gapSinceHandOver(rows, handedOver, this.stopped === undefined ? this.memory.lease : undefined);
 		const { gap, marks } = await this.findGapOfTries(rows);
-		const hasFirstTry = rows.leases.some(({ execution, first }) => execution === first);
-		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0, firstTry: !hasFirstTry };
+		this.memory.missed = { marks: marks?.withRows === false, rows: rows.nextNumber === 0 };
+		this.missesFirstTry = !rows.leases.some(({ execution, first }) => execution === first);
 		return gap;
 	}
 
@@ -382,10 +383,9 @@ export class Journal implements WriteAhead {
 		if (found === 'taken') throw stop(INTERRUPTED);
 		if (found !== 'alone' && missed?.marks !== false) {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the
-			// other one are not there, or its look has not shown this one.
-			// Rows of another retry may be there, and hide that those of the first try are not.
-			const hasComeBack = missed?.firstTry === true && (await outlasting(clock, async () => await marks.hasFirstTry()));
-			if (missed?.rows || hasComeBack) throw stop(GAPS.rowsRemoved);
+			// other one are not there (rows of a retry hide that), or its look has not shown this one.
+			const hasFirstTry = async () => this.missesFirstTry && (await marks.hasFirstTry(clock));
+			if (missed?.rows || (await outlasting(clock, hasFirstTry))) throw stop(GAPS.rowsRemoved);
 			const lookAgain = async () => {
 				await marks.leaveAgain();
 				return await table.look([this.run]);

@@ -1,11 +1,15 @@
 /** All that is written before a request: `WriteAhead`, which the journal is with rows, and the marks of a run, which are there without rows, too. */
 import { untilAborted } from '../abort';
+import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { isToSubmitAgain, nameRun, toNamedRun, type OrderLedger, type SubmitAgain } from '../orders/ledger';
 import { TABLE_NAME } from '../labels';
 import type { AttemptState } from './row';
 import type { Purchase } from '../orders/order';
 import type { KeyClaims } from './purchaseKey';
+
+/** A retry that asks for marks has removed its own by then. Milliseconds. */
+const ASK_AGAIN_MS = 100;
 
 /** The first tries of one name without rows that can be under way at the same time. One more is not guarded. */
 const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
@@ -139,11 +143,16 @@ export class Marks implements WriteAhead {
 		return isFirst && !found.some((mark) => this.slotsWithRows.includes(mark)) ? 'retried' : 'beside';
 	}
 
-	/** True where a first try has left its marks by now. To ask is to write: what was not there is removed again. */
-	async hasFirstTry(): Promise<boolean> {
-		const found = await this.record(this.slotsWithRows);
-		await this.remove(this.slotsWithRows.filter((mark) => !found.includes(mark)));
-		return found.length > 0;
+	/** True where a first try has left its marks by now. To ask is to write: another retry may ask at the same moment. */
+	async hasFirstTry(clock: Pick<Clock, 'sleep' | 'random'>): Promise<boolean> {
+		const ask = async () => {
+			const found = await this.record(this.slotsWithRows);
+			await this.remove(this.slotsWithRows.filter((mark) => !found.includes(mark)));
+			return found.length > 0;
+		};
+		if (!(await ask())) return false;
+		await clock.sleep(ASK_AGAIN_MS * (1 + clock.random()));
+		return await ask();
 	}
 
 	/** Writes the same marks again: a retry that has asked for them at the same moment takes them for its own, and removes them. */

@@ -82,7 +82,8 @@ function generateProperties(media: Media): INodeProperties[] {
 			fields.simplifyField,
 			options.hiddenWithoutWait(options.splitFilesOption),
 			options.submitAgainOption,
-			options.hiddenWithoutWait(options.forNewTask(media.timeoutOption)),
+			// Also the longest wait for a free place, and for another order with its Purchase Key.
+			options.forNewTask(media.timeoutOption),
 		]),
 		fields.costNotice,
 	];

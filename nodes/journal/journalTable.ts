@@ -130,6 +130,8 @@ export class N8nJournalTable implements JournalTable {
 			if (newest < MOST_ROWS) return false;
 			const since = new Date(this.beganAtMs - CLOCKS_DIFFER_MS).toISOString();
 			let [last = 0] = await numbers({ ...matching([where('createdAt', 'lt', since)]), ...inSequence('DESC', 1) });
+			// A row of the run would be among the newest ones, which the clean-up spares.
+			if (newest - last < MOST_ROWS) return false;
 			for (;;) {
 				const next = await numbers({ ...matching([where('id', 'gt', last)]), ...inSequence('ASC', ROWS_AT_ONCE) });
 				if (next.some((id, index) => id !== last + 1 + index)) return true;

@@ -73,6 +73,8 @@ test.each<[string, number, object, boolean]>([
 	],
 	['a task that is not known', 404, FAILED, false],
 	['a pause', 429, FAILED, false],
+	['a task that is locked', 423, FAILED, false],
+	['a service that is away', 503, FAILED, false],
 ])(
 	'a poll believes a failure that its task’s own record tells, whatever the status: %s, HTTP %d',
 	async (_, status, body, isBelieved) => {
@@ -98,6 +100,12 @@ test.each([400, 409, 429, 500, 503])(
 	},
 );
 
+test('a 429 that shows the task that blocks is sent again', async () => {
+	const error = { code: 'concurrent_limit', message: 'A task is already running' };
+	const { error: thrown } = await call(createTask, json(429, { error, data: { id: 'other', status: 'running' } }));
+	expect([thrown?.kind, thrown?.details.again]).toEqual(['rateLimited', { isConnection: false }]);
+});
+
 test.each([400, 500])('the error of a new API key shows no key with HTTP %d, either', async (status) => {
 	const key = 'k'.repeat(48);
 	for (const body of [
@@ -110,29 +118,23 @@ test.each([400, 500])('the error of a new API key shows no key with HTTP %d, eit
 	}
 });
 
-test.each<[string, object, boolean]>([
+test.each<[string, { around?: object; [name: string]: unknown }, boolean]>([
 	['the same', { task_id: 'rav_1', vendor_token: 'vt_1' }, true],
 	['the same token, and the ID of the service behind it', { task_id: 'x', vendor_token: 'vt_1' }, true],
 	['none', {}, true],
+	['its ID around the one of the service behind it', { task_id: 'x', around: { task_id: 'rav_1' } }, true],
 	['another', { task_id: 'rav_2', vendor_token: 'vt_2' }, false],
 	['another ID', { task_id: 'rav_2' }, false],
 	['another token', { vendor_token: 'vt_2' }, false],
-])('the proof of a person counts for the verification that it names: %s', async (_, names, isBelieved) => {
-	const data = { ...names, verify_status: 'verified', group_id: 'g' };
-	const { value, error } = await call(fetchResult, json(200, { success: true, data }));
-	expect((value as { verified?: boolean } | undefined)?.verified).toBe(isBelieved ? true : undefined);
-	expect(error?.details.reason?.name).toBe(isBelieved ? undefined : 'answerLacks');
-});
-
-test('the link of another verification is not shown', async () => {
-	const use: Use = async ({ avatars }) => await avatars.getVerification('rav_1');
-	const link = { h5_link: 'https://v.example/2', vendor_token: 'vt_2' };
-	expect((await call(use, json(200, { data: { task_id: 'rav_1', ...link } }))).value).toMatchObject({
-		vendorToken: 'vt_2',
-	});
-	const answers = Array.from({ length: 4 }, () => json(200, { data: { task_id: 'rav_2', ...link } }));
-	expect((await call(use, ...answers)).error?.message).toContain('another verification (rav_2)');
-});
+])(
+	'the proof of a person counts for the verification that it names: %s',
+	async (_, { around = {}, ...names }, isBelieved) => {
+		const data = { ...names, verify_status: 'verified', group_id: 'g' };
+		const { value, error } = await call(fetchResult, json(200, { success: true, ...around, data }));
+		expect((value as { verified?: boolean } | undefined)?.verified).toBe(isBelieved ? true : undefined);
+		expect(error?.details.reason?.name).toBe(isBelieved ? undefined : 'answerLacks');
+	},
+);
 
 test('an ID that is too long to be kept says so; a new key arrives without it', async () => {
 	const id = 'x'.repeat(1_001);

@@ -101,6 +101,13 @@ describe('an answer to a creating request', () => {
 		['words with the name of it', 'tryAgain', json(503, { error: 'Service unavailable: no worker is free' })],
 		['more words with it', 'tryAgain', json(503, { error: 'The service unavailable' })],
 		['no object', 'unknown', json(503, 'null')],
+		[
+			'the code of a proxy',
+			'unknown',
+			json(503, { success: false, error: { code: 'upstream_timeout', message: 'x' } }),
+		],
+		['a service that ends', 'tryAgain', json(503, { success: false, message: 'The server is terminating' })],
+		['a field with such a name', 'tryAgain', json(503, { timeout: 30, queue: 4 }, { 'retry-after': '2' })],
 		['the timeout of a proxy', 'unknown', json(503, { error: 'upstream request timeout' })],
 		['a timeout in words', 'unknown', json(503, { success: false, message: 'Upstream timed out after 60 s' })],
 		[

@@ -33,6 +33,7 @@ describe('the value of a field goes into the body', () => {
 		['the word for true', [field('a', { type: 'boolean' })], { a: 'true' }, { a: true }],
 		['an empty choice', [choice('a', ['x', 'y'], { default: 'y' })], { a: '' }, { a: 'y' }],
 		['a number that is chosen', [numbers('a')], { a: '5' }, { a: 5 }],
+		['a choice with a space, as a sheet has it', [choice('a', ['16:9', '9:16'])], { a: '16:9 ' }, { a: '16:9' }],
 		['the choice that is not sent', [choice('a', ['x', 'y'], { notSent: 'x' })], { a: 'x' }, {}],
 		['images', [field('a', { shape: 'images' })], { a: [{ reference: A }, { reference: B }] }, { a: [A, B] }],
 		[

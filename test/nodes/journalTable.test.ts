@@ -446,9 +446,10 @@ describe('what is read', () => {
 
 	test.each<[string, Array<Partial<Row>>, boolean]>([
 		['a small one', [since(7), since(49_999)], false],
-		['one that has all since', [before(50_000), ...allSince(50_001, 51_500)], false],
-		['one that lacks the next row', [before(50_000), since(50_002)], true],
-		['one that lacks a later row', [before(50_000), ...allSince(50_001, 51_100), since(51_102)], true],
+		['one that has got fewer than 50,000 since', [before(50_000), since(50_002), since(99_999)], false],
+		['one that has all since', [before(50_000), ...allSince(50_001, 100_001)], false],
+		['one that lacks the next row', [before(50_000), since(50_002), since(100_001)], true],
+		['one that lacks a later row', [before(50_000), ...allSince(50_001, 51_100), since(100_001)], true],
 		['one that lacks all before', [since(50_001)], true],
 		['one that lacks rows of before the run', [before(3), before(50_001), since(50_002)], false],
 	])('a table may lack the rows of a run that has none: %s', async (_, rows, lacks) => {

@@ -392,7 +392,7 @@ export const journal = [
 	{
 		promise: 'a retry that sees rows of another one asks for the marks of the first try once more',
 		file: 'core/journal/journal.ts',
-		find: 'missed?.firstTry === true &&',
+		find: 'this.missesFirstTry &&',
 		becomes: 'false &&',
 		unfound: 'It takes a table that is cleared between a look and its request, and three executions at that moment.',
 		noticedBy: 'test/core/fence.test.ts',
@@ -410,7 +410,7 @@ export const journal = [
 	{
 		promise: 'a canary whose refusal may pass is no end, when its time is over',
 		file: 'core/engine/buyOnce.ts',
-		find: 'return isForLater ? 0 : undefined;',
+		find: 'return isForLater ? this.pauseForLater(error, place) : undefined;',
 		becomes: 'return undefined;',
 		noticedBy: 'test/core/canary.test.ts',
 		title: 'after its time is submitted elsewhere',
