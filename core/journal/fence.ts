@@ -81,7 +81,7 @@ export const submittedBy = ({ execution }: StoredRow) => gatewayError('submitted
  * Writes the lease of a poller before its supervisor starts it, and looks for those before it. From the moment at which the lease is
  * in the table, nothing else sends: a poller that reads the rows after that sees all that was sent.
  *
- * Where the lease of the last poller is not there, a person has cleared the table: rows that are missing mean nothing then.
+ * A person has cleared the table if the lease of the last poller is not there: rows that are missing mean nothing then.
  */
 export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
 	const { columns, identity, table, clock, lastLease } = claiming;

@@ -306,7 +306,7 @@ function checkUrls({ model, field: { displayName: label }, value, source }: Give
 const severalUrls = (label: string, shown: string): GatewayError =>
 	invalidInput(
 		`${label} contains several URLs in one text: ${shown}`,
-		'Enter one URL in each field or row, or an expression that returns a list where the field takes several.',
+		'Enter one URL in each field or row. Where the form takes several, an expression can return a list of them.',
 	);
 
 const notAnAssetReference = (label: string, shown: string): GatewayError =>

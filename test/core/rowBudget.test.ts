@@ -171,7 +171,9 @@ describe('an account that is full', () => {
 		expect(ends).toEqual([]);
 		const later = (await askForever(4, 400)).ends as GatewayError[];
 		expect(later.map(({ message }) => message)).toEqual(
-			Array(3).fill(expect.stringMatching(/: it took none of the account for 2 min, so this item was not sent$/)),
+			Array(3).fill(
+				expect.stringMatching(/: it has accepted none from this account for 2 min, so this item was not sent$/),
+			),
 		);
 		expect(new Set(later).size).toBe(3);
 	});

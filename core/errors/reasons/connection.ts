@@ -108,7 +108,7 @@ export const CONNECTION = {
 	rateLimited: {
 		kind: 'rateLimited',
 		message: ({ fullFor }: { fullFor?: string }) =>
-			`The service is receiving too many requests${fullFor ? `: it took none of the account for ${fullFor}, so this item was not sent` : ''}`,
+			`The service is receiving too many requests${fullFor ? `: it has accepted none from this account for ${fullFor}, so this item was not sent` : ''}`,
 		advice: (_: unknown, situation) =>
 			`Lower Requests per Second under Advanced in the credential. ${tryLater(situation)}`,
 	},
