@@ -110,6 +110,8 @@ const resultSchema = z.object({
 	urlExpected: z.boolean(),
 	/** True: a completed record without a result is an error, because the item would look like a success. */
 	resultNeeded: z.boolean(),
+	/** The number of results that the request asks for; absent for one. */
+	count: z.number().optional().catch(undefined),
 	/** URLs of the request, which are no result. */
 	requestUrls: z.array(z.string()).max(2 * MAX_REQUEST_URLS),
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'crypto';
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IExecuteFunctions } from 'n8n-workflow';
 import type { Connection, RequestContext } from '../../core/http/requests';
 import { GatewayClient } from '../../core/client';
 import { accountOf } from '../../core/account/accounts';
+import { invalidInput } from '../../core/errors';
 import { readApiKey, readLimits, readSettings } from './settings';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
 
@@ -28,10 +29,38 @@ export function accountIn(credential: ICredentialDataDecryptedObject): string {
 		.digest('base64');
 }
 
+/**
+ * Throws where the credential has expressions that read the item, and an item has another account than the first: n8n reads them for
+ * one item, and its account would pay for all.
+ *
+ * @param sleepsAs Wait, where executions go on that have other items: they could not read the key, and paid tasks would be lost
+ */
+export async function assertOneAccount(context: IExecuteFunctions, sleepsAs?: string): Promise<void> {
+	const count = context.getInputData().length;
+	if (count < 2 && sleepsAs === undefined) return;
+	const signatureOf = async (item: number) => (await readCredential(context, item)).signature;
+	const first = await signatureOf(0);
+	// There is no such item: an expression that reads it has another value, or none.
+	if ((await signatureOf(count).catch(() => undefined)) === first) return;
+	if (sleepsAs !== undefined)
+		throw invalidInput(
+			`Wait cannot be ${sleepsAs} here: the credential has an expression that reads the item, which executions that wait do not have`,
+			'Set Wait to Until Ready, or enter the API key and the Base URL without expressions.',
+		);
+	for (let item = 1; item < count; item++) {
+		if ((await signatureOf(item)) === first) continue;
+		throw invalidInput(
+			`The credential gives item ${item} another API key, Base URL or setting than item 0, and all items of a run use one account`,
+			'Put Loop Over Items with a Batch Size of 1 before this node.',
+		);
+	}
+}
+
 type CredentialRead = Awaited<ReturnType<typeof readCredential>>;
 
-async function readCredential(context: GatewayContext) {
-	const credential = await context.getCredentials(CREDENTIAL);
+/** @param item its values are those of the expressions in the credential */
+async function readCredential(context: GatewayContext, item = 0) {
+	const credential = await context.getCredentials(CREDENTIAL, item);
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	const account = accountIn(credential);

@@ -47,11 +47,26 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 	const workflowId = toText(value, workflowField.displayName);
 	if (workflowId === '')
 		throw form.nothingIn(workflowField, 'Choose the workflow to start when the tasks have finished.');
+	if (form.isExpression(workflowField.name)) assertOneWorkflow(context, workflowId);
 	const name = typeof cachedResultName === 'string' && cachedResultName !== '' ? cachedResultName : workflowId;
 	assertNoLoop(context, workflowId);
 	await assertStartable(context, workflowId, name);
 	const store = readLedgerScope(context).store as { handedOver?: Record<string, string> };
 	return { workflowId, name, executions: (store.handedOver ??= {}) };
+}
+
+/** Throws where items name other workflows: one is started with all results, and it would get those of others. */
+function assertOneWorkflow(context: IExecuteFunctions, workflowId: string): void {
+	const { displayName: label, name } = workflowField;
+	for (const item of context.getInputData().keys()) {
+		const chosen: unknown = context.getNodeParameter(name, item, null);
+		const value = isPlainObject(chosen) ? chosen.value : chosen;
+		if (toText(value, label) === workflowId) continue;
+		throw invalidInput(
+			`${label} is another one for item ${item} than for item 0: one workflow is started, with all results`,
+			'Put Loop Over Items with a Batch Size of 1 before this node.',
+		);
+	}
 }
 
 /**

@@ -39,15 +39,17 @@ export function rememberSaved(order: Order, ledger: OrderLedger): void {
 }
 
 /**
- * The words of n8n where a person has deleted the credential: no execution can go on then. `isAway` where n8n cannot read it for now: its
- * database, or a vault of others, does not answer.
+ * The words of n8n where a person has deleted the credential, or an expression in it reads a node that is not in this workflow: no
+ * execution can go on then. `isAway` where n8n cannot read it for now: its database, or a vault of others, does not answer.
  */
 export async function credentialOf(context: IExecuteFunctions): Promise<{ deleted?: string; isAway?: true }> {
 	return await context.getCredentials(CREDENTIAL).then(
 		() => ({}),
 		(thrown: unknown) => {
 			const words = wordsOf(thrown);
-			return /^Credential with ID .* does not exist/.test(words) ? { deleted: words } : { isAway: true };
+			return /^Credential with ID .* does not exist|\[Error resolving credentials\]$/.test(words)
+				? { deleted: words }
+				: { isAway: true };
 		},
 	);
 }

@@ -161,6 +161,8 @@ interface ResultSearch {
 	urlExpected: boolean;
 	/** True: a completed record without a result is an error, because the item would look like a success. */
 	resultNeeded: boolean;
+	/** The number of results that the request asks for. */
+	count?: number;
 	kind: MediaKind;
 	baseUrl: string;
 	/** Shown in the output panel. */
@@ -177,7 +179,8 @@ interface Result {
 /** The result of a record, and hints about where it stands. Throws where a completed one has none, but needs one. */
 function readResult(record: TaskRecord, taskId: string, search: ResultSearch, waitedMs = 0): Result {
 	const { resultPath, requestUrls, urlExpected, resultNeeded, hints } = search;
-	const { urls, foundAt, choices, isInline, missing } = locateResult(record, resultPath, requestUrls, search);
+	const { urls, foundAt, choices, isInline, ...listed } = locateResult(record, resultPath, requestUrls, search);
+	const missing = record.state === 'completed' ? missingOf(urls.length, search, listed.missing) : listed.missing;
 	if (missing !== undefined) hints.add(HINTS.partsMissing());
 	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
 	// A URL at an unknown path may not be the result, if the request asked for another format.
@@ -190,6 +193,19 @@ function readResult(record: TaskRecord, taskId: string, search: ResultSearch, wa
 	else if (resultPath !== '') hints.add(HINTS.resultNotAtPath({ path: resultPath }));
 	else if (!isInRecord) hints.add(HINTS.resultNotFound());
 	return { urls, needsRecord: true };
+}
+
+/**
+ * The results that are missing in a completed record: those that it lists and does not have, or those that were asked for, where it lists
+ * fewer. Not at a path that a person has entered: it may lead to one of many.
+ */
+function missingOf(
+	found: number,
+	{ count = 1, resultPath }: ResultSearch,
+	listed?: MissingParts,
+): MissingParts | undefined {
+	const unlisted = found > 0 && resultPath === '' ? count - found : 0;
+	return unlisted > (listed?.count ?? 0) ? { ...listed, count: unlisted } : listed;
 }
 
 interface TaskOutputOptions {

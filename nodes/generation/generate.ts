@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json';
 import { markRequired, toModelOptions, toProperties, type ModelSpec } from '../../core/models/model';
 import { pendingUploads, withReferences, type PendingUpload } from '../../core/models/images';
 import { CUSTOM_MODEL } from '../../core/labels';
-import type { Order } from '../../core/orders/order';
+import type { Order, ResultOptions } from '../../core/orders/order';
 import { makeOrder, promptIn } from '../../core/orders/states';
 import { asText } from '../../core/text';
 import { FILE_LIMITS } from './fileLimits';
@@ -150,7 +150,11 @@ function readResult(
 	{ model, n, response_format: format }: JsonObject,
 	models?: readonly ModelSpec[],
 ) {
-	const result = { ...readResultOptions(item, run), urlExpected: format === undefined || format === 'url' };
+	const result: ResultOptions = {
+		...readResultOptions(item, run),
+		urlExpected: format === undefined || format === 'url',
+		...(Number(n) > 1 ? { count: Number(n) } : {}),
+	};
 	const max = FILE_LIMITS.files;
 	if (models === undefined || result.as === 'urlOnly' || !(Number(n) > max)) return result;
 	const field = models.find(({ id }) => id === model)?.fields.find(({ bodyPath }) => bodyPath === 'n');

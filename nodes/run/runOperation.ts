@@ -5,7 +5,7 @@ import { TABLE_NAME } from '../../core/labels';
 import { getPath, type JsonObject } from '../../core/json';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger, type LedgerScope } from '../../core/orders/ledger';
-import { createClient } from '../connection/createClient';
+import { assertOneAccount, createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { plain, toNodeError } from '../errors/toNodeError';
 import { FieldReader, OptionsReader } from '../form/fieldReader';
@@ -246,6 +246,7 @@ async function prepareRun(
 	const progress = new Progress({ console: (line) => log.writeToConsole(line), noun });
 	const alone = timeAlone(context);
 	if (alone !== undefined) assertNeedsNoSleep(alone, waiting);
+	await assertOneAccount(context, sleeps(waiting) ? nameOfWait(waiting) : undefined);
 	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
 	const ledger = new OrderLedger(readLedgerScope(context));
 	const hints = new Set<string>();
@@ -291,12 +292,15 @@ async function prepareRun(
 /** The task in lines of progress. */
 const nounOf = (context: IExecuteFunctions) => (context.getNode().type.includes('image') ? 'Image' : 'Video');
 
+const sleeps = (waiting?: Waiting) => waiting === 'acrossRestarts' || waiting === 'inAnotherWorkflow';
+
+const nameOfWait = (waiting?: Waiting) => waitField.options.find(({ value }) => value === waiting)?.name ?? '';
+
 /** Throws where n8n would delete the executions that wait. */
 function assertNeedsNoSleep({ time }: TimeAlone, waiting?: Waiting): void {
-	if (waiting !== 'acrossRestarts' && waiting !== 'inAnotherWorkflow') return;
-	const choice = waitField.options.find(({ value }) => value === waiting)?.name ?? '';
+	if (!sleeps(waiting)) return;
 	throw invalidInput(
-		`Wait cannot be ${choice} here: n8n runs this node alone for ${time} at most, and then deletes the executions that wait`,
+		`Wait cannot be ${nameOfWait(waiting)} here: n8n runs this node alone for ${time} at most, and then deletes the executions that wait`,
 		'Set Wait to Don’t Wait, and get the result later with Get Result and the task ID. To wait, use the node in a workflow.',
 	);
 }

@@ -1,6 +1,6 @@
 /** A credential that a person changes while the node is awake: it is read again when the service refuses, or cannot be reached. */
 import { start } from '../support/engine.mts';
-import { pause, prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
+import { pause, prompts, quick, quickSandbox, runGateway, toOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -77,3 +77,35 @@ async function createToken(expiresAtSeconds: number): Promise<{ key: string }> {
 	});
 	return ((await answer.json()) as { data: { key: string } }).data;
 }
+
+describe('an API key that an expression reads from the item', () => {
+	const credential = { apiKey: '={{ $json.key }}' };
+	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+	const itemsWith = (...keys: string[]) => keys.map((key) => ({ json: { key, prompt: 'a' } }));
+
+	test('buys with the key that all items have', async () => {
+		const items = itemsWith(sandbox.apiKey, sandbox.apiKey);
+		const { json } = await runGateway('image', sandbox, form, { credential, items });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	test('is refused where items have other keys: the first one would pay for all', async () => {
+		const items = itemsWith(sandbox.apiKey, sandbox.apiKey, 'sk-other');
+		const { error } = await runGateway('image', sandbox, form, { credential, items });
+		expect(error?.message).toBe(
+			'The credential gives item 2 another API key, Base URL or setting than item 0, and all items of a run use one account',
+		);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test.each([
+		['acrossRestarts', 'Until Ready, Across Restarts'],
+		['inAnotherWorkflow', 'In Another Workflow'],
+	])('is refused with Wait = %s: the executions that wait have other items', async (wait, choice) => {
+		const more = { wait, workflowId: { __rl: true, mode: 'id', value: 'other' } };
+		const options = { credential, items: itemsWith(sandbox.apiKey) };
+		const { error } = await runGateway('image', sandbox, { ...form, ...more }, options);
+		expect(error?.message).toContain(`Wait cannot be ${choice} here: the credential has an expression`);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});

@@ -1,5 +1,6 @@
 /** The executions that a run is handed to: a supervisor, and the pollers that it starts one after the other, in n8n's engine. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { credentialOf } from '../../nodes/durable/handedOver';
 import { useJournal, fromItem, inItems } from '../support/journalRuns.mts';
 import { prompts, quick, type RunOptions } from '../support/nodes.mts';
 import { detailsOf, handOverIn, orderOf } from '../support/orders.mts';
@@ -298,4 +299,14 @@ describe('the end of a supervisor', () => {
 		expect(await poll(given, '103')).toEqual(['done', 'outcomeStillUnknown']);
 		expect(prompted()).toBe('a');
 	});
+});
+
+test.each([
+	['Credential with ID "7" does not exist for type "generationGatewayApi".', 'ends'],
+	['Referenced node doesn’t exist [Error resolving credentials]', 'ends'],
+	['SQLITE_BUSY: database is locked', 'waits'],
+])('where n8n cannot read the credential (%s), an execution that sleeps %s', async (words, then) => {
+	const getCredentials = async () => await Promise.reject(new Error(words));
+	const found = await credentialOf({ getCredentials } as never);
+	expect(found).toEqual(then === 'ends' ? { deleted: words } : { isAway: true });
 });

@@ -95,6 +95,15 @@ describe('a part of the results', () => {
 	});
 });
 
+test('a record with one result where three were asked for says that two are missing, but not at a path that leads to one', async () => {
+	const form = { operation: 'generate', prompt: 'a [[sandbox result=image_url]]', n: 3 };
+	const short = await run('image', { ...form, options: quick });
+	expect(short.json).toMatchObject({ status: 'completed', url: FILE, missing_results: 2 });
+	expect(short.hints.join()).toContain('completed a task without all of its results');
+	const chosen = await run('image', { ...form, options: { ...quick, resultPath: 'image_url' } });
+	expect(chosen.json).not.toHaveProperty('missing_results');
+});
+
 describe('no result anywhere', () => {
 	test.each<[string, IDataObject]>([
 		['generate', { options: { ...quick, simplify: false } }],

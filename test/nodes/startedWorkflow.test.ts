@@ -27,3 +27,16 @@ test('an expression for Pass Along that gives nothing is a mistake: the started 
 	expect(error?.message).toBe('Pass Along (JSON) is empty: its expression returned nothing for this item');
 	expect([handed, sandbox.tasks]).toEqual([[], []]);
 });
+
+test('items that name other workflows are refused: the first one would get the results of all', async () => {
+	const form = { operation: 'generate', prompt: 'a', wait: 'inAnotherWorkflow', options: quick };
+	const workflowId = { __rl: true, mode: 'id', value: '={{ $json.tenant }}' };
+	const of = (...tenants: string[]) => tenants.map((tenant) => ({ json: { tenant } }));
+	const { error, handed } = await runHandingOver(sandbox, { ...form, workflowId }, of('one', 'one', 'two'));
+	expect(error?.message).toBe(
+		'Workflow is another one for item 2 than for item 0: one workflow is started, with all results',
+	);
+	expect([handed, sandbox.tasks]).toEqual([[], []]);
+	const same = await runHandingOver(sandbox, { ...form, workflowId }, of('one', 'one'));
+	expect([same.error, same.handed[0]?.length]).toEqual([undefined, 2]);
+});

@@ -78,7 +78,7 @@ describe('orders', () => {
 	});
 	const everyResult: Required<ResultOptions> = {
 		...{ as: 'file', outputField: 'data', fileName: 'cat', simplify: false, split: true, resultPath: 'data.0' },
-		...{ urlExpected: true, resultNeeded: false, requestUrls: ['https://example.com/cat.png'] },
+		...{ urlExpected: true, resultNeeded: false, count: 3, requestUrls: ['https://example.com/cat.png'] },
 	};
 	const everyRequest: Required<NonNullable<Order['request']>> = {
 		...{ body: { model: 'beta-v3', prompt: 'a cat' }, hash: 'hash', submitAgainFor: '1.0', keyHash: 'key' },

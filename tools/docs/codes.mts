@@ -12,7 +12,10 @@ const KNOWN: Partial<Record<Reason, string>> = {
 	createdTaskNotFound: 'paid',
 	createdTaskRefused: 'paid',
 	reusedTaskExpired: 'paid',
-	waitingNotStarted: 'paid',
+	// An item without an ID was not bought.
+	waitingNotStarted: 'free or paid',
+	// It may come after the task was accepted.
+	packageBug: 'free or paid',
 	tokenKeyGone: 'free',
 };
 
@@ -31,11 +34,19 @@ function costOf(reason: Reason): string {
 	return PAID.includes(kind) ? 'paid' : 'free';
 }
 
-/** The message with … for what is known only when it happens. */
-function messageOf(reason: Reason): string {
+/** The messages with … for what is known only when it happens: where it depends on a switch, both. */
+function messagesOf(reason: Reason): string[] {
 	const { message } = REASONS[reason];
-	const facts = new Proxy({}, { get: () => '…' });
-	const text = typeof message === 'string' ? message : (message as (facts: object) => string)(facts);
+	if (typeof message === 'string') return [shown(message)];
+	return [SAME_KEY, {}].map((switches) => {
+		const facts = new Proxy(switches, { get: (_, name) => (name in SAME_KEY ? Reflect.get(switches, name) : '…') });
+		return shown((message as (facts: object) => string)(facts));
+	});
+}
+
+const SAME_KEY = { sameKey: true };
+
+function shown(text: string): string {
 	return text
 		.replace(/…(?: ?…)+/g, '…')
 		.replaceAll('|', '\\|')
@@ -54,7 +65,7 @@ function reasonsByCode(): Map<string, Reason[]> {
 const MOST_MESSAGES = 3;
 
 function listed(reasons: Reason[]): string {
-	const messages = [...new Set(reasons.map(messageOf))];
+	const messages = [...new Set(reasons.flatMap(messagesOf))];
 	return messages.length > MOST_MESSAGES ? '' : `<br>${messages.join(' · ')}`;
 }
 
