@@ -50,7 +50,7 @@ export async function assertOneAccount(context: IExecuteFunctions, sleepsAs?: st
 	for (let item = 1; item < count; item++) {
 		if ((await signatureOf(item)) === first) continue;
 		throw invalidInput(
-			`The credential gives item ${item} another API key, Base URL or setting than item 0, and all items of a run use one account`,
+			`The credential has another API key, Base URL or setting for item ${item} than for item 0, but all items of a run use one account`,
 			'Put Loop Over Items with a Batch Size of 1 before this node.',
 		);
 	}

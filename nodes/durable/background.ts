@@ -63,7 +63,7 @@ function assertOneWorkflow(context: IExecuteFunctions, workflowId: string): void
 		const value = isPlainObject(chosen) ? chosen.value : chosen;
 		if (toText(value, label) === workflowId) continue;
 		throw invalidInput(
-			`${label} is another one for item ${item} than for item 0: one workflow is started, with all results`,
+			`${label} differs between item 0 and item ${item}, but only one workflow is started, with all results`,
 			'Put Loop Over Items with a Batch Size of 1 before this node.',
 		);
 	}

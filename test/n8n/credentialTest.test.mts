@@ -1,11 +1,13 @@
-/** n8n's route for the test of a credential: every outcome is told in plain words. All outcomes are in test/nodes/settings. */
+/** A credential in n8n: its test tells every outcome in plain words (all are in test/nodes/settings), and one with expressions buys for one account. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { credentialType } from '../../tools/n8n/examples.mjs';
+import { startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { sandboxKey } from './support/instance.mts';
 import { joinN8n, logOf, type Joined } from './support/shared.mts';
+import { createWorkflow, packageType } from './support/workflow.mts';
 
 let instance: Joined;
 let stranger: Server;
@@ -52,4 +54,29 @@ test('a wrong key, a host that does not answer, and a web page are each told apa
 		assert.ok(!answer.message.includes(apiKey));
 	}
 	assert.ok(!logOf(instance).includes(apiKey));
+});
+
+test('an API key that an expression reads from the item: the items of a run have one account, or nothing is bought', async () => {
+	const { rest, sandbox } = instance;
+	const data = { ...instance.credential.data, apiKey: '={{ $json.key }}' };
+	const { id } = await rest.request('POST', '/rest/credentials', { name: 'By item', type: credentialType, data });
+	const signed = { rest, credential: { id: String(id), name: 'By item', data } };
+	const runWith = async (wait: string, ...keys: string[]) => {
+		const parameters = { prompt: 'one account', result: 'urlOnly', wait };
+		const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+		const items = keys.map((key) => ({ prompt: '', key }));
+		const execution = await startExecution(rest, await createWorkflow(signed, items, [node]), 'Start');
+		return (await untilFinished(rest, execution)) as { status: string; error?: { message?: string } };
+	};
+	const other = await runWith('untilReady', sandboxKey, 'sk-other');
+	assert.match(String(other.error?.message), /another API key, Base URL or setting for item 1 than for item 0/);
+	const sleeping = await runWith('acrossRestarts', sandboxKey);
+	assert.match(
+		String(sleeping.error?.message),
+		/^Wait cannot be Until Ready, Across Restarts here: the credential has/,
+	);
+	const bought = () => sandbox.tasks.filter(({ body }) => body.prompt === 'one account').length;
+	assert.equal(bought(), 0);
+	assert.equal((await runWith('untilReady', sandboxKey, sandboxKey)).status, 'success');
+	assert.equal(bought(), 2);
 });

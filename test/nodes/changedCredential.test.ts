@@ -93,7 +93,7 @@ describe('an API key that an expression reads from the item', () => {
 		const items = itemsWith(sandbox.apiKey, sandbox.apiKey, 'sk-other');
 		const { error } = await runGateway('image', sandbox, form, { credential, items });
 		expect(error?.message).toBe(
-			'The credential gives item 2 another API key, Base URL or setting than item 0, and all items of a run use one account',
+			'The credential has another API key, Base URL or setting for item 2 than for item 0, but all items of a run use one account',
 		);
 		expect(sandbox.requests).toHaveLength(0);
 	});

@@ -34,7 +34,7 @@ test('items that name other workflows are refused: the first one would get the r
 	const of = (...tenants: string[]) => tenants.map((tenant) => ({ json: { tenant } }));
 	const { error, handed } = await runHandingOver(sandbox, { ...form, workflowId }, of('one', 'one', 'two'));
 	expect(error?.message).toBe(
-		'Workflow is another one for item 2 than for item 0: one workflow is started, with all results',
+		'Workflow differs between item 0 and item 2, but only one workflow is started, with all results',
 	);
 	expect([handed, sandbox.tasks]).toEqual([[], []]);
 	const same = await runHandingOver(sandbox, { ...form, workflowId }, of('one', 'one'));
