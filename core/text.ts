@@ -29,12 +29,12 @@ export function beginningOf(text: string, length: number): string {
 	return structuredClone(shorten(text, length));
 }
 
-/**
- * Text from outside, for a message or a line of the log: nothing in it moves the cursor, ends the line or reverses the
- * text.
- */
+/** They move the cursor, end the line or reverse the text. */
+export const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** Text from outside, for a message or a line of the log. */
 export function printable(text: string): string {
-	return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
+	return text.replace(CONTROLS, ' ');
 }
 
 /** A short view of a record, as JSON: long texts, long lists and deep values are cut. */

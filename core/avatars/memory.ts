@@ -19,14 +19,16 @@ type Verifications = Map<string, RememberedVerification>;
 
 const KEY = 'generationGatewayVerifications';
 const REMEMBER_FOR_MS = 3_600_000;
-/** A bound for the database row, far above what an hour brings. */
+/** Bounds for the database row, far above what an hour, and the address of a callback, brings. */
 const MOST = 1000;
+const LONGEST_TOKEN = 4096;
 
 export function rememberVerification(
 	memory: VerificationMemory,
 	vendorToken: string,
 	verification: RememberedVerification,
 ): void {
+	if (vendorToken.length > LONGEST_TOKEN) return;
 	const all = recallAll(memory, verification.atMs);
 	all.set(vendorToken, withMarksOf(all.get(vendorToken), verification));
 	const newest = [...all].sort(([, one], [, other]) => one.atMs - other.atMs).slice(-MOST);

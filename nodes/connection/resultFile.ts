@@ -57,9 +57,9 @@ export async function openResultFile(
 	let isOfGateway = true;
 	for (let redirects = 0; ; redirects++) {
 		isOfGateway &&= isAtOrigin(next, rules.baseUrl);
-		let { response, discard } = await open(withoutKey(context), next, abortSignal);
-		const wantsKey = isOfGateway && (response.statusCode === 401 || response.statusCode === 403);
-		const credential = wantsKey ? await credentialFor(context, next) : undefined;
+		let { response, discard } = await open(withoutKey(context, rules), next, abortSignal);
+		const isRefused = response.statusCode === 401 || response.statusCode === 403;
+		const credential = isOfGateway && isRefused ? await credentialFor(context, next) : undefined;
 		if (credential) {
 			discard();
 			// n8n would send them in the place of the key.
@@ -78,17 +78,22 @@ export async function openResultFile(
 type SendOptions = (options: IHttpRequestOptions) => Promise<IN8nHttpFullResponse>;
 
 const withoutKey =
-	({ helpers }: IExecuteFunctions): SendOptions =>
-	async (options) =>
-		(await helpers.httpRequest(options)) as IN8nHttpFullResponse;
+	(context: IExecuteFunctions, { baseUrl }: FileRules): SendOptions =>
+	async (options) => {
+		const response = (await context.helpers.httpRequest(options)) as IN8nHttpFullResponse;
+		if (!isAtOrigin(new URL(options.url), baseUrl)) return response;
+		return hidingKeyOf(await context.getCredentials(CREDENTIAL), response);
+	};
 
 const withKey =
 	(context: IExecuteFunctions, credential: ICredentialDataDecryptedObject): SendOptions =>
-	async (options) => {
-		const response = await requestWithKey(context, credential, options);
-		// The service may quote the key: in the name of the file, or in the address of another host.
-		return { ...response, headers: toHeaders(response.headers, keyHider(readApiKey(credential.apiKey))) };
-	};
+	async (options) =>
+		hidingKeyOf(credential, await requestWithKey(context, credential, options));
+
+/** The service knows the key, and may quote it: in the name of the file, or in the address of another host. */
+function hidingKeyOf({ apiKey }: ICredentialDataDecryptedObject, response: IN8nHttpFullResponse): IN8nHttpFullResponse {
+	return { ...response, headers: toHeaders(response.headers, keyHider(readApiKey(apiKey))) };
+}
 
 async function open(send: SendOptions, { href }: URL, abortSignal: AbortSignal): Promise<Opened> {
 	const own = new AbortController();

@@ -11,7 +11,7 @@ import {
 	type IWebhookFunctions,
 } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
-import type { Clock } from '../../core/clock';
+import { takingBreaks, type Clock } from '../../core/clock';
 import { breakAfter, readAnswer } from '../../core/http/readAnswer';
 import {
 	ConnectionError,
@@ -145,8 +145,43 @@ export function hidingKey(send: Send, apiKey: string): Send {
 	const hide = keyHider(apiKey);
 	return async (request) => {
 		const { headers, text, ...answer } = await send(request);
-		return { ...answer, headers: toHeaders(headers, hide), text: hide(text) };
+		const hidden = await hideInPieces(text, hide, LONGEST_WRITTEN * apiKey.length);
+		const said = answer.cutOff === undefined ? hidden : withoutBeginningOf(apiKey, hidden);
+		return { ...answer, headers: toHeaders(headers, hide), text: said };
 	};
+}
+
+/** Characters of a long text that are looked at in one step. */
+const PIECE = 16_384;
+
+/** Characters of one of the key, as a text may write it. */
+const LONGEST_WRITTEN = 12;
+
+/**
+ * The same in pieces: with a key that repeats itself, which the service may have chosen, an answer of 4 MB would hold n8n's thread for
+ * seconds.
+ *
+ * @param longest characters of the key in a text: the end of a piece may be the beginning of it
+ */
+async function hideInPieces(text: string, hide: (text: string) => string, longest: number): Promise<string> {
+	const breakIfDue = takingBreaks(realClock);
+	let [done, rest] = ['', ''];
+	for (let from = 0; from < text.length; from += PIECE) {
+		rest = hide(rest + text.slice(from, from + PIECE));
+		const whole = Math.max(0, rest.length - longest);
+		done += rest.slice(0, whole);
+		rest = rest.slice(whole);
+		await breakIfDue();
+	}
+	return done + rest;
+}
+
+/** The same without the beginning of the key, where the connection has ended within it. */
+function withoutBeginningOf(apiKey: string, text: string): string {
+	const keys = [apiKey, apiKey.replace(/^sk-/, '')];
+	for (let length = apiKey.length - 1; length >= SHORTEST_KEY; length--)
+		if (keys.some((key) => text.endsWith(key.slice(0, length)))) return text.slice(0, -length);
+	return text;
 }
 
 /** A shorter one might be any word. */

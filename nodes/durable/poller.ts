@@ -7,7 +7,7 @@ import { advanceAll, type Ports } from '../../core/engine/advance';
 import type { WriteAhead } from '../../core/journal/marks';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
-import type { Order, Output } from '../../core/orders/order';
+import type { Order } from '../../core/orders/order';
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { endsWell, hasEnded, reopenForRetry, staysFailed } from '../../core/orders/states';
 import { SubmissionGate } from '../../core/engine/jobs';
@@ -15,6 +15,7 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
 import { noteSpending } from '../run/runCredits';
+import { StoredSize } from '../run/storedSize';
 import { TaskLog } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
 import { trace } from '../run/tracing';
@@ -220,7 +221,7 @@ class Poller {
 		const running = left.filter(({ state }) => state === 'accepted');
 		const others = left.filter(({ state }) => state !== 'accepted');
 		const ports = {
-			deliver: this.bounded(deliverTask({ client, context: this.context })),
+			deliver: this.stored.bounded(deliverTask({ client, context: this.context })),
 			client,
 			clock: realClock,
 			ledger: this.ledger,
@@ -240,15 +241,6 @@ class Poller {
 		});
 		this.requestsSent += client.requestsSent;
 		return wakeAtMs;
-	}
-
-	/** The results that n8n can store; the others end as errors of their items. */
-	private bounded(deliver: Ports['deliver']): Ports['deliver'] {
-		return async (order, ...about) => {
-			const output = await deliver(order, ...about);
-			if (this.stored.takes(output)) return output;
-			throw gatewayError('resultsTooLargeToStore', { id: order.task?.taskId ?? '' }, { task: order.task });
-		};
 	}
 
 	/** Takes up again what has failed, as n8n's Retry On Fail does with a node that waits in memory. Returns false where nothing is. */
@@ -279,40 +271,3 @@ const BUYS_NOTHING: WriteAhead = {
 	begin: async () => await Promise.reject(gatewayError('packageBug', { words: 'a poller without a journal submits' })),
 	note: () => {},
 };
-
-/**
- * n8n stores all data of an execution as one text, which has at most 2^29 characters: beyond that it saves nothing, and each further
- * execution would fetch the same results again.
- */
-const MOST_CHARACTERS = 5e8;
-
-/** JSON is stored escaped, and up to three times until the results are passed on. */
-const TIMES_STORED = 3;
-
-/** The results of a run, as far as n8n has to store them. */
-class StoredSize {
-	private characters = 0;
-
-	/** Counts an output. False where it does not fit beside the others: then it is not counted. */
-	takes({ json, binary = {} }: Output): boolean {
-		const added = TIMES_STORED * charactersOf(json) + inlineCharacters(binary);
-		if (this.characters + added > MOST_CHARACTERS) return false;
-		this.characters += added;
-		return true;
-	}
-}
-
-/** About as many as its JSON has. That itself would hold n8n's thread for long: a picture is a text of megabytes. */
-function charactersOf(value: unknown): number {
-	if (typeof value === 'string') return value.length + 2;
-	if (typeof value !== 'object' || value === null) return 10;
-	return Object.entries(value).reduce((total, [name, each]) => total + name.length + 4 + charactersOf(each), 2);
-}
-
-/** Files that n8n keeps elsewhere have an ID. */
-function inlineCharacters(binary: object): number {
-	return Object.values(binary).reduce((total: number, file: unknown) => {
-		if (!isPlainObject(file) || file.id !== undefined || typeof file.data !== 'string') return total;
-		return total + file.data.length;
-	}, 0);
-}

@@ -61,9 +61,15 @@ export class Arrival {
 	/** False while n8n stores what has come: that is not the host's silence. */
 	private isWaiting = true;
 
+	/** It waits until other files leave room in memory: that is not its own time. */
+	private isInQueue = false;
+
 	private silentMs = 0;
 
+	/** The time of waiting and the bytes that came in it, since the speed was last looked at. */
 	private waitedMs = 0;
+
+	private recentBytes = 0;
 
 	/** @param stopped aborts when the file is not wanted any more */
 	constructor(
@@ -124,7 +130,10 @@ export class Arrival {
 			this.isWaiting = false;
 			this.silentMs = 0;
 			this.bytes += chunk.length;
+			this.recentBytes += chunk.length;
+			this.isInQueue = true;
 			const excess = await check(this.bytes);
+			this.isInQueue = false;
 			if (excess !== undefined) throw (this.failure ??= excess);
 			yield chunk;
 			this.isWaiting = true;
@@ -138,7 +147,7 @@ export class Arrival {
 		while (!this.over.signal.aborted) {
 			// Newer versions of n8n end the timer on abort, by a rejection; older ones take no signal.
 			await sleep(tickMs, this.over.signal).catch(() => {});
-			this.totals.tookMs += tickMs;
+			if (!this.isInQueue) this.totals.tookMs += tickMs;
 			if (this.isWaiting) {
 				this.silentMs += tickMs;
 				this.waitedMs += tickMs;
@@ -162,7 +171,10 @@ export class Arrival {
 				? brokenDownload(`The file host did not begin to answer within ${formatDuration(openMs)}`)
 				: undefined;
 		if (this.silentMs > silenceMs) return brokenDownload(`The file host sent nothing for ${formatDuration(silenceMs)}`);
-		const isSlow = this.waitedMs > graceMs && this.bytes < (this.waitedMs / 1000) * bytesPerSecond;
+		if (this.waitedMs <= graceMs) return undefined;
+		// Not since the beginning: a host that was fast could then stand still for an hour, and others wait for its memory.
+		const isSlow = this.recentBytes < (this.waitedMs / 1000) * bytesPerSecond;
+		this.waitedMs = this.recentBytes = 0;
 		return isSlow ? brokenDownload(`The file host sent less than ${bytesPerSecond / 1000} KB per second`) : undefined;
 	}
 }

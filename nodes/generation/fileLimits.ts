@@ -16,7 +16,7 @@ export const FILE_LIMITS = {
 	openMs: 60_000,
 	/** The longest silence. */
 	silenceMs: 30_000,
-	/** After this time, a file must have come with at least … */
+	/** In each such time, a file must come with at least … */
 	graceMs: 120_000,
 	/** … so many bytes per second on average. */
 	bytesPerSecond: 10_000,
@@ -92,9 +92,12 @@ export class StorageLimit {
 	}
 }
 
-/** Remembers the limit from n8n's own words: "… exceeds the max size limit of 512 MB set for `database` mode". */
+/**
+ * Remembers the limit from n8n's own words: "… exceeds the max size limit of 512 MB set for `database` mode". They begin with the
+ * name of the file, which the host may have chosen: the last ones count.
+ */
 export function learnLimit(words: string): void {
-	const [, megabytes] = /max size limit of ([\d.]+) MB/i.exec(words) ?? [];
+	const [, megabytes] = /.*exceeds the max size limit of ([\d.]+) MB set for/is.exec(words) ?? [];
 	if (megabytes !== undefined) learnedStorageLimit.bytes = Number(megabytes) * MIB;
 }
 

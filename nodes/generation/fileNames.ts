@@ -1,4 +1,5 @@
 import { extensionOf, isMedia, isPlaylist, isToldByContent, typeByContent, typeByName } from '../../core/mediaTypes';
+import { CONTROLS } from '../../core/text';
 
 /**
  * The types that are no result file, whatever the status, in words: services describe trouble in answers of these
@@ -199,12 +200,13 @@ function beginningThatFits(characters: string[]): string[] {
 	return end === -1 ? characters : characters.slice(0, end);
 }
 
-/** No folders, no control characters, no reserved characters, not too long. */
+/** No folders, no control characters (also those that reverse the text), no reserved characters, not too long. */
 function clean(name: string): string {
 	const path = name.trim();
 	const cleaned = path
 		.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
-		.replace(/[\p{Cc}<>:"|?*]/gu, '_')
+		.replace(CONTROLS, '_')
+		.replace(/[<>:"|?*]/g, '_')
 		.replace(/^\.+/, '');
 	return beginningThatFits([...cleaned.slice(-MOST_READ)].reverse())
 		.reverse()

@@ -15,6 +15,7 @@ import type { PollPlan } from '../../core/polling/planner';
 import type { Waiting } from '../form/fields';
 import type { TimeAlone } from './whereItRuns';
 import type { Progress } from './progress';
+import { StoredSize } from './storedSize';
 import type { TaskLog } from './taskLog';
 
 /** The options of a run. */
@@ -121,5 +122,5 @@ export function buyPortsOf({
 
 /** The ports of the engine for the orders of a run. */
 export function portsOf(run: Run, deliver: Ports['deliver']): Ports {
-	return { ...buyPortsOf(run), deliver, watch: run.progress.watch };
+	return { ...buyPortsOf(run), deliver: new StoredSize().bounded(deliver), watch: run.progress.watch };
 }

@@ -211,21 +211,25 @@ async function toOutput(run: Run, worked: Worked[], errorContext: ItemContext): 
 
 /**
  * The options of a run, for its first item. Their fields have no switch for expressions, and n8n takes the sign of an
- * expression away that a workflow from elsewhere has there: its text would be refused otherwise.
+ * expression away that a workflow from elsewhere has there: its text would be refused otherwise. What an expression gives is
+ * never evaluated: the words of an agent, or of an item, could read other nodes.
  */
 function runOptionsOf(context: IExecuteFunctions): OptionsReader {
+	const { options } = context.getNode().parameters;
 	const stored = (name: string) => {
-		const value = getPath(context.getNode().parameters.options, name);
-		return isExpressionText(value) ? `=${value}` : value;
+		const value = getPath(options, name);
+		return lacksSign(value) ? `=${value}` : value;
 	};
 	const read = (name: string) => {
-		const value: unknown = context.getNodeParameter(`options.${name}`, 0, null);
-		return isExpressionText(value) ? context.evaluateExpression(value, 0) : value;
+		const value = getPath(options, name);
+		if (lacksSign(value)) return context.evaluateExpression(value, 0);
+		return context.getNodeParameter(`options.${name}`, 0, null);
 	};
 	return new OptionsReader(read, stored);
 }
 
-const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.includes('{{');
+const lacksSign = (value: unknown): value is string =>
+	typeof value === 'string' && !value.startsWith('=') && value.includes('{{');
 
 /** Reads the options of the whole run for the first item; other mistakes in that item become its own error. */
 async function prepareRun(

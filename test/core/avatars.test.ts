@@ -79,6 +79,14 @@ describe('verifications are remembered', () => {
 		expect(recallVerification(memory, 'toString', 2_000)).toBeUndefined();
 	});
 
+	test('a token that is longer than the address of a callback is not remembered', () => {
+		const memory = { workflowId: 'long', store: {} };
+		rememberVerification(memory, 'x'.repeat(4_097), { taskId: 'v1', atMs: 0 });
+		expect(memory.store).toEqual({});
+		rememberVerification(memory, 'x'.repeat(4_096), { taskId: 'v1', atMs: 0 });
+		expect(recallVerification(memory, 'x'.repeat(4_096), 1)).toEqual({ taskId: 'v1', atMs: 0 });
+	});
+
 	test('recalling one forgets in the static data what is older than an hour', () => {
 		const kept = { new: { taskId: 'v2', atMs: 3_000_000 } };
 		const store = { generationGatewayVerifications: { old: { taskId: 'v1', atMs: 0 }, ...kept } };

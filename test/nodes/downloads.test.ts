@@ -3,6 +3,8 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { DELIVERIES_IN_PARALLEL } from '../../core/engine/jobs';
+import { learnedStorageLimit } from '../../core/processMemory';
+import { learnLimit } from '../../nodes/generation/fileLimits';
 import { useBinaryMode } from '../support/engine.mts';
 import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
@@ -191,7 +193,8 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 });
 
 describe('a file that n8n does not store', () => {
-	const words = 'Failed to write binary file "a.mp4" because its size of 600 MB exceeds the max size limit of 512 MB';
+	const words =
+		'Failed to write binary file "a.mp4" because its size of 600 MB exceeds the max size limit of 512 MB set for `database` mode';
 
 	type Store = (place: unknown, file: AsyncIterable<unknown>) => Promise<unknown>;
 	test.each<[string, Store]>([
@@ -215,6 +218,17 @@ describe('a file that n8n does not store', () => {
 			expect(sandbox.fileRequests).toHaveLength(1);
 		},
 	);
+
+	test('the limit that n8n names is learned from its last words: they begin with the name of the file', () => {
+		const before = learnedStorageLimit.bytes;
+		learnLimit('"max size limit of 0.001 MB.png" because its size of 600 MB exceeds the max size limit of 512 MB');
+		expect(learnedStorageLimit.bytes).toBe(before);
+		learnLimit(
+			'"exceeds the max size limit of 1 MB set for.png" exceeds the max size limit of 256 MB set for `database` mode',
+		);
+		expect(learnedStorageLimit.bytes).toBe(256 * 2 ** 20);
+		learnedStorageLimit.bytes = before;
+	});
 
 	test('a file whose connection breaks is downloaded again', async () => {
 		const { items } = await download('file=cut*2');

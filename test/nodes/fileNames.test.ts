@@ -169,6 +169,7 @@ describe('the name of a file', () => {
 		expect(cleanFileName('  a/b\\c  ')).toBe('a_b_c');
 		expect(cleanFileName('cat. . ')).toBe('cat');
 		expect(cleanFileName('...')).toBe('');
+		expect(cleanFileName('invoice\u202egpj.exe')).toBe('invoice_gpj.exe');
 		expect(cleanFileName('x'.repeat(400))).toBe('x'.repeat(200));
 		expect(cleanFileName(`${'x'.repeat(196)}😀y`)).toBe(`${'x'.repeat(196)}😀`);
 		expect(cleanFileName(`${'x'.repeat(197)}😀y`)).toBe('x'.repeat(197));

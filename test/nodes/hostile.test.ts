@@ -136,6 +136,23 @@ describe('the answers for many tasks together', () => {
 	const idIn = ({ url = '' }: Parameters<Answer>[1]) => url.split('/').at(-1) ?? '';
 	const polled = () => new Set(hostile.requests.filter(({ method }) => method === 'GET').map(({ url }) => url)).size;
 
+	test('of results that n8n could not store together, as many as it can are delivered, and the others name their tasks', async () => {
+		const picture = 'QUJD'.repeat(970_000);
+		hostile.answers.poll = (response, request) => {
+			finished({ id: request.url?.split('/').at(-1), data: [{ b64_json: picture }] })(response, request);
+		};
+		const items = Array.from({ length: 44 }, (_, index) => ({ json: { id: `task_${index}` } }));
+		const parameters = { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '={{ $json.id }}' };
+		const settings = { onError: 'continueRegularOutput' as const };
+		const { json } = await runGateway('image', hostile as unknown as Sandbox, parameters, { items, settings });
+		const failed = json.filter(({ error }) => error !== undefined);
+		expect(failed).toHaveLength(2);
+		for (const { error, details } of failed) {
+			expect(error).toMatch(/^The result of task task_\d+ is too large for n8n to store it with the others/);
+			expect(details).toMatchObject({ code: 'result_too_large' });
+		}
+	});
+
 	test('of the records of tasks that are not ready nothing is kept', async () => {
 		let created = 0;
 		hostile.answers.create = (response, request) =>

@@ -97,6 +97,12 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 	test.each<[string, Answer, string, Partial<typeof FILE_LIMITS>]>([
 		['a beginning, and then nothing', stall('0123456789'), 'The file host sent nothing for', { silenceMs: 300 }],
 		['a byte now and then', stall('0123456789', 50), 'The file host sent less than 10 KB per second', { graceMs: 600 }],
+		[
+			'most of it at once, and then a byte now and then',
+			stall('0'.repeat(3 * MIB), 50),
+			'The file host sent less than 10 KB per second',
+			{ graceMs: 600 },
+		],
 		['no answer', () => {}, 'The file host did not begin to answer within', { openMs: 600 }],
 		['headers a byte at a time', dripHeaders(), 'The file host did not begin to answer within', { openMs: 600 }],
 		['an empty file', text('', { 'content-type': 'image/png' }), 'The file host sent an empty file', {}],

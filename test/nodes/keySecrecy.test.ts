@@ -76,6 +76,15 @@ describe('a service that quotes the key in a header does not bring it into an it
 		expect(items[0]?.binary?.data?.fileName).toMatch(/^of .*API key.*\.png$/);
 	});
 
+	test('in the name of a file that is given without the key', async () => {
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a` });
+		const disposition = `attachment; filename="of ${hostile.apiKey}.png"`;
+		hostile.answers.file = text('a file', { 'content-type': 'image/png', 'content-disposition': disposition });
+		const parameters = { operation: 'getResult', wait: 'dontWait', result: 'file', taskId: TASK_ID };
+		const { items } = await runGateway('image', hostile as unknown as Sandbox, parameters);
+		expect(items[0]?.binary?.data?.fileName).toMatch(/^of .*API key.*\.png$/);
+	});
+
 	test('in the address of a file on another host', async () => {
 		const { error } = await download({ location: `${sandbox.filesUrl}/a.png?key=${hostile.apiKey}` }, 302);
 		expect(error?.description).toContain('HTTP 404');

@@ -59,6 +59,13 @@ test('the tool for avatars makes a group, then an asset in it', async () => {
 	expect(parse(answers[0].text)[0]).toMatchObject({ status: 'active', reference: expect.stringMatching(/^asset:/) });
 });
 
+test('what an agent enters is no expression: it could read other nodes', async () => {
+	const parameters = { prompt: 'a cat', options: { pollIntervalSeconds: fromAI('interval') } };
+	const { answers } = await runTool('image', sandbox, parameters, [{ interval: "{{ 'to' + 'ken' }}" }]);
+	expect(answers[0].error).toContain(`Polling Interval (Seconds) is "{{ 'to' + 'ken' }}"`);
+	expect(sandbox.tasks).toHaveLength(0);
+});
+
 test('two calls with the same words are two purchases', async () => {
 	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [
 		{ Prompt: 'a cat' },

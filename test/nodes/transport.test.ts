@@ -84,6 +84,30 @@ describe('an answer that quotes the key', () => {
 		expect(JSON.parse(await hide('sk-0123456789abcdef', text))).toEqual({ key: '[API key]', remain_quota: 5 });
 	});
 
+	test('the beginning of the key at the end of an answer that was cut off is removed, in each way that it is told', async () => {
+		const cut = async (text: string) => {
+			const send = hidingKey(
+				async () => ({ status: 200, headers: {}, text, cutOff: 'ended' as never }),
+				'sk-0123456789abcdef',
+			);
+			return (await send({ method: 'GET', url: 'https://gateway.example', timeoutMs: 1 })).text;
+		};
+		expect(await cut('{"note":"key sk-0123456789abcde')).toBe('{"note":"key ');
+		expect(await cut('{"note":"key 0123456789')).toBe('{"note":"key ');
+		expect(await cut('{"id":"sk-0123456789abcdef","note":"sk-0')).toBe('{"id":"[API key]","note":"sk-0');
+		expect(await hide('sk-0123456789abcdef', 'sk-0123456789')).toBe('sk-0123456789');
+	});
+
+	test('the key is removed wherever it stands in a long answer', async () => {
+		const key = 'sk-0123456789abcdef';
+		for (const before of [16_360, 16_370, 16_384, 32_760])
+			for (const [way, write] of ways)
+				expect([way, await hide(key, `${'a'.repeat(before)}${write(key)}${'b'.repeat(40_000)}`)]).toEqual([
+					way,
+					`${'a'.repeat(before)}[API key]${'b'.repeat(40_000)}`,
+				]);
+	});
+
 	test('the rest of a short key stays: it might be any word', async () => {
 		expect(await hide('sk-gateway', 'sk-gateway, gateway')).toBe('[API key], gateway');
 		expect(await hide('sk-gateways', 'sk-gateways, gateways')).toBe('[API key], [API key]');
