@@ -40,11 +40,15 @@ export function leasesIn(
 }
 
 /** The reason why rows do not tell all that earlier tries have sent, for messages. */
-export function gapOf(rows: RunRows, marks: FoundMarks | undefined, isOld: boolean): string | undefined {
+export function gapOf(
+	rows: RunRows,
+	marks: FoundMarks | undefined,
+	{ isOld, isFirstKnown = false }: { isOld: boolean; isFirstKnown?: boolean },
+): string | undefined {
 	if (marks === undefined) return UNREADABLE;
 	if (marks.withoutRows) return INTERRUPTED;
 	if (rows.gap !== undefined) return GAPS[rows.gap];
-	if (marks.firstTries > 1) return GAPS.twoFirstTries;
+	if (marks.firstTries > 1 && !isFirstKnown) return GAPS.twoFirstTries;
 	const isAnyMissing = marks.withRows && rows.nextNumber === 0;
 	const isFirstMissing = marks.firstTries > 0 && !rows.leases.some(({ execution, first }) => execution === first);
 	return isOld || isAnyMissing || isFirstMissing ? GAPS.rowsRemoved : undefined;
@@ -139,7 +143,10 @@ export interface Memory {
 	isTakenBack?: boolean;
 	/** A retry has claimed the run, and has read its rows since. Until then, it submits nothing. */
 	hasTakenOver?: boolean;
+	/** The execution of the first try; empty where it is not known. */
 	first: string;
+	/** It is, whatever rows and marks say: those of another execution that began in the same millisecond look like those of the run. */
+	isFirstKnown?: boolean;
 	nextNumber: number;
 	/** See `KeyClaims`: the rows that orders with a Purchase Key wait for. */
 	seenAtMs?: Record<string, number>;
@@ -164,12 +171,22 @@ export interface HandedOverRun {
 	claim?: PollerClaim;
 }
 
-/** The memory of an execution that begins. */
+/**
+ * The memory of an execution that begins.
+ *
+ * @param before that of the try which it repeats, where n8n has saved it
+ */
 export function toMemory(
 	executionId: string,
 	{ isRetry, handedOver }: { isRetry: boolean; handedOver?: HandedOverRun },
+	before: Partial<Memory> = {},
 ): Memory {
-	if (handedOver === undefined) return { executionId, leases: [], first: isRetry ? '' : executionId, nextNumber: 0 };
+	const begun = { executionId, leases: [], nextNumber: 0 };
+	if (handedOver === undefined) {
+		if (!isRetry) return { ...begun, first: executionId };
+		const { first = '', isFirstKnown = first !== '' && first === before.executionId } = before;
+		return { ...begun, first: isFirstKnown ? first : '', ...(isFirstKnown && { isFirstKnown }) };
+	}
 	const { claim, first, nextNumber, isMarked } = handedOver;
 	const missed = { marks: !isMarked, rows: false };
 	if (claim === undefined) return { executionId, leases: [], first, nextNumber, missed };

@@ -134,9 +134,10 @@ export class Journal implements WriteAhead {
 		const { executionId } = ports.ledger.scope;
 		this.stamp = `${ports.clock.now().toString(36)}${Math.floor(ports.clock.random() * 36 ** 4).toString(36)}`;
 		const known = ports.ledger.journal as Partial<Memory> | undefined;
-		this.memory = known?.executionId === executionId ? (known as Memory) : toMemory(executionId, ports);
+		this.memory = known?.executionId === executionId ? (known as Memory) : toMemory(executionId, ports, known);
 		ports.ledger.journal = this.memory as unknown as JsonObject;
-		if (this.memory.doubt !== undefined) ports.marks.doubt(this.memory.doubt);
+		// Where rows could not be read before, they are read again.
+		if (this.memory.doubt !== undefined && this.memory.hasTakenOver) ports.marks.doubt(this.memory.doubt);
 		const { error } = ports.handedOver?.claim ?? {};
 		if (error !== undefined) this.stopped = notRecorded(error);
 		this.keys = {
@@ -193,7 +194,8 @@ export class Journal implements WriteAhead {
 			state === 'planned' || (handedOver !== undefined && isRetried);
 		if (!this.takesOver || this.memory.hasTakenOver || !orders.some(mayBeBought)) return;
 		const breakIfDue = takingBreaks(clock);
-		if (handedOver?.claim === undefined) await this.claim(breakIfDue);
+		delete this.memory.doubt;
+		if (handedOver?.claim === undefined) await this.claim();
 		const read = async () => await this.readRun(breakIfDue);
 		// Without a lease, nothing is sent whatever the rows say: they are not worth another wait.
 		const reading = this.stopped === undefined ? outlasting(clock, read) : read();
@@ -203,7 +205,8 @@ export class Journal implements WriteAhead {
 		});
 		// Without its lease, an execution that goes on elsewhere would not see it. The next try takes over again: what was sent
 		// until then is in no row that this one has read.
-		this.memory.isClaimed = this.memory.hasTakenOver = this.stopped === undefined;
+		this.memory.isClaimed = this.stopped === undefined;
+		this.memory.hasTakenOver = this.memory.isClaimed && rows !== undefined;
 		if (rows === undefined) return this.doubt(UNREADABLE);
 		this.memory.first ||= rows.first;
 		this.memory.nextNumber = Math.max(rows.nextNumber, handedOver?.nextNumber ?? 0);
@@ -227,10 +230,8 @@ export class Journal implements WriteAhead {
 	}
 
 	/** Writes the own lease, before rows are read. Where that is not possible, nothing is submitted. */
-	private async claim(breakIfDue: () => Promise<void>): Promise<void> {
-		const { clock, table, handedOver } = this.ports;
-		const before = handedOver ?? (await this.readRun(breakIfDue).catch(() => undefined));
-		this.memory.first = before?.first ?? '';
+	private async claim(): Promise<void> {
+		const { clock, table } = this.ports;
 		this.stopped = undefined;
 		const claim = async () =>
 			await table.insertAndLook([this.toLease({ attempt: this.nameLease() })], [this.run]).catch((thrown: unknown) => {
@@ -256,7 +257,7 @@ export class Journal implements WriteAhead {
 		const { clock, isOld } = this.ports;
 		const ask = async () => {
 			const marks = await this.ports.marks.find().catch(() => undefined);
-			return { marks, gap: gapOf(rows, marks, isOld) };
+			return { marks, gap: gapOf(rows, marks, { isOld, isFirstKnown: this.memory.isFirstKnown }) };
 		};
 		let found = await ask();
 		for (const pauseMs of ASK_AGAIN_MS) {
@@ -577,9 +578,10 @@ export class Journal implements WriteAhead {
 
 	private toLease(lease: Partial<JournalRow>): JournalRow {
 		const { isRetry, handedOver } = this.ports;
-		// That of a person's retry names no first try: one of the same millisecond that is silent before its first row has to see
-		// it, too.
-		const first = isRetry && handedOver === undefined ? '' : this.memory.first;
+		// That of a person's retry after a crash names no first try: one of the same millisecond that is silent before its first row
+		// has to see it, too.
+		const { first: known, isFirstKnown } = this.memory;
+		const first = isRetry && handedOver === undefined && !isFirstKnown ? '' : known;
 		return journalRow.parse({ ...this.columns, first, ...lease, state: LEASE, key_hash: this.run });
 	}
 
@@ -593,7 +595,8 @@ export class Journal implements WriteAhead {
 	private async readRun(breakIfDue: () => Promise<void>): Promise<RunRows> {
 		const { table, identity, columns, handedOver } = this.ports;
 		const values = await table.rowsOfRun(patternOfRun(identity));
-		const about = { identity, node: columns.node, first: handedOver?.first || undefined };
+		const first = handedOver?.first || (this.memory.isFirstKnown && this.memory.first) || undefined;
+		const about = { identity, node: columns.node, first };
 		const rows = await readRun(values, about, breakIfDue);
 		return handedOver === undefined ? rows : withoutFreed(rows, handedOver.nextNumber, handedOver.claim?.lease);
 	}

@@ -8,6 +8,7 @@ import { keysUnderWay } from '../processMemory';
 import { roughDuration, wordsOf } from '../text';
 import { lastOfAttempts, meaningOf, runOf } from './replay';
 import { isAttempt, LEASE, parseRow, type AttemptRow } from './row';
+import { outlasting } from './table';
 
 /** A key holds for so long after its purchase. */
 export const KEY_MS = 30 * 24 * 60 * 60 * 1000;
@@ -170,9 +171,10 @@ async function findOrCreate<Answer extends { id: string }>(
 ): Promise<Answer | Bought> {
 	const { order, keys } = buyer;
 	for (let pauses = 0; ; pauses++) {
-		const rows = await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
-			throw unavailable(why);
-		});
+		// A database that is away for a moment holds the item up, as it does one without a key.
+		const reading = outlasting(keys.clock, async () => await readRows(buyer));
+		const rows = await untilAborted(reading, buyer.signal);
+		if (rows === undefined) throw stoppedError();
 		const [other] = othersIn(buyer, rows).others;
 		if (other?.is === 'bought') return continueWith(order, other);
 		if (other === undefined) {
@@ -216,10 +218,15 @@ export async function claimOthers(
 			throw stoppedError();
 		}
 		await keys.clock.sleep(PAUSE_MS * (1 + 2 * keys.clock.random()), signal);
-		rows = await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
-			throw unavailable(why);
-		});
+		rows = await readRows(buyer);
 	}
+}
+
+/** The rows of the key. */
+async function readRows({ order, keys }: Buyer): Promise<readonly unknown[]> {
+	return await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
+		throw unavailable(why);
+	});
 }
 
 /**

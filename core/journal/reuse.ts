@@ -1,6 +1,7 @@
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { accept } from '../orders/states';
+import { MAY_BE_UNDER_WAY_MS } from '../limits';
 import { lastOfAttempts } from './replay';
 import { isAttempt, isRunOfNode, parseRow, roundOf, type AttemptRow, type RunIdentity } from './row';
 
@@ -24,7 +25,7 @@ export type Purchases = Map<string, AttemptRow[]>;
 
 /**
  * Finds the purchases of the node in these rows that have given an ID and are not known to have failed. Those of the execution
- * itself do not count: a loop that asks for the same thing twice wants two.
+ * itself do not count: a loop that asks for the same thing twice wants two. Throws where another execution may be buying one of them.
  *
  * @param values all rows of the requests
  */
@@ -42,9 +43,13 @@ export async function purchasesIn(
 	const purchases: Purchases = new Map();
 	for (const row of [...lastOfAttempts(rows).values()].sort((one, other) => other.id - one.id)) {
 		const { state, task_id: id, createdAt, execution, request_hash: hash } = row;
+		// What the execution has handed over is bought by another one.
+		if (execution === executionId || row.first === executionId || taken.has(id)) continue;
+		// One that was stopped may still get its answer.
+		if (state === 'submitting' && Math.abs(nowMs - createdAt) < MAY_BE_UNDER_WAY_MS)
+			throw new Error(`execution ${execution} has sent the same request, and has got no answer yet`);
 		const isThere = state === 'accepted' && id !== '' && nowMs - createdAt < REUSED_FOR_MS;
-		if (isThere && execution !== executionId && !taken.has(id))
-			purchases.set(hash, [...(purchases.get(hash) ?? []), row]);
+		if (isThere) purchases.set(hash, [...(purchases.get(hash) ?? []), row]);
 	}
 	return purchases;
 }

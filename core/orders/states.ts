@@ -172,6 +172,8 @@ export function reopenForRetry(order: Purchase, { submits, nowMs }: { submits: b
 	if (retry === 'continues' && error !== undefined && endsTheSame(error)) return false;
 	if (retry === 'continues') order.state = 'accepted';
 	else planAgain(order);
+	// The wait for a place was over when the task before was accepted.
+	if (wait.startedAtMs !== undefined && wait.wantedAtMs !== undefined) wait.wantedAtMs = wait.startedAtMs;
 	delete order.end;
 	delete wait.dueAtMs;
 	forgetTrouble(wait);

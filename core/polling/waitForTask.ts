@@ -149,7 +149,11 @@ class Wait<R> {
 		this.kept = kept;
 		const wallAheadMs = wallClock.now() - this.clock.now();
 		this.askedUntilMs = (kept.notBeforeMs ?? -Infinity) - wallAheadMs;
-		this.gracePeriod = new GracePeriod(kept, wallAheadMs);
+		this.gracePeriod = new GracePeriod(
+			kept,
+			wallAheadMs,
+			kept.polls?.some(({ failed }) => !failed),
+		);
 		this.polls = kept.polls ??= [];
 		// Without a time of acceptance that can be, those of earlier polls mean nothing.
 		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
@@ -338,10 +342,14 @@ export interface KeptWait {
 
 /** Answers that a wait rides out for a while, also where it sleeps meanwhile. Milliseconds. */
 class GracePeriod {
-	/** @param wallAheadMs Unix milliseconds minus those of the clock of the wait */
+	/**
+	 * @param wallAheadMs Unix milliseconds minus those of the clock of the wait
+	 * @param wasSeen the task was found before a sleep, whether or not its polls are kept
+	 */
 	constructor(
 		private readonly kept: KeptWait,
 		private readonly wallAheadMs: number,
+		private readonly wasSeen = false,
 	) {}
 
 	/** Infinity where the last answer was another one. */
@@ -378,7 +386,7 @@ class GracePeriod {
 
 	private graceMs(ageMs: number): number {
 		const [shortestMs, longestMs] = SEEN_TASK_GRACE_MS;
-		if (!this.kept.polls?.some(({ failed }) => !failed)) return NEW_TASK_GRACE_MS;
+		if (!this.wasSeen && !this.kept.polls?.some(({ failed }) => !failed)) return NEW_TASK_GRACE_MS;
 		return Math.min(longestMs, Math.max(shortestMs, ageMs * SEEN_TASK_GRACE_OF_AGE));
 	}
 }

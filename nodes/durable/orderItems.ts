@@ -1,7 +1,7 @@
 /** Orders between executions: as items of n8n's, read from those again, and ended where no execution goes on with them. */
 import { deepCopy, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
-import { gatewayError } from '../../core/errors';
+import { codeOf, gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { handOverSchema, type HandOver } from '../../core/orders/handOver';
 import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order, type OrderEnd } from '../../core/orders/order';
@@ -21,7 +21,7 @@ export interface OrderItem extends INodeExecutionData {
 	json: {
 		error: string;
 		message: string;
-		details: { task_id?: string; gateway_order: Order; gateway_run?: HandOver; is_canceled?: true };
+		details: { code: string; task_id?: string; gateway_order: Order; gateway_run?: HandOver; is_canceled?: true };
 	};
 }
 
@@ -78,7 +78,7 @@ export function toOrderItem(order: Order): OrderItem {
 		json: {
 			error: error.message,
 			message: describe(error, { recovery: 'runAgain' }),
-			details: { ...(id === undefined ? {} : { task_id: id }), gateway_order: stored },
+			details: { code: codeOf(error), ...(id === undefined ? {} : { task_id: id }), gateway_order: stored },
 		},
 		...(binary === undefined ? {} : { binary: binary as INodeExecutionData['binary'] }),
 	};
@@ -87,7 +87,7 @@ export function toOrderItem(order: Order): OrderItem {
 /** An item without its order: what a sleeping node puts out until n8n replaces it. The order itself is stored once. */
 export function toPlaceholder(order: Order): INodeExecutionData {
 	const { error, message, details } = toOrderItem(order).json;
-	return { json: { error, message, details: { task_id: details.task_id } } };
+	return { json: { error, message, details: { code: details.code, task_id: details.task_id } } };
 }
 
 /** The same for orders that no execution waits for any more: the question in the sub-workflow does not take them for finished. */

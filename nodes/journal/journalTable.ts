@@ -296,6 +296,9 @@ function newest(column: string, values: string[], sinceId: number): INodeParamet
 class LaterRows {
 	private waiting: Later[] = [];
 
+	/** The rows that were given up: each time that others could be written, they are tried once more. */
+	private lost: Later[] = [];
+
 	private readonly promises = new Set<Promise<void>>();
 
 	/** The inserts of other rows that are under way. */
@@ -317,8 +320,13 @@ class LaterRows {
 
 	/** Resolves when all rows so far are in the table, or were given up. */
 	async flush(): Promise<void> {
+		this.takeUpLost();
 		this.begin();
 		await Promise.all(this.promises);
+	}
+
+	private takeUpLost(): void {
+		this.waiting.push(...this.lost.splice(0));
 	}
 
 	/** Lets an insert of other rows take along those that wait. Where it rejects, they wait again. */
@@ -327,7 +335,10 @@ class LaterRows {
 		this.inserts++;
 		const work = insert(along.map(({ row }) => row));
 		const ended = work.then(
-			() => endAll(along),
+			() => {
+				endAll(along);
+				this.takeUpLost();
+			},
 			() => void this.waiting.unshift(...along),
 		);
 		void ended.then(() => {
@@ -351,7 +362,10 @@ class LaterRows {
 		do {
 			const rows = this.take();
 			await this.ports.write(rows.map(({ row }) => row)).then(
-				() => endAll(rows),
+				() => {
+					endAll(rows);
+					this.takeUpLost();
+				},
 				async (why: unknown) => await this.waitAgain(rows, why),
 			);
 		} while (this.mayBegin(this.inserts));
@@ -362,8 +376,10 @@ class LaterRows {
 		for (const row of rows) row.failures++;
 		const [again, givenUp] = partition(rows, ({ failures }) => failures <= PAUSES_MS.length);
 		if (rows.some(({ failures }) => failures === TOLD_AFTER)) this.ports.tell(why);
-		if (givenUp.length > 0) this.ports.giveUp(givenUp.length, why);
+		const isNew = ({ failures }: Later) => failures === PAUSES_MS.length + 1;
+		if (givenUp.some(isNew)) this.ports.giveUp(givenUp.filter(isNew).length, why);
 		endAll(givenUp);
+		this.lost.push(...givenUp);
 		this.waiting.unshift(...again);
 		const [first] = again;
 		if (first !== undefined) await this.ports.pause(PAUSES_MS[first.failures - 1] ?? 0);

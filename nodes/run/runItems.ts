@@ -57,7 +57,7 @@ export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | 
 	const { refusal, handOver, release } = claimManualRun(run, purchasesOf(prepared));
 	try {
 		const unreadable = await reuseTasks(run, ordersOf(prepared));
-		refusePlanned(prepared, unreadable ?? refusal);
+		refusePlanned(prepared, refusal ?? unreadable);
 		if (!purchasesOf(prepared).some(isPlanned)) release();
 		const worked = await workOnPrepared(run, prepared, items);
 		if (worked?.some(goesOn)) handOver();

@@ -400,6 +400,33 @@ describe('a retry', () => {
 		expect(await world.run(next.run(orders(3)))).toEqual([...NOTHING.slice(0, 2), 'task 3']);
 	});
 
+	test('of two executions of one millisecond, the retry of one that has ended takes nothing of the other one, and does not stop it', async () => {
+		const world = makeWorld({
+			answers: ({ item }) => (item === 0 && world.bought.length === 0 ? 'refused' : 'accepted'),
+		});
+		const [first, other] = [world.start(), world.start({ executionId: '6' })];
+		expect(await world.run(first.run(orders(2)))).toEqual(['keyRefused', 'task 1']);
+		expect(await world.run(other.run(orders(1)))).toEqual(['task 2']);
+		const retry = retryOf(world, { memory: structuredClone(first.memory) });
+		expect(await world.run(retry.run(orders(3)))).toEqual(['task 3', 'task 1', 'task 4']);
+		expect(await world.run(other.run([planned(1)]))).toEqual(['task 5']);
+		const again = retryOf(world, { executionId: '9', memory: structuredClone(retry.memory) });
+		expect(await world.run(again.run(orders(3)))).toEqual(['task 3', 'task 1', 'task 4']);
+	});
+
+	test('a retry that could not read the rows takes over again in its next try, when it can', async () => {
+		const world = await died();
+		const retry = retryOf(world, { troubles: { always: 'never', broken: 'it is away' } });
+		expect(await world.run(retry.run(orders(3)))).toEqual([
+			'outcomeStillUnknown',
+			'outcomeStillUnknown',
+			'outcomeStillUnknown',
+		]);
+		delete retry.troubles.broken;
+		const again = retryOf(world, { memory: retry.memory });
+		expect(await world.run(again.run(orders(3)))).toEqual(['task 1', 'task 2', 'task 3']);
+	});
+
 	test('a retry whose lease cannot be written goes on with IDs only; its next try takes over again', async () => {
 		const world = await died();
 		const retry = retryOf(world, { troubles: { always: 'never' } });

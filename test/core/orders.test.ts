@@ -182,6 +182,13 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		expect(order).toEqual(neverAccepted({ wait: { ...wait, startedAtMs: 5 }, earlierTaskIds: ['task-0', 'task-1'] }));
 	});
 
+	test('the wait for the place of a task that has failed takes nothing of the timeout of the next one', () => {
+		const order = waitingFor({ wait: { ...wait, wantedAtMs: 1, startedAtMs: 5 } });
+		endBadly(order, taskFailed);
+		reopenForRetry(order, again);
+		expect(order.wait).toEqual({ ...wait, startedAtMs: 5, wantedAtMs: 5 });
+	});
+
 	test.each([
 		['a task that would fail again', waitingFor(), failsAgain, true],
 		['a task that has failed', waitingFor(), taskFailed, false],

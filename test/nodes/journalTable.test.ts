@@ -360,6 +360,23 @@ describe('rows of IDs and ends, for which no request waits', () => {
 		]);
 	});
 
+	test.each(['another row is written', 'the run ends'])(
+		'those that were given up are tried once more when %s',
+		async (what) => {
+			const { tables, table, warned } = await open();
+			for (let time = 0; time <= PAUSES_MS.length; time++) tables.faults.push(['insert', LOCKED]);
+			await untilDone(table.insertLater(row({ attempt: 'given up' })));
+			expect([attemptsIn(tables.rows), warned.length]).toEqual([[], 1]);
+			if (what === 'the run ends') await untilDone(table.flush());
+			else {
+				await untilDone(table.insertLater(row({ attempt: 'later' })));
+				await pause(10);
+			}
+			expect(attemptsIn(tables.rows).filter((attempt) => attempt === 'given up')).toEqual(['given up']);
+			expect(warned).toHaveLength(1);
+		},
+	);
+
 	test('the ID of a task is written although the execution is stopped meanwhile, and the table was not in reach', async () => {
 		const { tables, table, stop } = await open();
 		tables.faults.push(['insert', LOCKED]);

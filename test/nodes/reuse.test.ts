@@ -3,6 +3,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 import { TABLE_NAME } from '../../core/labels';
+import { MAY_BE_UNDER_WAY_MS } from '../../core/limits';
 import { COLUMNS } from '../../core/journal/row';
 import { journalTables, toldOfReuse } from '../../core/processMemory';
 import { DataTables } from '../support/dataTables.mts';
@@ -109,6 +110,28 @@ test('the same item gets the same task each time', async () => {
 	expect((await execute({ items: prompts('a', 'a', 'a') })).ids).toEqual(ids);
 });
 
+test('a request of an execution that was stopped is not bought again while its answer may come', async () => {
+	await execute();
+	const [submitting, accepted] = tables.rows.filter(({ state }) => state !== 'lease');
+	Object.assign(accepted ?? {}, { state: 'lease' });
+	const { error } = await execute();
+	expect(error?.message).toBe('Reuse While Building is on, but the purchase log cannot be read');
+	expect(error?.description).toContain(
+		`execution ${submitting?.execution} has sent the same request, and has got no answer yet`,
+	);
+	expect(sandbox.tasks).toHaveLength(1);
+	Object.assign(submitting ?? {}, { createdAt: new Date(Date.now() - MAY_BE_UNDER_WAY_MS - 1_000).toISOString() });
+	expect((await execute()).error).toBeUndefined();
+	expect(sandbox.tasks).toHaveLength(2);
+});
+
+test('a round of a loop takes nothing that an earlier one has handed over', async () => {
+	await execute();
+	for (const row of tables.rows) Object.assign(row, { execution: '102', first: '100' });
+	expect((await execute({ kept: { executionId: '100', establishedAt: 100 } })).json[0]?.reused).toBeUndefined();
+	expect((await execute({ kept: { executionId: '103', establishedAt: 103 } })).json[0]?.reused).toBe(true);
+});
+
 test('rounds of a loop buy and get tasks of their own', async () => {
 	const loop = async (executionId: string) => {
 		const kept = { executionId, establishedAt: Number(executionId) };
@@ -146,7 +169,6 @@ test.each<[string, (row: IDataObject) => void]>([
 	['is of another account', (row) => (row.account = 'other')],
 	['is of another workflow', (row) => (row.run = `${String(row.run)}2`)],
 	['has no ID', (row) => (row.task_id = '')],
-	['has no outcome', (row) => (row.state = 'submitting')],
 	['cannot be read', (row) => (row.state = 'new')],
 ])('a purchase that %s is not reused', async (_, change) => {
 	await execute();

@@ -139,7 +139,7 @@ export const TASKS = {
 			id === undefined ? 'The result of this item has not arrived yet' : `The result of task ${id} has not arrived yet`,
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
-				? 'n8n keeps it in the execution that waits, until every task has finished.'
+				? `n8n keeps it in the execution that waits, until every task has finished. If the workflow has gone on without it, n8n ended meanwhile: do not buy it again. ${FIND_IDS}`
 				: `n8n keeps it until every task has finished. If n8n shut down meanwhile, nothing is lost. ${continueTask(situation)}`,
 	},
 	storedItemUnreadable: {
