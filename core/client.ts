@@ -15,8 +15,8 @@ import { isPlainObject, parseBeginning, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
 import { MAX_ID_LENGTH } from './orders/order';
-import type { SurvivalTable } from './polling/survivalTable';
-import { survivalTableOf } from './polling/survivalTables';
+import { SurvivalTable } from './polling/survivalTable';
+import { keepAsLast, survivalTables } from './processMemory';
 import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { parseUploadUrl } from './records/locateResult';
 import { createdTaskId } from './records/ids';
@@ -30,6 +30,9 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 	image: '/v1/images/generations',
 	video: '/v1/videos/generations',
 };
+
+/** More tables of durations would be an attack, or a mistake. */
+const MOST_TABLES = 200;
 
 /** The timeout of an upload: a large image over a slow line. */
 export const UPLOAD_TIMEOUT_MS = 900_000;
@@ -91,7 +94,10 @@ export class GatewayClient {
 
 	/** The durations of such tasks that this process has seen at this service. */
 	survivalTable(kind: MediaKind | `${AvatarKind} asset` | 'verification', model = ''): SurvivalTable {
-		return survivalTableOf(this.context.settings.baseUrl, kind, model);
+		const name = JSON.stringify([this.context.settings.baseUrl, kind, model]);
+		const table = survivalTables.get(name) ?? new SurvivalTable();
+		keepAsLast(survivalTables, name, table, MOST_TABLES);
+		return table;
 	}
 
 	/**

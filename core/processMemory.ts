@@ -11,6 +11,14 @@ import type { TokenRecord } from './records/accountRecords';
  * workers of the queue mode do not share it: no promise about money may depend on it.
  */
 
+/** Keeps an entry as the one that was used last. Where there are too many, the one that was not used for longest goes. */
+export function keepAsLast<T>(memory: Map<string, T>, key: string, value: T, most: number): void {
+	memory.delete(key);
+	memory.set(key, value);
+	const [oldest] = memory.keys();
+	if (memory.size > most && oldest !== undefined) memory.delete(oldest);
+}
+
 export interface AbortListener {
 	wakes: Set<() => void>;
 	listener: () => void;

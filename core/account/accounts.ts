@@ -1,13 +1,13 @@
 /** The things that all runs of an account in this process share: its limits, the reads that are under way, and the latest refusals. */
 import type { Clock } from '../clock';
 import { AccountPace } from './pace';
-import { accounts } from '../processMemory';
+import { accounts, keepAsLast } from '../processMemory';
 import { AccountPlaces } from './places';
 import { RowBudget } from './rowBudget';
 import { untilAborted } from '../abort';
 import { asGatewayError, stoppedError, gatewayError, type GatewayError } from '../errors';
 
-/** The most accounts: more would be an attack, or a mistake. The one that was not used for longest is dropped. */
+/** More accounts would be an attack, or a mistake. */
 const MOST_ACCOUNTS = 1_000;
 
 /** A number of submissions in a row that get a page in between, and nothing else, which is no accident. */
@@ -26,12 +26,7 @@ export function accountOf(
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);
-	accounts.delete(name);
-	accounts.set(name, account);
-	for (const oldest of accounts.keys()) {
-		if (accounts.size <= MOST_ACCOUNTS) break;
-		accounts.delete(oldest);
-	}
+	keepAsLast(accounts, name, account, MOST_ACCOUNTS);
 	return account;
 }
 

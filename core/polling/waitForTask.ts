@@ -4,8 +4,7 @@ import { refusesAccess } from '../errors/kinds';
 import { isPlainObject } from '../json';
 import { isAhead, steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
-import type { TimeLeft } from './belief';
-import { keepPoll, PollSchedule, type Poll, type PollPlan } from './planner';
+import { keepPoll, PollSchedule, type Poll, type PollPlan, type TimeLeft } from './planner';
 import type { SurvivalTable } from './survivalTable';
 
 /**
