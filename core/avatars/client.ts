@@ -1,12 +1,9 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
-import { toKeep } from '../http/creationAnswer';
-import { idTooLong } from '../http/connectionErrors';
-import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
-import { answerLacks, mapError } from '../http/serviceErrors';
+import { answerLacks, mapError, parseBody, toKeep } from '../http/answers';
+import { encodeId, type GatewayRequests } from '../http/requests';
 import type { HttpResponse, CreateAttempt } from '../http/types';
-import { parseBeginning, type JsonObject } from '../json';
+import type { JsonObject } from '../json';
 import { createdId } from '../records/ids';
-import { LONGEST_ID } from '../records/taskRecord';
 import { shorten } from '../text';
 import { mayBeUnfinished } from './pollTargets';
 import {
@@ -46,12 +43,8 @@ export class AvatarClient {
 
 	/** Opens a verification session (contract 4.6, step 1). The person has not passed by then. */
 	async createVerification(body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
-		const endpoint: CreateEndpoint = {
-			path: `${REAL}/verify-tasks`,
-			thing: 'verification',
-			idName: 'task_id',
-		};
-		return await this.createThing(endpoint, body, attempt);
+		const path = `${REAL}/verify-tasks`;
+		return await this.createThing({ path, thing: 'verification', idName: 'task_id' }, body, attempt);
 	}
 
 	/**
@@ -138,11 +131,9 @@ export class AvatarClient {
 		body: JsonObject,
 		attempt?: CreateAttempt,
 	): Promise<CreatedAnswer> {
-		const parse = (response: HttpResponse) => {
-			const answer = response.body ?? parseBeginning(response.text);
+		const parse = (answer: unknown, response: HttpResponse) => {
 			const created = createdId(answer, idName);
 			if (created === undefined) return undefined;
-			if (created.id.length > LONGEST_ID) throw idTooLong(thing, created.id);
 			const parsed = parseCreatedAnswer(created.id, answer);
 			return { ...parsed, raw: toKeep(response, parsed.raw) };
 		};

@@ -1,7 +1,7 @@
 import type { Place, RunPlaces } from '../account/places';
 import { isAhead, steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, type GatewayError } from '../errors';
-import { asCreationError } from '../http/connectionErrors';
+import { asCreationError } from '../http/answers';
 import type { CreateAttempt } from '../http/types';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';

@@ -81,14 +81,14 @@ export class NotSentError extends Error {
 	}
 }
 
-export interface CreateRequest<T> {
+export interface CreateRequest<T extends { id: string }> {
 	/** Relative to the base URL. */
 	path: string;
 	body: JsonObject;
 	/** The thing that the request creates, for messages. */
 	thing: CreatedThing;
-	/** Takes the needed part out of the answer; undefined when it is missing. */
-	parse: (response: HttpResponse) => T | undefined;
+	/** Takes the needed part out of the JSON of the answer, as far as it has come; undefined when it is missing. */
+	parse: (answer: unknown, response: HttpResponse) => T | undefined;
 	/** The missing part, for messages, e.g. "a task ID". */
 	wanted: string;
 	attempt?: CreateAttempt;
