@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { creditsNote } from '../account/runCredits';
 
 /** The most tasks of a run at once. */
 export const MOST_CONCURRENT_TASKS = 10_000;
@@ -66,8 +67,8 @@ export const handOverSchema = z.object({
 	/** Absent where nothing can be bought. */
 	run: runSchema.optional(),
 	claim: claimSchema.optional(),
-	/** For Report Credits: see `core/account/runCredits.ts`. */
-	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
+	/** For Report Credits. */
+	credits: creditsNote.optional(),
 	/** The outermost execution that waits for the run, where executions around it do not: see `parentExecutions.ts`. */
 	outermost: z.string().max(100).optional(),
 });
