@@ -1,7 +1,6 @@
 /**
  * The addresses that result files may be fetched from: a gateway on the internet must not make n8n fetch from its own
- * network. Addresses are judged as they are written; names are left to n8n's own protection, which sees what they
- * resolve to.
+ * network. Names are left to n8n's own protection, which sees what they resolve to.
  */
 export interface FileRules {
 	/**

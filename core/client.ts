@@ -121,10 +121,7 @@ export class GatewayClient {
 		);
 	}
 
-	/**
-	 * Reads a task once (contract 4.8). Throws the error of an answer that is no success; the caller decides if it tries
-	 * again.
-	 */
+	/** Reads a task once (contract 4.8). Throws for an answer that is no success; the caller may try again. */
 	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const read = async () =>
 			await mapError(this.readTask(kind, taskId), {

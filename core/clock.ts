@@ -1,7 +1,4 @@
-/**
- * Waits. Resolves early when the signal aborts (the caller checks the signal), or after `atMostMs` (the caller then
- * decides if it waits on).
- */
+/** Waits. Resolves early when the signal aborts, or after `atMostMs`: the caller checks the signal, or waits on. */
 export type Sleep = (delayMs: number, signal?: AbortSignal, atMostMs?: number) => Promise<void>;
 
 /** The time, as the core needs it. All times are milliseconds. */
@@ -33,9 +30,7 @@ export function isAhead(atMs: number, nowMs: number): boolean {
 	return atMs > nowMs + AHEAD_MS;
 }
 
-/**
- * The longest piece of work without a break, in milliseconds. Twice as long, and n8n answers all others twice as late.
- */
+/** The longest piece of work without a break. Twice as long, and n8n answers all others twice as late. */
 const LONGEST_WORK_MS = 10;
 
 /**

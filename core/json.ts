@@ -3,10 +3,7 @@ import { withLongIntegersAsText } from './longIntegers';
 /** A JSON object: a request body, or an answer. */
 export type JsonObject = Record<string, unknown>;
 
-/**
- * The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). Whole numbers that would be
- * rounded come as text: they are IDs.
- */
+/** The parsed JSON; undefined for anything else. Whole numbers that would be rounded come as text: they are IDs. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(withLongIntegersAsText(text)) as unknown;

@@ -29,10 +29,7 @@ export function beginningOf(text: string, length: number): string {
 	return structuredClone(shorten(text, length));
 }
 
-/**
- * Text from outside, for a message or a line of the log: nothing in it moves the cursor, ends the line or reverses the
- * text.
- */
+/** Text from outside, for a message or the log: nothing in it moves the cursor, ends the line or reverses the text. */
 export function printable(text: string): string {
 	return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }

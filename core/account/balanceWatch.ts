@@ -23,10 +23,7 @@ export type BalanceWatchState = z.infer<typeof watchState>;
 const watchState = z.object({
 	/** The threshold that has started the workflow. Another threshold starts the watch again. */
 	firedBelowCredits: z.number().optional(),
-	/**
-	 * The used credits at the last check since then. n8n saves what it keeps only with an event: after a restart they are
-	 * those of the event.
-	 */
+	/** The used credits at the last check since then; after a restart those of the event, with which n8n saves them. */
 	usedCredits: z.number().optional().catch(undefined),
 	/** The most credits that the account has had so far, what is used included: more of them were bought since. */
 	grantedCredits: z.number().optional().catch(undefined),
@@ -44,10 +41,7 @@ export function parseWatchState(stored: unknown, account: string): BalanceWatchS
 	return ofAccount === account ? state : {};
 }
 
-/**
- * Says if this poll starts the workflow, and the state to keep. An account without a limit is never below. A balance
- * without credits throws, and the state stays.
- */
+/** Says if this poll starts the workflow: never without a limit. Without credits it throws, and the state stays. */
 export function watchBalance(
 	balance: Record<string, unknown>,
 	threshold: BalanceThreshold,
@@ -64,9 +58,8 @@ export function watchBalance(
 }
 
 /**
- * The credits that were used since the last check may have been there on top of those that are left: after a recovery
- * that was not seen. But a service may take credits away first and book them as used when a task ends: so only where
- * the account has been given more than it ever had.
+ * The credits that were used since the last check may have come on top of those that are left, after a recovery that
+ * was not seen. But a service may book them as used later than it takes them: so only where more were given than ever.
  */
 function useSince(
 	credits: number,

@@ -77,9 +77,7 @@ export class AvatarClient {
 		return result;
 	}
 
-	/**
-	 * The same, tried again while the trouble may pass. The meaning of a refusal is not known, so its words are reported.
-	 */
+	/** The same, again while the trouble may pass. The meaning of a refusal is not known, so its words are reported. */
 	async getVerificationResult(keys: VerificationKeys): Promise<VerificationResult> {
 		try {
 			return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));

@@ -23,10 +23,7 @@ export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsse
 	};
 }
 
-/**
- * The lifetime of the link (contract 3.3), and the time that the service may take after that to know of a person who
- * has just passed.
- */
+/** The link lives so long (contract 3.3), and the service may hear of a person who has just passed so long after. */
 const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
 const GRACE_MS = 60_000;
 
@@ -62,10 +59,7 @@ export function verificationTarget(
 	};
 }
 
-/**
- * True for a refusal that may only mean that there is no result yet. A missing answer, trouble that passes, or a
- * refused key or balance mean the same as for every request.
- */
+/** True for a refusal that may only mean that there is no result yet: no passing trouble, refused key or balance. */
 export function mayBeUnfinished(error: GatewayError): boolean {
 	const {
 		kind,

@@ -27,9 +27,7 @@ export function isSuccess({ status }: HttpResponse): boolean {
 	return status >= 200 && status < 300;
 }
 
-/**
- * True for an answer that can be judged. The part of a 2xx that has come may hold the ID; that of any other may mean anything.
- */
+/** True for an answer that can be judged: of those that were cut off, only a 2xx, whose part may hold the ID. */
 export function isUsable(answer: HttpResponse | ConnectionError): boolean {
 	return !(answer instanceof ConnectionError) && (answer.cutOff === undefined || isSuccess(answer));
 }
@@ -171,18 +169,14 @@ export function parseCreated<T extends { id: string }>(
 	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, said);
 }
 
-/**
- * The error of a creating request that may have been answered: what is none of our errors is a mistake of our own, and says
- * nothing about what the service did.
- */
+/** The error of a creating request that was sent: a mistake of our own says nothing about what the service did. */
 export function asCreationError(thrown: unknown, thing: CreatedThing): GatewayError {
 	if (thrown instanceof GatewayError) return thrown;
 	return unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
 }
 
 /**
- * The error for a creating request that may or may not have been accepted. It is not sent again: the user decides,
- * after a check of the account.
+ * The error for a creating request that may have been accepted. It is not sent again: the user decides, after a look.
  *
  * @param what happened after the request was sent, as a sentence: "The service answered with HTTP 504"
  */

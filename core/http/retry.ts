@@ -104,10 +104,7 @@ const resetToLeft = (name: string) => name.replace(RESET, (found) => found.repla
 /** A limit that ends later is not the one of a pause: that of a day may be told beside that of a minute. */
 const LATEST_RESET_MS = 3_600_000;
 
-/**
- * The pause that an answer asks for, in milliseconds from now: `Retry-After`, or the end of the limit that was reached.
- * Undefined when absent or unreadable.
- */
+/** The pause that an answer asks for, from now: `Retry-After`, or the end of the limit reached. Undefined: none. */
 export function retryAfterMs(
 	{ status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
 	nowMs: number,
@@ -136,10 +133,7 @@ const SECONDS_IN = new Map([
 	['ms', 0.001],
 ]);
 
-/**
- * A pause as headers write it: seconds, a span such as `1m30s`, or the time of its end by the clock of the service, which
- * the answer may tell. NaN for anything else.
- */
+/** A pause as headers write it: seconds, a span such as `1m30s`, or its end by the service's clock. NaN for others. */
 function pauseMs(value: string, serviceNowMs: number): number {
 	if (/^(\d+(\.\d+)?(ms|[hms]))+$/.test(value)) {
 		const parts = [...value.matchAll(/([\d.]+)([a-z]+)/g)];

@@ -12,10 +12,7 @@ export interface HttpRequest {
 	file?: UploadFile;
 	/** Until the end of the answer, however slowly it comes. */
 	timeoutMs: number;
-	/**
-	 * True for a request whose answer may hold the ID of something that was paid for: a stop by the user does not cut it
-	 * off.
-	 */
+	/** True where the answer may hold the ID of something that was paid for: a stop by the user does not cut it off. */
 	mustFinish?: boolean;
 }
 

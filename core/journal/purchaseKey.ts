@@ -222,9 +222,7 @@ export async function claimOthers(
 	}
 }
 
-/**
- * The other attempts of the key: first one that has bought, if there is one. Throws where nothing may be bought because of them.
- */
+/** The other attempts of the key, first one that has bought. Throws where nothing may be bought because of them. */
 function othersIn({ order, keys }: Buyer, rows: readonly unknown[]): { others: Attempt[]; ownId?: number } {
 	const { request = {} as Partial<NonNullable<Purchase['request']>>, purchase } = order;
 	const { hash, keyHash } = request;

@@ -284,8 +284,8 @@ export class UnsettledOrders {
 }
 
 /**
- * Reads the rows of a run. Rows of another node with the same name count, too: a person may have deleted the node and added it
- * again, and the IDs are still good.
+ * Reads the rows of a run. Those of another node with its name count: a person may have deleted the node and added it
+ * again.
  *
  * @param values the rows of all nodes of the workflow in this round of it
  * @param of.first the execution of the first try, where it is known: others of the same millisecond have rows of the same name

@@ -46,9 +46,7 @@ const unixMs = z.number().min(0).max(8.64e15);
  * it again, as soon as it has ended well. Earlier copies of the order stay with their executions.
  */
 const requestSchema = z.object({
-	/**
-	 * The body. Files that are still to be uploaded are in it as references; the files themselves are beside the order.
-	 */
+	/** The body. In it, files that are still to be uploaded are references: the files themselves are beside the order. */
 	body: json,
 	/** The hash of the request, taken before uploads. */
 	hash: z.string().max(64),

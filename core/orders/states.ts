@@ -157,8 +157,7 @@ export function endBadly(order: Purchase, thrown: unknown, hints: Iterable<strin
 }
 
 /**
- * Takes an order that has ended with an error up again, as Retry On Fail does with a node that waits in memory. Returns
- * false where that would change nothing.
+ * Takes up again an order that has ended with an error, as Retry On Fail does. Returns false where it changes nothing.
  *
  * @param options.submits false: only what costs nothing, because the task exists
  * @param options.nowMs Unix milliseconds: the timeout of an order counts for all its tries

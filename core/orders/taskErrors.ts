@@ -31,10 +31,7 @@ export function failedTask(taskId: string, { refusal, status }: TaskRecord): Gat
 /** Fields of every record (contract 2.3) that never hold the result, and that messages show elsewhere. */
 const NO_RESULT = new Set(['id', 'object', 'model', 'status', 'progress', 'created_at']);
 
-/**
- * The error of a completed task without a result URL (at the path that the user has entered). It is paid for, so the
- * record is shown.
- */
+/** The error of a completed task without a result URL (at the path of the form). It is paid: the record is shown. */
 export function missingResult(
 	id: string,
 	{ status, progress, raw }: TaskRecord,
@@ -93,10 +90,7 @@ const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'u
 /** The refusal was one of the question, not of the request that has bought the task. */
 const withoutPermanence = ({ details }: GatewayError) => ({ ...details, permanent: undefined });
 
-/**
- * Results are kept for longer than that. Those that are not there earlier have another reason, such as a file host that
- * is not so far: to pay again would not help.
- */
+/** Results are kept for longer. What is gone earlier has another reason, e.g. its host: to pay again would not help. */
 const KEPT_MS = 6 * 60 * 60 * 1000;
 
 /** Answers of file hosts that do not have a file any more. */

@@ -326,8 +326,7 @@ const HYPOTHESES: readonly Hypothesis[] = [
 /** The weight of the hypothesis that the task has waited first, and the progress counts from there at constant speed. */
 const WAITED_WEIGHT = 0.005;
 /**
- * The weight of the hypothesis that the progress says nothing: stuck at 0, missing, or 99 early. Twice: silent tasks are
- * polled earlier, others more often.
+ * The weight of "it says nothing": stuck at 0, missing, 99 early. Twice: silent tasks are polled earlier, others more.
  */
 const MUTE_WEIGHT = 0.1;
 /** The share of its weight that a hypothesis keeps when a reading contradicts it. Ten times: it clings to what is wrong. */
@@ -336,10 +335,7 @@ const CONTRADICTED = 0.05;
 const MOVED = 0.02;
 /** The least fall, in percent, that is more than a service that counts inexactly. */
 const LEAST_FALL = 10;
-/**
- * The error of an age, in milliseconds: a reading is a little older than its answer, and a task a little younger than
- * its acceptance. Half misses ends.
- */
+/** The error of an age: a reading is older than its answer, a task younger than its acceptance. Half misses ends. */
 const TOLERANCE_MS = 100;
 const TOLERANCE_OF_AGE = 0.002;
 

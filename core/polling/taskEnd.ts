@@ -22,9 +22,8 @@ export interface AskedFor {
 }
 
 /**
- * The record of a status answer with its state, as far as the answer is believed: it counts for the task that it names.
- * Throws what a wait rides out for a while: an answer without a status, a failure that names no task, and the end of
- * another task.
+ * The record of a status answer with its state, as far as it is believed: it counts for the task that it names. Throws
+ * what a wait rides out for a while: no status, a failure that names no task, and the end of another task.
  */
 export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	const { wordDecides, state } = stateOfRecord(record, asked);
@@ -39,8 +38,7 @@ export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 			{ what, other: `another task (${shorten(record.ids[0] ?? '', 100)})` },
 			{ httpStatus: 200 },
 		);
-	// Without a status word there is nothing to go by, unless the progress says that the task is running. A word alone may be
-	// that of the request.
+	// Without a status word, only a progress says that the task is running. A word alone may be that of the request.
 	const saysNothing =
 		state === undefined
 			? record.status === '' && !(isNamed && record.progress !== undefined)

@@ -34,8 +34,7 @@ interface TaskFacts {
 
 /**
  * The only function that finds the result of a task: at the path that the user has entered, or else at the known paths,
- * or else anywhere in a completed record. URLs of its inputs, and files of another kind than the task's, are a result only
- * where a completed record has nothing else.
+ * or else anywhere in a completed record. URLs of inputs, and files of another kind, only where that has nothing else.
  *
  * @param requestUrls what `urlsOfRequest` found, where the request is known: no result, wherever the record repeats it
  */
@@ -126,9 +125,8 @@ function toFileUrl(value: unknown, baseUrl: string | undefined): string | undefi
 }
 
 /**
- * The URL in the answer of an image upload, such as `{"success": true, "data": {"url": "https://…"}}`: where the results of
- * tasks are found, too, because the contract does not show it (4.8), a relative one last. Undefined where several places
- * may have it.
+ * The URL in the answer of an image upload: where the results of tasks are found, too, because the contract does not
+ * show it (4.8), a relative one last. Undefined where several places may have it.
  */
 export function parseUploadUrl(answer: unknown, baseUrl: string): string | undefined {
 	const raw = isPlainObject(answer) ? answer : { data: answer };

@@ -141,9 +141,9 @@ export function refusesOutright(body: unknown): boolean {
 }
 
 /**
- * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has words that are
- * more than the name of a status, or a known code. Anything else may come from a proxy, which says nothing about the key,
- * the model or the task.
+ * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has words
+ * that are more than the name of a status, or a known code. Anything else may be a proxy's, which says nothing of the
+ * key or task.
  */
 export function isOfService(body: unknown): boolean {
 	if (refusesOutright(body)) return true;
