@@ -71,31 +71,24 @@ export class SharedReads {
 	async read<T>(what: string, get: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 		for (;;) {
 			const other = this.underWay.get(what) as Promise<T> | undefined;
-			if (other === undefined) return await this.begin(what, get());
-			const outcome = await untilAborted(outcomeOf(other), signal);
-			if (outcome === undefined) throw stoppedError();
-			if ('value' in outcome) return outcome.value;
-			if (outcome.error.kind !== 'stopped') throw outcome.error;
+			if (other === undefined) {
+				const reading = get().finally(() => this.underWay.delete(what));
+				this.underWay.set(what, reading);
+				return await reading;
+			}
+			try {
+				const shared = await untilAborted(
+					other.then((value) => ({ value })),
+					signal,
+				);
+				if (shared === undefined) throw stoppedError();
+				return shared.value;
+			} catch (thrown) {
+				const error = asGatewayError(thrown);
+				if (error.kind !== 'stopped' || signal?.aborted) throw error;
+			}
 		}
 	}
-
-	private async begin<T>(what: string, reading: Promise<T>): Promise<T> {
-		this.underWay.set(what, reading);
-		try {
-			return await reading;
-		} finally {
-			this.underWay.delete(what);
-		}
-	}
-}
-
-type Outcome<T> = { value: T } | { error: GatewayError };
-
-async function outcomeOf<T>(reading: Promise<T>): Promise<Outcome<T>> {
-	return await reading.then(
-		(value) => ({ value }),
-		(thrown: unknown) => ({ error: asGatewayError(thrown) }),
-	);
 }
 
 /**

@@ -61,12 +61,9 @@ export function verificationTarget(
 
 /** True for a refusal that may only mean that there is no result yet: no passing trouble, refused key or balance. */
 export function mayBeUnfinished(error: GatewayError): boolean {
-	const {
-		kind,
-		details: { httpStatus },
-	} = error;
-	if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return false;
-	return !passesByItself(error) && !refusesCaller(kind, httpStatus);
+	const { httpStatus } = error.details;
+	if (httpStatus === undefined || isTransientStatus(httpStatus) || error.kind === 'unexpectedAnswer') return false;
+	return !passesByItself(error) && !refusesCaller(error.kind, httpStatus);
 }
 
 /** True for a refused key or balance. Other words of a 400, 403 or 404 may only mean that the person has not passed yet. */

@@ -129,8 +129,7 @@ export class Marks implements WriteAhead {
 
 	/**
 	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very
-	 * execution; `retried` where a retry of this first try may have; `beside` where another try, or one of the same
-	 * millisecond, may.
+	 * execution; `retried` where a retry of this first try may have, `beside` where another try or execution may.
 	 *
 	 * @param isFirst false: a retry
 	 */

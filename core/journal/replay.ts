@@ -284,8 +284,7 @@ export class UnsettledOrders {
 }
 
 /**
- * Reads the rows of a run. Those of another node with its name count: a person may have deleted the node and added it
- * again.
+ * Reads the rows of a run. Those of another node with its name count: it may be the same one, deleted and added again.
  *
  * @param values the rows of all nodes of the workflow in this round of it
  * @param of.first the execution of the first try, where it is known: others of the same millisecond have rows of the same name

@@ -125,8 +125,7 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 /** Converts numbers given as text, and texts given as a number, as expressions do. Other values stay, for the error. */
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return toNumber(value);
-	// Without the spaces around it, which a sheet or a language model adds: a retry and a Purchase Key would see another
-	// request.
+	// Trimmed: a sheet or a language model adds spaces, and a retry and a Purchase Key would see another request.
 	if (field.type === 'string')
 		return typeof value === 'number' && isInexact(value) ? value : (asText(value)?.trim() ?? value);
 	const text = asText(value)?.trim();
@@ -153,9 +152,8 @@ interface Given {
 }
 
 /**
- * Checks a request body against its model: every bound of its fields and every rule between them, on what is really
- * sent. Throws a `badInput` error that names the field, its value, and what is allowed; what else is wrong is in
- * `others`.
+ * Checks a request body against its model: all bounds of fields and all rules between them, on what is really sent.
+ * Throws a `badInput` error that names the field, its value, and what is allowed; more mistakes are in `others`.
  *
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */

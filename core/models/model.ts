@@ -84,18 +84,8 @@ export interface Rule {
 
 /** The keys of a field that are not n8n's. */
 const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
-	'bodyPath',
-	'shape',
-	'notSent',
-	'min',
-	'max',
-	'integer',
-	'maxLength',
-	'format',
-	'docNote',
-	'extraValues',
-	'alwaysSent',
-	'sentHidden',
+	...(['bodyPath', 'shape', 'notSent', 'min', 'max', 'integer', 'maxLength'] as const),
+	...(['format', 'docNote', 'extraValues', 'alwaysSent', 'sentHidden'] as const),
 ]);
 
 /** The n8n literal alone: the keys of ours are for the core. */

@@ -221,13 +221,12 @@ export const orderSchema = z
 		end: endSchema.optional(),
 	})
 	.refine(({ state, end }) => (state === 'ended') === (end !== undefined), 'an end is what ended orders have')
-	.refine(({ state, request }) => !isUnsubmitted(state) || request !== undefined, 'an order to submit has a request')
+	.refine(
+		({ state, request }) => (state !== 'planned' && state !== 'submitting') || request !== undefined,
+		'an order to submit has a request',
+	)
 	.refine(({ state, task }) => state !== 'accepted' || Boolean(task?.taskId), 'an accepted order has an ID')
 	.refine(({ state, kind }) => state === 'ended' || kind !== '', 'a task has a kind');
-
-function isUnsubmitted(state: string): boolean {
-	return state === 'planned' || state === 'submitting';
-}
 
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;

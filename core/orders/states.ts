@@ -141,7 +141,8 @@ export function accept(
 	if (order.result !== undefined) order.result.requestUrls = [...urlsOfRequest([order.request?.body, uploads])];
 	order.task = { ...task };
 	order.acceptedAtMs = acceptedAtMs;
-	forgetRequest(order);
+	// Its outcome is known. Retry On Fail elsewhere may send it again.
+	if (!order.isRetried) dropRequest(order);
 }
 
 /** Ends an order with its output item. */
@@ -250,11 +251,6 @@ function endAs(order: Purchase, end: OrderEnd, hints: Iterable<string>): void {
 	dropRequest(order);
 	delete order.scope;
 	delete order.wait;
-}
-
-/** Its outcome is known: it is needed for submitting only. */
-function forgetRequest(order: Purchase): void {
-	if (!order.isRetried) dropRequest(order);
 }
 
 /** Removes the request of an order, which keeps its prompt alone: the output names it. */

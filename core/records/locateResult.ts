@@ -140,32 +140,12 @@ export function parseUploadUrl(answer: unknown, baseUrl: string): string | undef
  * Thumbnails, and inputs that a record repeats in `metadata`, are not results.
  */
 const KNOWN_PATHS = [
-	'result.data',
-	'result.urls',
-	'result.url',
-	'result.video_url',
-	'result.image_url',
-	'result.images',
-	'result.videos',
-	'data',
-	'url',
-	'urls',
-	'video_url',
-	'output',
-	'outputs',
-	'images',
-	'videos',
-	'result_url',
-	'result_urls',
-	'result',
-	'metadata.result_urls',
-	'metadata.result_url',
-	'metadata.urls',
-	'metadata.url',
-	'metadata.video_url',
-	'metadata.output',
-	'metadata.outputs',
-	'metadata.result',
+	...['data', 'urls', 'url', 'video_url', 'image_url', 'images', 'videos'].map((name) => `result.${name}`),
+	...['data', 'url', 'urls', 'video_url', 'output', 'outputs', 'images', 'videos'],
+	...['result_url', 'result_urls', 'result'],
+	...['result_urls', 'result_url', 'urls', 'url', 'video_url', 'output', 'outputs', 'result'].map(
+		(name) => `metadata.${name}`,
+	),
 ];
 
 const URL_KEYS = ['url', 'video_url', 'image_url'];

@@ -52,41 +52,18 @@ export const NEW_TASK: TaskRecord = {
 };
 
 /** The contract's four status words (3.1), and those of the field notes. Under any other word the record decides: `core/polling/taskEnd.ts`. */
-const STATES = new Map<string, TaskState>(
-	Object.entries<TaskState>({
-		queued: 'queued',
-		submitted: 'queued',
-		pending: 'queued',
-		waiting: 'queued',
-		in_queue: 'queued',
-		created: 'queued',
-		scheduled: 'queued',
-		in_progress: 'in_progress',
-		processing: 'in_progress',
-		running: 'in_progress',
-		generating: 'in_progress',
-		rendering: 'in_progress',
-		starting: 'in_progress',
-		started: 'in_progress',
-		preparing: 'in_progress',
-		uploading: 'in_progress',
-		completed: 'completed',
-		complete: 'completed',
-		succeeded: 'completed',
-		succeed: 'completed',
-		success: 'completed',
-		done: 'completed',
-		finished: 'completed',
-		failed: 'failed',
-		fail: 'failed',
-		failure: 'failed',
-		cancelled: 'failed',
-		canceled: 'failed',
-		error: 'failed',
-		expired: 'failed',
-		timeout: 'failed',
-		rejected: 'failed',
-	}),
+const WORDS: Record<TaskState, string[]> = {
+	queued: ['queued', 'submitted', 'pending', 'waiting', 'in_queue', 'created', 'scheduled'],
+	in_progress: [
+		...['in_progress', 'processing', 'running', 'generating', 'rendering'],
+		...['starting', 'started', 'preparing', 'uploading'],
+	],
+	completed: ['completed', 'complete', 'succeeded', 'succeed', 'success', 'done', 'finished'],
+	failed: ['failed', 'fail', 'failure', 'cancelled', 'canceled', 'error', 'expired', 'timeout', 'rejected'],
+};
+
+const STATES = new Map(
+	(Object.keys(WORDS) as TaskState[]).flatMap((state) => WORDS[state].map((word) => [word, state] as const)),
 );
 
 /** The contract's word for a status word that is known, in any case of letters. */
