@@ -15,7 +15,6 @@ import { ANSWER_LIMITS, breakAfter } from './readAnswer';
 import {
 	ConnectionError,
 	NO_ROOM,
-	NotSentError,
 	TOO_LARGE,
 	type CreateRequest,
 	type HttpAnswer,
@@ -221,7 +220,6 @@ export class GatewayRequests {
 			return await this.parsed(await send(request));
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
-			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
 			if (request.mustFinish !== true) throw asGatewayError(thrown);
 			return new ConnectionError('UNKNOWN', thrown);
 		}

@@ -69,15 +69,6 @@ export class ConnectionError extends Error {
 	}
 }
 
-/** A mistake of our own before a request was sent; `cause` is the error. */
-export class NotSentError extends Error {
-	static from(cause: unknown): NotSentError {
-		const error = new NotSentError('The request was not sent', { cause });
-		error.name = 'NotSentError';
-		return error;
-	}
-}
-
 export interface CreateRequest<T extends { id: string }> {
 	/** Relative to the base URL. */
 	path: string;

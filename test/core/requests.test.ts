@@ -6,7 +6,6 @@ import { AccountPace } from '../../core/account/pace';
 import {
 	ConnectionError,
 	NO_ROOM,
-	NotSentError,
 	TOO_LARGE,
 	type CreateAttempt,
 	type HttpRequest,
@@ -114,7 +113,6 @@ describe('a creating request', () => {
 		['a redirect', json(302, '', { location: 'https://other.example/?key=1' }), 'unexpectedAnswer'],
 		['a no with 200', json(200, { success: false, message: 'w', id: 'task-1' }), 'rejected'],
 		['a refused certificate', new ConnectionError('CERT_HAS_EXPIRED'), 'unreachable'],
-		['a mistake of our own before it is sent', NotSentError.from(mistake), 'ownMistake'],
 	])('that gets %s was surely not accepted, and ends', async (_, answer, expected) => {
 		const { kind, sent } = await create([answer, done]);
 		expect([kind, sent.length]).toEqual([expected, 1]);
