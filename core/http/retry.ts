@@ -126,18 +126,13 @@ export function retryAfterMs(
 
 /** More seconds than this are a time in Unix seconds, and more than that one in milliseconds: no pause takes 30 years. */
 const [FIRST_UNIX_SECONDS, FIRST_UNIX_MS] = [1e9, 1e11];
-const SECONDS_IN = new Map([
-	['h', 3_600],
-	['m', 60],
-	['s', 1],
-	['ms', 0.001],
-]);
+const SECONDS_IN: Record<string, number> = { h: 3_600, m: 60, s: 1, ms: 0.001 };
 
 /** A pause as headers write it: seconds, a span such as `1m30s`, or its end by the service's clock. NaN for others. */
 function pauseMs(value: string, serviceNowMs: number): number {
 	if (/^(\d+(\.\d+)?(ms|[hms]))+$/.test(value)) {
 		const parts = [...value.matchAll(/([\d.]+)([a-z]+)/g)];
-		return parts.reduce((ms, [, count, unit = '']) => ms + Number(count) * (SECONDS_IN.get(unit) ?? 0) * 1000, 0);
+		return parts.reduce((ms, [, count, unit = '']) => ms + Number(count) * (SECONDS_IN[unit] ?? 0) * 1000, 0);
 	}
 	const isNumber = /^\d+(\.\d+)?$/.test(value);
 	const number = Number(value);

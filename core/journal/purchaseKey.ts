@@ -170,9 +170,7 @@ async function findOrCreate<Answer extends { id: string }>(
 ): Promise<Answer | Bought> {
 	const { order, keys } = buyer;
 	for (let pauses = 0; ; pauses++) {
-		const rows = await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
-			throw unavailable(why);
-		});
+		const rows = await rowsOf(buyer);
 		const [other] = othersIn(buyer, rows).others;
 		if (other?.is === 'bought') return continueWith(order, other);
 		if (other === undefined) {
@@ -186,6 +184,12 @@ async function findOrCreate<Answer extends { id: string }>(
 		const goesOn = buyer.onWait?.();
 		await pause(buyer, pauses).finally(goesOn);
 	}
+}
+
+async function rowsOf({ order, keys }: Buyer): Promise<unknown[]> {
+	return await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
+		throw unavailable(why);
+	});
 }
 
 /**
@@ -216,9 +220,7 @@ export async function claimOthers(
 			throw stoppedError();
 		}
 		await keys.clock.sleep(PAUSE_MS * (1 + 2 * keys.clock.random()), signal);
-		rows = await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
-			throw unavailable(why);
-		});
+		rows = await rowsOf(buyer);
 	}
 }
 
