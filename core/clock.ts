@@ -1,5 +1,10 @@
+import { z } from 'zod';
+
 /** Waits. Resolves early when the signal aborts, or after `atMostMs`: the caller checks the signal, or waits on. */
 export type Sleep = (delayMs: number, signal?: AbortSignal, atMostMs?: number) => Promise<void>;
+
+/** A time that is stored, in Unix milliseconds: no date can be later. */
+export const unixMs = z.number().min(0).max(8.64e15);
 
 /** The time, as the core needs it. All times are milliseconds. */
 export interface Clock {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { creditsNote } from '../account/runCredits';
+import { unixMs } from '../clock';
 
 /** The most tasks of a run at once. */
 export const MOST_CONCURRENT_TASKS = 10_000;
-
-const unixMs = z.number().min(0).max(8.64e15);
 
 /** Retry On Fail of the node, which n8n does not apply to an execution that has slept. */
 const retrySchema = z.object({

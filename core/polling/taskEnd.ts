@@ -1,5 +1,5 @@
 import { gatewayError, type GatewayErrorDetails } from '../errors';
-import { locateResult, urlsOfInputs } from '../records/locateResult';
+import { locateResult, urlsOfInputs, type TaskFacts } from '../records/locateResult';
 import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
 import { typeByName } from '../mediaTypes';
 import { shorten } from '../text';
@@ -7,7 +7,7 @@ import { parseResultUrl } from '../urls';
 import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';
 
 /** The task that was asked for, and what its order knows of the result. */
-export interface AskedFor {
+export interface AskedFor extends TaskFacts {
 	taskId: string;
 	/** Other IDs that an unfinished record of this task had: gateways pass on the record of the service behind them. */
 	otherIds?: readonly string[];
@@ -15,10 +15,6 @@ export interface AskedFor {
 	resultPath?: string;
 	/** URLs of the request, which are no result. */
 	requestUrls?: readonly string[];
-	/** Relative addresses are read against it. */
-	baseUrl?: string;
-	/** A poster beside a video is no result. */
-	kind?: 'image' | 'video';
 }
 
 /**

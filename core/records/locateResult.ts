@@ -25,7 +25,7 @@ export interface Located {
 }
 
 /** The facts about a task that its record need not have. */
-interface TaskFacts {
+export interface TaskFacts {
 	/** Relative addresses are read against it. */
 	baseUrl?: string;
 	/** A poster beside a video is not the result. */

@@ -478,13 +478,13 @@ const played = [
 	},
 	{
 		promise: 'the time of an answer that stays the same counts over sleeps',
-		file: 'core/orders/order.ts',
+		file: 'core/polling/waitForTask.ts',
 		find: '.object({ sinceMs: unixMs, polls: z.number().int().min(0), words: z.string().max(MAX_SIGNATURE_LENGTH) })',
 		becomes: '.undefined()',
 	},
 	{
 		promise: 'the time of refusals counts over sleeps',
-		file: 'core/orders/order.ts',
+		file: 'core/polling/waitForTask.ts',
 		find: 'contradictedSinceMs: unixMs',
 		becomes: 'contradictedSinceMs: z.undefined()',
 	},
