@@ -8,6 +8,7 @@ import {
 import { passesByItself } from '../errors/kinds';
 import { VERIFICATION_LINK_SECONDS } from '../limits';
 import type { PollTarget } from '../polling/waitForTask';
+import { saidIn } from '../records/refusals';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
 
 /** An asset as a poll target (contract 3.2). */
@@ -18,8 +19,7 @@ export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsse
 		task,
 		fetch,
 		statusOf: ({ state, status, progress }) => ({ state, status, progress }),
-		toFailure: ({ status, refusal: { message, code } }) =>
-			gatewayError('assetFailed', { id, status }, { serviceMessage: message, serviceCode: code }),
+		toFailure: ({ status, refusal }) => gatewayError('assetFailed', { id, status }, saidIn(refusal)),
 	};
 }
 
@@ -44,12 +44,8 @@ export function verificationTarget(
 		task,
 		fetch,
 		statusOf: verificationStatusOf,
-		toFailure: ({ verifyStatus = '', refusal: { message, code } }) =>
-			gatewayError(
-				'notVerified',
-				{ id: task.taskId, status: verifyStatus },
-				{ serviceMessage: message, serviceCode: code },
-			),
+		toFailure: ({ verifyStatus: status = '', refusal }) =>
+			gatewayError('notVerified', { id: task.taskId, status }, saidIn(refusal)),
 		classifyError: (error, { atMs, firstAtMs }) => {
 			const { httpStatus, serviceMessage, serviceCode } = error.details;
 			if (!mayBeUnfinished(error)) return undefined;

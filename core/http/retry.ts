@@ -149,10 +149,8 @@ const TASKS =
 	/(too many|maximum|max|limit|number)[ _-]((number|amount|limit)[ _-])?(of[ _-])?(\d+[ _-])?(task|job|generation)|(task|job|generation)s?[ _-](limit|count)|(task|job|generation)s? (\w+ )?(running|active|in progress|in the queue)|任务数|进行中/i;
 
 /** The limit that the code or the words of a 429 name; undefined where they say no more than that there is too much. */
-export function limitOf({
-	serviceCode = '',
-	serviceMessage = '',
-}: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
+export function limitOf(details: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
+	const { serviceCode = '', serviceMessage = '' } = details;
 	const said = `${toPlainCode(serviceCode)} ${serviceMessage}`;
 	if (AT_ONCE.test(said)) return 'tasks';
 	if (IN_A_TIME.test(said)) return 'requests';

@@ -2,7 +2,7 @@ import type { GatewayClient, MediaKind } from '../client';
 import { gatewayError, GatewayError, type GatewayErrorDetails, type TaskReference } from '../errors';
 import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
-import { reasonOf, withoutKeys } from '../records/refusals';
+import { reasonOf, saidIn, withoutKeys } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { MOST_FIELDS, roughDuration, toOutline } from '../text';
 import type { Order } from './order';
@@ -10,22 +10,13 @@ import type { Order } from './order';
 /** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const reason = reasonOf(refusal);
-	const { message: serviceMessage, code: serviceCode } = refusal;
-	if (reason === 'contentDeclined')
-		return gatewayError('taskDeclined', { id: taskId }, { serviceMessage, serviceCode });
+	if (reason === 'contentDeclined') return gatewayError('taskDeclined', { id: taskId }, saidIn(refusal));
 	const { permanent, kind } = entryOf(reason) ?? {};
 	// The reasons that a person has to act on. Credits can be added, so a retry may go well then.
 	const needsPerson = permanent || kind === 'balance';
-	return gatewayError(
-		'taskFailed',
-		{ id: taskId, status: status === '' ? 'failed' : status },
-		{
-			serviceReason: needsPerson && reason ? gatewayError(reason, {}).details.reason : undefined,
-			serviceMessage,
-			serviceCode,
-			permanent,
-		},
-	);
+	const serviceReason = needsPerson && reason ? gatewayError(reason, {}).details.reason : undefined;
+	const data = { id: taskId, status: status === '' ? 'failed' : status };
+	return gatewayError('taskFailed', data, { ...saidIn(refusal), serviceReason, permanent });
 }
 
 /** Fields of every record (contract 2.3) that never hold the result, and that messages show elsewhere. */

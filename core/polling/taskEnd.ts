@@ -1,6 +1,6 @@
-import { gatewayError, type GatewayErrorDetails } from '../errors';
+import { gatewayError } from '../errors';
 import { locateResult, urlsOfInputs, type TaskFacts } from '../records/locateResult';
-import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
+import { errorBeside, errorWithin, parseRefusal, saidIn, type ServiceRefusal } from '../records/refusals';
 import { typeByName } from '../mediaTypes';
 import { shorten } from '../text';
 import { parseResultUrl } from '../urls';
@@ -24,16 +24,12 @@ export interface AskedFor extends TaskFacts {
 export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	const { wordDecides, state } = stateOfRecord(record, asked);
 	const isNamed = record.ids.some((id) => id === asked.taskId || asked.otherIds?.includes(id));
-	const { message: serviceMessage, code: serviceCode } = refusalOf(record);
-	const details: GatewayErrorDetails = { httpStatus: 200, serviceMessage, serviceCode };
+	const details = { httpStatus: 200, ...saidIn(refusalOf(record)) };
 	if (state === 'failed' && !isNamed) throw gatewayError('failureOfNoTask', {}, details);
 	const what = 'a task status';
+	const other = `another task (${shorten(record.ids[0] ?? '', 100)})`;
 	if (state === 'completed' && !isNamed && record.hasTaskId)
-		throw gatewayError(
-			'answerLacks',
-			{ what, other: `another task (${shorten(record.ids[0] ?? '', 100)})` },
-			{ httpStatus: 200 },
-		);
+		throw gatewayError('answerLacks', { what, other }, { httpStatus: 200 });
 	// Without a status word, only a progress says that the task is running. A word alone may be that of the request.
 	const saysNothing =
 		state === undefined

@@ -396,17 +396,9 @@ class GracePeriod {
 }
 
 /** The answer in short, without what differs each time: numbers, times, IDs of requests. */
-function signatureOf({
-	details: { httpStatus, reason, serviceCode, serviceMessage, serviceAnswer },
-}: GatewayError): string {
-	const said = [
-		httpStatus,
-		reason?.name,
-		serviceCode,
-		(serviceMessage ?? serviceAnswer)?.slice(0, MAX_SIGNATURE_LENGTH),
-	];
-	return said
-		.join(' ')
-		.replace(/[\w-]*\d[\w-]*|[\w-]{20,}/g, '#')
-		.slice(0, MAX_SIGNATURE_LENGTH);
+function signatureOf({ details }: GatewayError): string {
+	const { httpStatus, reason, serviceCode, serviceMessage, serviceAnswer } = details;
+	const words = (serviceMessage ?? serviceAnswer)?.slice(0, MAX_SIGNATURE_LENGTH);
+	const said = [httpStatus, reason?.name, serviceCode, words].join(' ');
+	return said.replace(/[\w-]*\d[\w-]*|[\w-]{20,}/g, '#').slice(0, MAX_SIGNATURE_LENGTH);
 }

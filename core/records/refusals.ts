@@ -11,6 +11,9 @@ export interface ServiceRefusal {
 	message?: string;
 }
 
+/** The same as errors have it. */
+export const saidIn = ({ message, code }: ServiceRefusal) => ({ serviceMessage: message, serviceCode: code });
+
 /** Names of a reason in words. The first that has any counts. */
 const WORDS = [
 	...['message', 'msg', 'error_message', 'error_msg', 'fail_reason', 'reason', 'detail'],
