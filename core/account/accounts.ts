@@ -18,11 +18,7 @@ const PAGES_IN_A_ROW = 3;
  *
  * @param name tells the accounts apart: a hash of the address and the key
  */
-export function accountOf(
-	name: string,
-	limits: AccountLimits,
-	clock: Clock,
-): Pick<Account, 'pace' | 'places' | 'rows' | 'reads' | 'submissions'> {
+export function accountOf(name: string, limits: AccountLimits, clock: Clock): Account {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

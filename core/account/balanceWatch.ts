@@ -3,19 +3,8 @@ import { rounded } from './balance';
 import { usedCreditsOf } from './runCredits';
 import { gatewayError } from '../errors';
 
-/** A balance that falls below it starts the workflow, once per crossing. */
-export interface BalanceThreshold {
-	credits: number;
-	/** The balance has to rise this far above the threshold before it can start the workflow again. */
-	marginCredits: number;
-}
-
 /** The part of a threshold by which the balance has to rise above it: a refund of a task must not start the workflow again. */
 const RECOVERY_MARGIN = 0.05;
-
-export function toThreshold(credits: number): BalanceThreshold {
-	return { credits, marginCredits: rounded(credits * RECOVERY_MARGIN) };
-}
 
 /** Kept between two polls. Absent: the workflow has not been started yet. */
 export type BalanceWatchState = z.infer<typeof watchState>;
@@ -44,17 +33,17 @@ export function parseWatchState(stored: unknown, account: string): BalanceWatchS
 /** Says if this poll starts the workflow: never without a limit. Without credits it throws, and the state stays. */
 export function watchBalance(
 	balance: Record<string, unknown>,
-	threshold: BalanceThreshold,
+	thresholdCredits: number,
 	state: BalanceWatchState,
 ): { fires: boolean; state: BalanceWatchState } {
 	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
 	if (unlimited === true) return { fires: false, state: {} };
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
 	const use = useSince(credits, usedCreditsOf(balance), state);
-	const hasRecovered = credits + use.regained >= threshold.credits + threshold.marginCredits;
-	const hasFired = state.firedBelowCredits === threshold.credits && !hasRecovered;
-	const fires = !hasFired && credits < threshold.credits;
-	return { fires, state: { ...((hasFired || fires) && { firedBelowCredits: threshold.credits }), ...use.state } };
+	const hasRecovered = credits + use.regained >= thresholdCredits + rounded(thresholdCredits * RECOVERY_MARGIN);
+	const hasFired = state.firedBelowCredits === thresholdCredits && !hasRecovered;
+	const fires = !hasFired && credits < thresholdCredits;
+	return { fires, state: { ...((hasFired || fires) && { firedBelowCredits: thresholdCredits }), ...use.state } };
 }
 
 /**

@@ -23,13 +23,6 @@ import {
 const PREFIX = '/v1/videos/alpha-video-2-0';
 const REAL = `${PREFIX}/real-avatar`;
 
-interface CreateEndpoint {
-	path: string;
-	thing: CreatedThing;
-	/** The name that the ID has in the answer, where that is not just `id`. */
-	idName: string;
-}
-
 export interface VerificationKeys {
 	taskId: string;
 	vendorToken: string;
@@ -99,8 +92,8 @@ export class AvatarClient {
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
 	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
-		const endpoint: CreateEndpoint = { path, thing: 'asset', idName: 'asset_id' };
-		return await mapError(this.createThing(endpoint, body, attempt), {
+		const created = this.createThing({ path, thing: 'asset', idName: 'asset_id' }, body, attempt);
+		return await mapError(created, {
 			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
 			permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
 		});
@@ -124,8 +117,9 @@ export class AvatarClient {
 		return await this.requests.withRetries(async () => await this.fetchAsset(avatarKind, assetId));
 	}
 
+	/** `idName`: the name that the ID has in the answer, where that is not just `id`. */
 	private async createThing(
-		{ path, thing, idName }: CreateEndpoint,
+		{ path, thing, idName }: { path: string; thing: CreatedThing; idName: string },
 		body: JsonObject,
 		attempt?: CreateAttempt,
 	): Promise<CreatedAnswer> {
