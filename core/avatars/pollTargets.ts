@@ -1,10 +1,5 @@
-import {
-	gatewayError,
-	isTransientStatus,
-	type GatewayError,
-	type GatewayErrorKind,
-	type TaskReference,
-} from '../errors';
+import { gatewayError, isTransientStatus } from '../errors';
+import type { GatewayError, GatewayErrorKind, TaskReference } from '../errors';
 import { passesByItself } from '../errors/kinds';
 import { VERIFICATION_LINK_SECONDS } from '../limits';
 import type { PollTarget } from '../polling/waitForTask';

@@ -1,12 +1,6 @@
 /** The meaning of an answer, or of the lack of one: the error to throw and, for a creating request, whether it is sent again. */
-import {
-	asGatewayError,
-	gatewayError,
-	GatewayError,
-	isTransientStatus,
-	type CreatedThing,
-	type GatewayErrorDetails,
-} from '../errors';
+import { asGatewayError, gatewayError, GatewayError, isTransientStatus } from '../errors';
+import type { CreatedThing, GatewayErrorDetails } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
 import { parseBeginning, type JsonObject } from '../json';
 import {

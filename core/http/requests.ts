@@ -1,28 +1,12 @@
-import {
-	asGatewayError,
-	gatewayError,
-	invalidInput,
-	isTransient,
-	stoppedError,
-	type CreatedThing,
-	GatewayError,
-} from '../errors';
+import { asGatewayError, gatewayError, invalidInput, isTransient, stoppedError, GatewayError } from '../errors';
+import type { CreatedThing } from '../errors';
 import { refusesAccess } from '../errors/kinds';
 import type { Clock } from '../clock';
 import { parseJson } from '../json';
 import { classifyPost, isSuccess, isUsable, mapError, parseCreated, refusalError, unreachable } from './answers';
 import { ANSWER_LIMITS, breakAfter } from './readAnswer';
-import {
-	ConnectionError,
-	NO_ROOM,
-	TOO_LARGE,
-	type CreateRequest,
-	type HttpAnswer,
-	type HttpRequest,
-	type HttpResponse,
-	type Send,
-	type CreateAttempt,
-} from './types';
+import { ConnectionError, NO_ROOM, TOO_LARGE } from './types';
+import type { CreateAttempt, CreateRequest, HttpAnswer, HttpRequest, HttpResponse, Send } from './types';
 import { CREATE_TIMEOUT_MS, SHORTEST_PAUSE_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
 import type { RunPlaces } from '../account/places';

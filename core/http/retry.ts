@@ -4,14 +4,8 @@ import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
 import { isPlainObject } from '../json';
 import { parseDate } from '../records/loose';
-import {
-	toPlainCode,
-	parseRefusal,
-	reasonOf,
-	refusesOutright,
-	whatWasCreated,
-	type ServiceRefusal,
-} from '../records/refusals';
+import { toPlainCode, parseRefusal, reasonOf, refusesOutright, whatWasCreated } from '../records/refusals';
+import type { ServiceRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**

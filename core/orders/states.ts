@@ -3,18 +3,8 @@ import { endsTheSame } from '../errors/kinds';
 import type { JsonObject } from '../json';
 import { urlsOfRequest } from '../records/locateResult';
 import { shorten } from '../text';
-import {
-	MAX_PROMPT_LENGTH,
-	MOST_EARLIER_TASKS,
-	ORDER_VERSION,
-	orderSchema,
-	type Order,
-	type OrderDraft,
-	type OrderEnd,
-	type Output,
-	type Purchase,
-	type StoredError,
-} from './order';
+import { MAX_PROMPT_LENGTH, MOST_EARLIER_TASKS, ORDER_VERSION, orderSchema } from './order';
+import type { Order, OrderDraft, OrderEnd, Output, Purchase, StoredError } from './order';
 
 /**
  * The states of an order, and which may follow which:

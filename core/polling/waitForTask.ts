@@ -22,12 +22,10 @@ export const NEW_TASK_GRACE_MS = 30_000;
 
 /** The time for one whose status was seen: a share of its age within these bounds. */
 const SEEN_TASK_GRACE_MS = [120_000, 600_000] as const;
-
 const SEEN_TASK_GRACE_OF_AGE = 0.25;
 
 /** The same answer ends a wait after this time, and so many polls. */
 const SAME_ANSWER_MS = 180_000;
-
 const SAME_ANSWER_POLLS = 5;
 
 /** Characters of what tells one answer from another. */
