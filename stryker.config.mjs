@@ -5,7 +5,7 @@
 export default {
 	testRunner: 'jest',
 	mutate: [
-		'core/http/{creationAnswer,requests,retry}.ts',
+		'core/http/{answers,requests,retry}.ts',
 		'core/engine/{buyOnce,jobs}.ts',
 		'core/orders/{ledger,states}.ts',
 		'core/journal/{marks,replay,purchaseKey}.ts',

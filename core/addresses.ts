@@ -1,7 +1,6 @@
 /**
  * The addresses that result files may be fetched from: a gateway on the internet must not make n8n fetch from its own
- * network. Addresses are judged as they are written; names are left to n8n's own protection, which sees what they
- * resolve to.
+ * network. Names are left to n8n's own protection, which sees what they resolve to.
  */
 export interface FileRules {
 	/**
@@ -22,21 +21,11 @@ export function forbiddenAddress(url: URL, { baseUrl, allowPrivateAddresses }: F
 }
 
 /** IPv4 addresses that lie in no public network (IANA's registry of special purposes), and Azure's own. */
-const NOT_PUBLIC: Array<[address: string, bits: number]> = [
-	['0.0.0.0', 8],
-	['10.0.0.0', 8],
-	['100.64.0.0', 10],
-	['168.63.129.16', 32],
-	['169.254.0.0', 16], // the metadata of most clouds
-	['172.16.0.0', 12],
-	['192.0.0.0', 24],
-	['192.0.2.0', 24],
-	['192.88.99.0', 24],
-	['192.168.0.0', 16],
-	['198.18.0.0', 15],
-	['198.51.100.0', 24],
-	['203.0.113.0', 24],
-	['224.0.0.0', 3],
+const NOT_PUBLIC = [
+	...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '168.63.129.16/32'],
+	'169.254.0.0/16', // the metadata of most clouds
+	...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16'],
+	...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
 ];
 
 type Kind = 'loopback' | 'private' | 'other';
@@ -50,9 +39,11 @@ function kindOf(host: string): Kind {
 }
 
 function kindOfIPv4(address: number): Kind {
-	const isWithin = ([network, bits]: (typeof NOT_PUBLIC)[number]) =>
-		Math.floor((address - toNumber(network)) / 2 ** (32 - bits)) === 0;
-	if (isWithin(['127.0.0.0', 8])) return 'loopback';
+	const isWithin = (range: string) => {
+		const [network = '', bits] = range.split('/');
+		return Math.floor((address - toNumber(network)) / 2 ** (32 - Number(bits))) === 0;
+	};
+	if (isWithin('127.0.0.0/8')) return 'loopback';
 	return NOT_PUBLIC.some(isWithin) ? 'private' : 'other';
 }
 

@@ -4,19 +4,16 @@ import type { FileRules } from './addresses';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { asGatewayError, gatewayError, type GatewayError, type GatewayErrorDetails } from './errors';
-import { idTooLong } from './http/connectionErrors';
-import { toKeep } from './http/creationAnswer';
+import { answerLacks, mapError, parseBody, refusalError, toKeep } from './http/answers';
 import type { Pace } from './account/pace';
-import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
+import { encodeId, GatewayRequests, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
-import { answerLacks, mapError, refusalError } from './http/serviceErrors';
 import type { HttpResponse, CreateAttempt } from './http/types';
-import { isPlainObject, parseBeginning, type JsonObject } from './json';
+import { isPlainObject, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { REPEAT_FOR_MS } from './limits';
-import { MAX_ID_LENGTH } from './orders/order';
-import type { SurvivalTable } from './polling/survivalTable';
-import { survivalTableOf } from './polling/survivalTables';
+import { SurvivalTable } from './polling/survivalTable';
+import { keepAsLast, survivalTables } from './processMemory';
 import { parseTokenRecord, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { parseUploadUrl } from './records/locateResult';
 import { createdTaskId } from './records/ids';
@@ -30,6 +27,9 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 	image: '/v1/images/generations',
 	video: '/v1/videos/generations',
 };
+
+/** More tables of durations would be an attack, or a mistake. */
+const MOST_TABLES = 200;
 
 /** The timeout of an upload: a large image over a slow line. */
 export const UPLOAD_TIMEOUT_MS = 900_000;
@@ -91,7 +91,10 @@ export class GatewayClient {
 
 	/** The durations of such tasks that this process has seen at this service. */
 	survivalTable(kind: MediaKind | `${AvatarKind} asset` | 'verification', model = ''): SurvivalTable {
-		return survivalTableOf(this.context.settings.baseUrl, kind, model);
+		const name = JSON.stringify([this.context.settings.baseUrl, kind, model]);
+		const table = survivalTables.get(name) ?? new SurvivalTable();
+		keepAsLast(survivalTables, name, table, MOST_TABLES);
+		return table;
 	}
 
 	/**
@@ -99,11 +102,10 @@ export class GatewayClient {
 	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, attempt?: CreateAttempt): Promise<TaskRecord & { id: string }> {
-		const parse = (response: HttpResponse) => {
-			const created = createdTaskId(response.body ?? parseBeginning(response.text));
+		const parse = (answer: unknown, response: HttpResponse) => {
+			const created = createdTaskId(answer);
 			if (created === undefined) return undefined;
 			const { id, level = {} } = created;
-			if (id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
 			// Only the status beside its ID is the one of the task.
 			const record = parseTaskRecord(level);
 			const raw = toKeep(response, level);
@@ -119,10 +121,7 @@ export class GatewayClient {
 		);
 	}
 
-	/**
-	 * Reads a task once (contract 4.8). Throws the error of an answer that is no success; the caller decides if it tries
-	 * again.
-	 */
+	/** Reads a task once (contract 4.8). Throws for an answer that is no success; the caller may try again. */
 	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const read = async () =>
 			await mapError(this.readTask(kind, taskId), {
@@ -218,14 +217,7 @@ export class GatewayClient {
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: JsonObject, attempt?: CreateAttempt): Promise<TokenRecord> {
-		const parse = ({ body: answer, text }: HttpResponse) => parseTokenRecord(answer ?? parseBeginning(text));
-		return await this.requests.create({
-			path: '/v1/tokens',
-			body,
-			thing: 'token',
-			parse,
-			wanted: 'the API key',
-			attempt,
-		});
+		const what = { path: '/v1/tokens', thing: 'token', wanted: 'the API key' } as const;
+		return await this.requests.create({ ...what, body, parse: parseTokenRecord, attempt });
 	}
 }

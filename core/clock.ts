@@ -1,8 +1,10 @@
-/**
- * Waits. Resolves early when the signal aborts (the caller checks the signal), or after `atMostMs` (the caller then
- * decides if it waits on).
- */
+import { z } from 'zod';
+
+/** Waits. Resolves early when the signal aborts, or after `atMostMs`: the caller checks the signal, or waits on. */
 export type Sleep = (delayMs: number, signal?: AbortSignal, atMostMs?: number) => Promise<void>;
+
+/** A time that is stored, in Unix milliseconds: no date can be later. */
+export const unixMs = z.number().min(0).max(8.64e15);
 
 /** The time, as the core needs it. All times are milliseconds. */
 export interface Clock {
@@ -33,9 +35,7 @@ export function isAhead(atMs: number, nowMs: number): boolean {
 	return atMs > nowMs + AHEAD_MS;
 }
 
-/**
- * The longest piece of work without a break, in milliseconds. Twice as long, and n8n answers all others twice as late.
- */
+/** The longest piece of work without a break. Twice as long, and n8n answers all others twice as late. */
 const LONGEST_WORK_MS = 10;
 
 /**

@@ -3,10 +3,7 @@ import { withLongIntegersAsText } from './longIntegers';
 /** A JSON object: a request body, or an answer. */
 export type JsonObject = Record<string, unknown>;
 
-/**
- * The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). Whole numbers that would be
- * rounded come as text: they are IDs.
- */
+/** The parsed JSON; undefined for anything else. Whole numbers that would be rounded come as text: they are IDs. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(withLongIntegersAsText(text)) as unknown;
@@ -98,11 +95,10 @@ export function isUnset(value: unknown): boolean {
 	return Array.isArray(value) && value.length === 0;
 }
 
-/**
- * Every value in it with its name (none for the entries of a list) and what contains it, the nearest to the top first.
- * Without recursion.
- */
-export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown, object]> {
+/** Every value in it with its name (none for the entries of a list) and what contains it, the nearest to the top first. */
+export function* valuesBelow(root: unknown, most = Infinity): Generator<[string | undefined, unknown, object]> {
+	let seen = 0;
+	// Without recursion: a record may be deep.
 	const queue = isContainer(root) ? [root] : [];
 	// It grows meanwhile.
 	for (const container of queue) {
@@ -110,6 +106,7 @@ export function* valuesBelow(root: unknown): Generator<[string | undefined, unkn
 			? container.map((entry: unknown) => [undefined, entry])
 			: Object.entries(container);
 		for (const [name, value] of entries) {
+			if (++seen > most) return;
 			yield [name, value, container];
 			if (isContainer(value)) queue.push(value);
 		}

@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { SpendingRun } from './account/spendingRun';
 import type { RememberedVerification } from './avatars/records';
 import { CallbackLog, PerMinute } from './avatars/callback';
 import type { ByteBudget } from './byteBudget';
@@ -10,6 +9,14 @@ import type { TokenRecord } from './records/accountRecords';
  * Everything that outlives a run in the memory of n8n's process, each with its bound. A restart forgets all of it, and
  * workers of the queue mode do not share it: no promise about money may depend on it.
  */
+
+/** Keeps an entry as the one that was used last. Where there are too many, the one that was not used for longest goes. */
+export function keepAsLast<T>(memory: Map<string, T>, key: string, value: T, most: number): void {
+	memory.delete(key);
+	memory.set(key, value);
+	const [oldest] = memory.keys();
+	if (memory.size > most && oldest !== undefined) memory.delete(oldest);
+}
 
 export interface AbortListener {
 	wakes: Set<() => void>;
@@ -96,6 +103,13 @@ export const cleanedTables = new Map<string, number>();
 
 /** The limits of each account, and what is learned of them, by a hash of address and key: at most 1,000. */
 export const accounts = new Map<string, object>();
+
+/** A run that may spend credits. */
+export interface SpendingRun {
+	note: { shared?: boolean };
+	/** Infinity while it is awake. Unix milliseconds. */
+	untilMs: number;
+}
 
 /** Runs that may be spending credits, by account. As many as there are; gone when they end. */
 export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();

@@ -5,9 +5,7 @@ export function isHttpUrl(value: unknown): value is string {
 	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && URL.canParse(value);
 }
 
-/**
- * True for several addresses in one text, as a cell of a sheet has them: they would be sent, and paid for, as one that leads nowhere.
- */
+/** True for several addresses in one text, as sheets have them: they would be paid for as one that leads nowhere. */
 export function isSeveralUrls(value: unknown): boolean {
 	return typeof value === 'string' && /[^,;|\s][,;|\s]+(https?|asset):\/\//i.test(value);
 }
@@ -33,10 +31,7 @@ function encodedUrl(given: string): string | undefined {
 /** No relative address is longer. A picture in base64 may begin with a slash, too. */
 const LONGEST_RELATIVE = 2_000;
 
-/**
- * A relative address: it begins with a slash or a dot, or with the `v1` of the API, or it is the path of a medium. `/9j/` is
- * how a JPEG in base64 begins.
- */
+/** A relative address: after a slash, a dot or the API's `v1`, or the path of a medium. `/9j/` is a JPEG in base64. */
 const RELATIVE =
 	/^(?!\/9j\/)(\/{1,2}[^/\s\\]|\.{1,2}\/[^\s\\]|v1\/)[^\s\\]*$|^[\w~%.-]+(\/[\w~%@=+.-]+)+(\.[a-z]\w{1,4}|\/content)(\?[^\s\\]*)?$/i;
 /** The same at a place that a person has entered: there, any path is meant as one that is no type of a file. */

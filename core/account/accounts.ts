@@ -1,13 +1,13 @@
 /** The things that all runs of an account in this process share: its limits, the reads that are under way, and the latest refusals. */
 import type { Clock } from '../clock';
 import { AccountPace } from './pace';
-import { accounts } from '../processMemory';
+import { accounts, keepAsLast } from '../processMemory';
 import { AccountPlaces } from './places';
 import { RowBudget } from './rowBudget';
 import { untilAborted } from '../abort';
 import { asGatewayError, stoppedError, gatewayError, type GatewayError } from '../errors';
 
-/** The most accounts: more would be an attack, or a mistake. The one that was not used for longest is dropped. */
+/** More accounts would be an attack, or a mistake. */
 const MOST_ACCOUNTS = 1_000;
 
 /** A number of submissions in a row that get a page in between, and nothing else, which is no accident. */
@@ -18,20 +18,11 @@ const PAGES_IN_A_ROW = 3;
  *
  * @param name tells the accounts apart: a hash of the address and the key
  */
-export function accountOf(
-	name: string,
-	limits: AccountLimits,
-	clock: Clock,
-): Pick<Account, 'pace' | 'places' | 'rows' | 'reads' | 'submissions'> {
+export function accountOf(name: string, limits: AccountLimits, clock: Clock): Account {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);
-	accounts.delete(name);
-	accounts.set(name, account);
-	for (const oldest of accounts.keys()) {
-		if (accounts.size <= MOST_ACCOUNTS) break;
-		accounts.delete(oldest);
-	}
+	keepAsLast(accounts, name, account, MOST_ACCOUNTS);
 	return account;
 }
 
@@ -76,31 +67,24 @@ export class SharedReads {
 	async read<T>(what: string, get: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 		for (;;) {
 			const other = this.underWay.get(what) as Promise<T> | undefined;
-			if (other === undefined) return await this.begin(what, get());
-			const outcome = await untilAborted(outcomeOf(other), signal);
-			if (outcome === undefined) throw stoppedError();
-			if ('value' in outcome) return outcome.value;
-			if (outcome.error.kind !== 'stopped') throw outcome.error;
+			if (other === undefined) {
+				const reading = get().finally(() => this.underWay.delete(what));
+				this.underWay.set(what, reading);
+				return await reading;
+			}
+			try {
+				const shared = await untilAborted(
+					other.then((value) => ({ value })),
+					signal,
+				);
+				if (shared === undefined) throw stoppedError();
+				return shared.value;
+			} catch (thrown) {
+				const error = asGatewayError(thrown);
+				if (error.kind !== 'stopped' || signal?.aborted) throw error;
+			}
 		}
 	}
-
-	private async begin<T>(what: string, reading: Promise<T>): Promise<T> {
-		this.underWay.set(what, reading);
-		try {
-			return await reading;
-		} finally {
-			this.underWay.delete(what);
-		}
-	}
-}
-
-type Outcome<T> = { value: T } | { error: GatewayError };
-
-async function outcomeOf<T>(reading: Promise<T>): Promise<Outcome<T>> {
-	return await reading.then(
-		(value) => ({ value }),
-		(thrown: unknown) => ({ error: asGatewayError(thrown) }),
-	);
 }
 
 /**

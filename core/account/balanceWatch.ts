@@ -3,19 +3,8 @@ import { rounded } from './balance';
 import { usedCreditsOf } from './runCredits';
 import { gatewayError } from '../errors';
 
-/** A balance that falls below it starts the workflow, once per crossing. */
-export interface BalanceThreshold {
-	credits: number;
-	/** The balance has to rise this far above the threshold before it can start the workflow again. */
-	marginCredits: number;
-}
-
 /** The part of a threshold by which the balance has to rise above it: a refund of a task must not start the workflow again. */
 const RECOVERY_MARGIN = 0.05;
-
-export function toThreshold(credits: number): BalanceThreshold {
-	return { credits, marginCredits: rounded(credits * RECOVERY_MARGIN) };
-}
 
 /** Kept between two polls. Absent: the workflow has not been started yet. */
 export type BalanceWatchState = z.infer<typeof watchState>;
@@ -23,10 +12,7 @@ export type BalanceWatchState = z.infer<typeof watchState>;
 const watchState = z.object({
 	/** The threshold that has started the workflow. Another threshold starts the watch again. */
 	firedBelowCredits: z.number().optional(),
-	/**
-	 * The used credits at the last check since then. n8n saves what it keeps only with an event: after a restart they are
-	 * those of the event.
-	 */
+	/** The used credits at the last check since then; after a restart those of the event, with which n8n saves them. */
 	usedCredits: z.number().optional().catch(undefined),
 	/** The most credits that the account has had so far, what is used included: more of them were bought since. */
 	grantedCredits: z.number().optional().catch(undefined),
@@ -44,29 +30,25 @@ export function parseWatchState(stored: unknown, account: string): BalanceWatchS
 	return ofAccount === account ? state : {};
 }
 
-/**
- * Says if this poll starts the workflow, and the state to keep. An account without a limit is never below. A balance
- * without credits throws, and the state stays.
- */
+/** Says if this poll starts the workflow: never without a limit. Without credits it throws, and the state stays. */
 export function watchBalance(
 	balance: Record<string, unknown>,
-	threshold: BalanceThreshold,
+	thresholdCredits: number,
 	state: BalanceWatchState,
 ): { fires: boolean; state: BalanceWatchState } {
 	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
 	if (unlimited === true) return { fires: false, state: {} };
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
 	const use = useSince(credits, usedCreditsOf(balance), state);
-	const hasRecovered = credits + use.regained >= threshold.credits + threshold.marginCredits;
-	const hasFired = state.firedBelowCredits === threshold.credits && !hasRecovered;
-	const fires = !hasFired && credits < threshold.credits;
-	return { fires, state: { ...((hasFired || fires) && { firedBelowCredits: threshold.credits }), ...use.state } };
+	const hasRecovered = credits + use.regained >= thresholdCredits + rounded(thresholdCredits * RECOVERY_MARGIN);
+	const hasFired = state.firedBelowCredits === thresholdCredits && !hasRecovered;
+	const fires = !hasFired && credits < thresholdCredits;
+	return { fires, state: { ...((hasFired || fires) && { firedBelowCredits: thresholdCredits }), ...use.state } };
 }
 
 /**
- * The credits that were used since the last check may have been there on top of those that are left: after a recovery
- * that was not seen. But a service may take credits away first and book them as used when a task ends: so only where
- * the account has been given more than it ever had.
+ * The credits that were used since the last check may have come on top of those that are left, after a recovery that
+ * was not seen. But a service may book them as used later than it takes them: so only where more were given than ever.
  */
 function useSince(
 	credits: number,

@@ -1,10 +1,7 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
 
-/**
- * Requests per second, unless the user says otherwise: 50 tasks are submitted within a second, and the usual limit of
- * services is not reached.
- */
+/** Unless the user says otherwise: 50 tasks leave within a second, and no usual limit of services is reached. */
 export const DEFAULT_REQUESTS_PER_SECOND = 60;
 
 /** The largest limit, whatever number is given: the account keeps one time per request. */
@@ -49,11 +46,10 @@ export interface Pace {
 type Waiting = Map<(isTurn: boolean) => void, number>;
 
 /**
- * The pace of an account: all requests of all its runs in this process leave evenly spaced, submissions, polls and uploads alike.
- * After a 429 all of them hold back as long as the service asked, and then go on at half the pace, which recovers with each
- * answer. The runs take turns, so that a short one does not wait for all requests of a long one; so do the submissions of the
- * account and its other requests, because polls may be more than can leave: a submission, whose row is there, does not wait for those of
- * all runs.
+ * The pace of an account: all requests of all its runs in this process leave evenly spaced. After a 429 all of them
+ * hold back as long as the service asked, and then go on at half the pace, which recovers with each answer. The runs
+ * take turns, so that a short one does not wait for all requests of a long one; so do submissions and other requests: a
+ * submission, whose row is there, does not wait for the polls of all runs, which may be more than can leave.
  */
 export class AccountPace {
 	private readonly clock: Clock;

@@ -1,7 +1,17 @@
-import { spendingRuns } from '../processMemory';
+import { z } from 'zod';
+import { spendingRuns, type SpendingRun } from '../processMemory';
 import type { JsonObject } from '../json';
 import { CREDITS_PER_USD, rounded } from './balance';
-import type { CreditsNote, SpendingRun } from './spendingRun';
+
+/** Notes of a run about the credits of its account. They are stored with its orders. */
+export const creditsNote = z.object({
+	/** The used credits before its first purchase. Absent where they could not be read. */
+	usedBefore: z.number().optional(),
+	/** True when other runs of this process with this account overlapped. */
+	shared: z.boolean().optional(),
+});
+
+export type CreditsNote = z.infer<typeof creditsNote>;
 
 /**
  * Notes that a run may spend credits of an account from now on: it overlaps all that may, too.

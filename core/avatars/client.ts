@@ -1,12 +1,9 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
-import { toKeep } from '../http/creationAnswer';
-import { idTooLong } from '../http/connectionErrors';
-import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
-import { answerLacks, mapError } from '../http/serviceErrors';
+import { answerLacks, mapError, parseBody, toKeep } from '../http/answers';
+import { encodeId, type GatewayRequests } from '../http/requests';
 import type { HttpResponse, CreateAttempt } from '../http/types';
-import { parseBeginning, type JsonObject } from '../json';
+import type { JsonObject } from '../json';
 import { createdId } from '../records/ids';
-import { LONGEST_ID } from '../records/taskRecord';
 import { shorten } from '../text';
 import { mayBeUnfinished } from './pollTargets';
 import {
@@ -26,13 +23,6 @@ import {
 const PREFIX = '/v1/videos/alpha-video-2-0';
 const REAL = `${PREFIX}/real-avatar`;
 
-interface CreateEndpoint {
-	path: string;
-	thing: CreatedThing;
-	/** The name that the ID has in the answer, where that is not just `id`. */
-	idName: string;
-}
-
 export interface VerificationKeys {
 	taskId: string;
 	vendorToken: string;
@@ -46,12 +36,8 @@ export class AvatarClient {
 
 	/** Opens a verification session (contract 4.6, step 1). The person has not passed by then. */
 	async createVerification(body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
-		const endpoint: CreateEndpoint = {
-			path: `${REAL}/verify-tasks`,
-			thing: 'verification',
-			idName: 'task_id',
-		};
-		return await this.createThing(endpoint, body, attempt);
+		const path = `${REAL}/verify-tasks`;
+		return await this.createThing({ path, thing: 'verification', idName: 'task_id' }, body, attempt);
 	}
 
 	/**
@@ -84,9 +70,7 @@ export class AvatarClient {
 		return result;
 	}
 
-	/**
-	 * The same, tried again while the trouble may pass. The meaning of a refusal is not known, so its words are reported.
-	 */
+	/** The same, again while the trouble may pass. The meaning of a refusal is not known, so its words are reported. */
 	async getVerificationResult(keys: VerificationKeys): Promise<VerificationResult> {
 		try {
 			return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
@@ -108,8 +92,8 @@ export class AvatarClient {
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
 	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, attempt?: CreateAttempt): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
-		const endpoint: CreateEndpoint = { path, thing: 'asset', idName: 'asset_id' };
-		return await mapError(this.createThing(endpoint, body, attempt), {
+		const created = this.createThing({ path, thing: 'asset', idName: 'asset_id' }, body, attempt);
+		return await mapError(created, {
 			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
 			permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
 		});
@@ -133,16 +117,15 @@ export class AvatarClient {
 		return await this.requests.withRetries(async () => await this.fetchAsset(avatarKind, assetId));
 	}
 
+	/** `idName`: the name that the ID has in the answer, where that is not just `id`. */
 	private async createThing(
-		{ path, thing, idName }: CreateEndpoint,
+		{ path, thing, idName }: { path: string; thing: CreatedThing; idName: string },
 		body: JsonObject,
 		attempt?: CreateAttempt,
 	): Promise<CreatedAnswer> {
-		const parse = (response: HttpResponse) => {
-			const answer = response.body ?? parseBeginning(response.text);
+		const parse = (answer: unknown, response: HttpResponse) => {
 			const created = createdId(answer, idName);
 			if (created === undefined) return undefined;
-			if (created.id.length > LONGEST_ID) throw idTooLong(thing, created.id);
 			const parsed = parseCreatedAnswer(created.id, answer);
 			return { ...parsed, raw: toKeep(response, parsed.raw) };
 		};

@@ -1,13 +1,9 @@
-import {
-	gatewayError,
-	isTransientStatus,
-	type GatewayError,
-	type GatewayErrorKind,
-	type TaskReference,
-} from '../errors';
+import { gatewayError, isTransientStatus } from '../errors';
+import type { GatewayError, GatewayErrorKind, TaskReference } from '../errors';
 import { passesByItself } from '../errors/kinds';
 import { VERIFICATION_LINK_SECONDS } from '../limits';
 import type { PollTarget } from '../polling/waitForTask';
+import { saidIn } from '../records/refusals';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
 
 /** An asset as a poll target (contract 3.2). */
@@ -18,15 +14,11 @@ export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsse
 		task,
 		fetch,
 		statusOf: ({ state, status, progress }) => ({ state, status, progress }),
-		toFailure: ({ status, refusal: { message, code } }) =>
-			gatewayError('assetFailed', { id, status }, { serviceMessage: message, serviceCode: code }),
+		toFailure: ({ status, refusal }) => gatewayError('assetFailed', { id, status }, saidIn(refusal)),
 	};
 }
 
-/**
- * The lifetime of the link (contract 3.3), and the time that the service may take after that to know of a person who
- * has just passed.
- */
+/** The link lives so long (contract 3.3), and the service may hear of a person who has just passed so long after. */
 const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
 const GRACE_MS = 60_000;
 
@@ -47,12 +39,8 @@ export function verificationTarget(
 		task,
 		fetch,
 		statusOf: verificationStatusOf,
-		toFailure: ({ verifyStatus = '', refusal: { message, code } }) =>
-			gatewayError(
-				'notVerified',
-				{ id: task.taskId, status: verifyStatus },
-				{ serviceMessage: message, serviceCode: code },
-			),
+		toFailure: ({ verifyStatus: status = '', refusal }) =>
+			gatewayError('notVerified', { id: task.taskId, status }, saidIn(refusal)),
 		classifyError: (error, { atMs, firstAtMs }) => {
 			const { httpStatus, serviceMessage, serviceCode } = error.details;
 			if (!mayBeUnfinished(error)) return undefined;
@@ -62,17 +50,11 @@ export function verificationTarget(
 	};
 }
 
-/**
- * True for a refusal that may only mean that there is no result yet. A missing answer, trouble that passes, or a
- * refused key or balance mean the same as for every request.
- */
+/** True for a refusal that may only mean that there is no result yet: no passing trouble, refused key or balance. */
 export function mayBeUnfinished(error: GatewayError): boolean {
-	const {
-		kind,
-		details: { httpStatus },
-	} = error;
-	if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return false;
-	return !passesByItself(error) && !refusesCaller(kind, httpStatus);
+	const { httpStatus } = error.details;
+	if (httpStatus === undefined || isTransientStatus(httpStatus) || error.kind === 'unexpectedAnswer') return false;
+	return !passesByItself(error) && !refusesCaller(error.kind, httpStatus);
 }
 
 /** True for a refused key or balance. Other words of a 400, 403 or 404 may only mean that the person has not passed yet. */

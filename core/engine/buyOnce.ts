@@ -1,7 +1,7 @@
 import type { Place, RunPlaces } from '../account/places';
 import { isAhead, steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, type GatewayError } from '../errors';
-import { asCreationError } from '../http/connectionErrors';
+import { asCreationError } from '../http/answers';
 import type { CreateAttempt } from '../http/types';
 import { backoffMs, limitOf } from '../http/retry';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
@@ -25,9 +25,8 @@ const CONNECTION_TRIES = 4;
 const UNTIL_WAIT_BEGINS_MS = 60_000;
 
 /**
- * Creates the thing of one order, once, however often the run is tried. Nothing else creates anything at the service.
- * Returns the answer; undefined where it was created before, by an earlier try or under the same Purchase Key. Throws where it may
- * have been created.
+ * Creates the thing of one order, once, however often the run is tried: nothing else creates anything at the service.
+ * Returns the answer; undefined where an earlier try, or its Purchase Key, has bought it. Throws where that is unknown.
  */
 export async function buyOnce<Answer extends { id: string }>(
 	order: Purchase,
@@ -428,8 +427,7 @@ function reuse(
 }
 
 /**
- * Buys a thing that is no task, and makes its output. Nothing of it is stored, so it cannot sleep. Throws the error that the
- * purchase has ended with.
+ * Buys a thing that is no task, which cannot sleep, and makes its output. Throws the error that the purchase ends with.
  *
  * @param finish called when the thing exists. The answer is absent where an earlier try has created it
  */

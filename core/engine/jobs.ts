@@ -60,17 +60,13 @@ export interface Job<T> {
 export interface JobControls {
 	signal: AbortSignal;
 	/**
-	 * Wraps a creating request: the batch never ends between its sending and its answer, so that no id is
-	 * lost. Refuses when nothing may be submitted any more. `failed` holds back the others as the end of this job will, when
-	 * they must not go on before.
+	 * Wraps a creating request: the batch never ends between its sending and its answer, so that no id is lost. Refuses
+	 * when nothing may be submitted any more. `failed` holds back the others before this job ends.
 	 */
 	submitting: <R>(submit: Submission<R>) => Promise<R>;
 	/** The error of a job that another one holds back; undefined while nothing does. */
 	heldBack: () => GatewayError | undefined;
-	/**
-	 * Wraps an upload, with the reading of its file: only a few run in parallel. Refuses when nothing may be submitted or
-	 * uploaded any more.
-	 */
+	/** Wraps the reading and upload of a file: only a few run in parallel. Refuses when nothing may be sent any more. */
 	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
 	/**
 	 * Wraps the work after the end of the task, such as the download of its files. The job is not in flight any more, so

@@ -16,9 +16,8 @@ const MAX_PATIENCE_MS = 1_800_000;
 const AWAKE_FOR_OTHERS_MS = 5_000;
 
 /**
- * Decides when an execution that polls several orders can sleep: when none of them is due soon. Then all polls end, and
- * the caller sleeps in n8n's database until `until`. An order that is being polled or delivered keeps the execution
- * awake.
+ * Decides when an execution that polls several orders can sleep: when none of them is due soon, nor being delivered.
+ * Then all polls end, and the caller sleeps in n8n's database until `until`.
  */
 export class SleepCoordinator {
 	/** The time of the next poll, for each order that waits for it. */
@@ -62,10 +61,7 @@ export class SleepCoordinator {
 		return this.signal.aborted ? this.wakeAtMs + this.wallClock.now() - this.clock.now() : undefined;
 	}
 
-	/**
-	 * The clock of one order's polls. The time of a poll that the sleep delays is kept in `wait.dueAtMs`, so that it
-	 * comes right after.
-	 */
+	/** The clock of one order's polls. What the sleep delays keeps its time in `wait.dueAtMs`, and comes at once then. */
 	clockOf({ acceptedAtMs, wait }: Pick<Order, 'acceptedAtMs' | 'wait'>): Clock {
 		const key = Symbol('order');
 		const { now, random } = this.clock;

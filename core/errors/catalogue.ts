@@ -41,15 +41,10 @@ export function entryOf(reason: string | undefined): (typeof REASONS)[Reason] | 
 	return Object.hasOwn(REASONS, String(reason)) ? REASONS[reason as Reason] : undefined;
 }
 
-/** The code of all mistakes in forms and credentials. A person corrects them; a workflow would not act differently for each. */
-const INVALID_INPUT = 'invalid_input';
-
-/**
- * The public code of a reason, e.g. `balance_too_low`. Workflows compare with it, and orders are stored with the reason:
- * a reason that is renamed breaks both.
- */
+/** The public code of a reason, e.g. `balance_too_low`. Renaming a reason breaks workflows and stored orders. */
 export function toCode(reason: string): string {
 	const entry = entryOf(reason);
-	if (entry !== undefined && entry.kind === undefined) return entry.code ?? INVALID_INPUT;
+	// A person corrects a mistake in a form or a credential; a workflow would not act differently for each.
+	if (entry !== undefined && entry.kind === undefined) return entry.code ?? 'invalid_input';
 	return entry?.code ?? reason.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,6 +1,6 @@
 import { REASONS, entryOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
 import { passesByItself, type GatewayErrorKind } from './kinds';
-import type { CatalogueEntry, NamedRun } from './catalogueEntry';
+import type { NamedRun } from './catalogueEntry';
 
 export type { GatewayErrorKind } from './kinds';
 export type { CreatedThing } from './things';
@@ -84,7 +84,7 @@ export function gatewayError<R extends Reason>(
 	details: GatewayErrorDetails = {},
 ): GatewayError {
 	const { kind = 'badInput', message, permanent } = REASONS[reason];
-	return new GatewayError(kind, textOf(message, data), {
+	return new GatewayError(kind, typeof message === 'string' ? message : message(data as never), {
 		...details,
 		permanent: details.permanent ?? permanent,
 		reason: { name: reason, data } as ErrorReason,
@@ -99,10 +99,6 @@ export function gatewayError<R extends Reason>(
  */
 export const invalidInput = (message: string, advice: string, details?: GatewayErrorDetails): GatewayError =>
 	gatewayError('invalidInput', { message, advice }, details);
-
-function textOf(message: CatalogueEntry['message'], data: unknown): string {
-	return typeof message === 'string' ? message : message(data as never);
-}
 
 /** The name by which workflows tell errors apart. It never comes from the service. */
 export function codeOf({ kind, details }: GatewayError): string {

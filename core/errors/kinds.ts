@@ -1,18 +1,8 @@
-/** The consequences of the kind of an error, whatever its reason. */
-interface Kind {
-	/** A read that ended so may end otherwise a moment later. */
-	isTransient?: true;
-	/** The account cannot buy anything more, whatever the request. */
-	endsSubmitting?: true;
-	/** The service refuses the key or the account, whatever was asked for. */
-	refusesAccess?: true;
-	/** Because of what happened to another item, or of a stop. */
-	isOfOthers?: true;
-	/** The other items of a run go on, also where the node stops at errors: nothing has failed. */
-	sparesBatch?: true;
-	/** A retry of the same item ends in the same way: `permanent` where the error says so. */
-	endsTheSame?: 'always' | 'permanent';
-}
+/** The consequences of the kind of an error, whatever its reason: the functions below say what each means. */
+type Consequence = 'isTransient' | 'endsSubmitting' | 'refusesAccess' | 'isOfOthers' | 'sparesBatch';
+
+/** `endsTheSame`: `permanent` where the error says so. */
+type Kind = Partial<Record<Consequence, true>> & { endsTheSame?: 'always' | 'permanent' };
 
 const KINDS = {
 	/** Known before anything was sent. */
@@ -57,29 +47,28 @@ export type GatewayErrorKind = keyof typeof KINDS;
 /** An error with as much of it as decides about what follows. */
 interface ErrorOfKind {
 	kind: GatewayErrorKind;
-	details: { permanent?: boolean };
 }
 
 /** Nothing follows from a kind that only another version of the package has, in a stored order. */
-const kindOf = ({ kind }: Pick<ErrorOfKind, 'kind'>): Kind => (KINDS as Partial<Record<string, Kind>>)[kind] ?? {};
+const kindOf = ({ kind }: ErrorOfKind): Kind => (KINDS as Partial<Record<string, Kind>>)[kind] ?? {};
 
 /** True for an answer after which the account cannot buy anything more, whatever the request. */
-export const endsSubmitting = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).endsSubmitting === true;
+export const endsSubmitting = (error: ErrorOfKind): boolean => kindOf(error).endsSubmitting === true;
 
 /** True where the service refuses the key or the account: this says nothing of what was asked for. */
-export const refusesAccess = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).refusesAccess === true;
+export const refusesAccess = (error: ErrorOfKind): boolean => kindOf(error).refusesAccess === true;
 
 /** True where the kind alone says that a read may end otherwise a moment later. */
-export const passesByItself = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isTransient === true;
+export const passesByItself = (error: ErrorOfKind): boolean => kindOf(error).isTransient === true;
 
-/** True for an error of the item itself. */
-export const isOwn = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isOfOthers !== true;
+/** True for an error of the item itself: not because of what happened to another one, or of a stop. */
+export const isOwn = (error: ErrorOfKind): boolean => kindOf(error).isOfOthers !== true;
 
-/** True where the other items go on, also where the node stops at errors. */
-export const sparesBatch = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).sparesBatch === true;
+/** True where the other items go on, also where the node stops at errors: nothing has failed. */
+export const sparesBatch = (error: ErrorOfKind): boolean => kindOf(error).sparesBatch === true;
 
 /** True where a retry of the same item ends in the same way, so that the others would never get through. */
-export function endsTheSame(error: ErrorOfKind): boolean {
+export function endsTheSame(error: ErrorOfKind & { details: { permanent?: boolean } }): boolean {
 	const { endsTheSame: when } = kindOf(error);
 	return when === 'always' || (when === 'permanent' && error.details.permanent === true);
 }

@@ -36,8 +36,7 @@ export async function breakAfter({ text }: AnswerText, { sleep }: Clock): Promis
 }
 
 /**
- * Reads the body of an answer as text, and never more than n8n can take. JSON is UTF-8, whatever the headers say; bytes
- * that are no UTF-8 become replacement characters.
+ * Reads the body of an answer as text, and never more than n8n can take. It is UTF-8, whatever the headers say.
  *
  * @param toCode names the reason why the stream ended too early; the text until then is kept, because it may hold an ID
  */

@@ -1,38 +1,18 @@
-import { unreachable } from './connectionErrors';
-import {
-	asGatewayError,
-	gatewayError,
-	invalidInput,
-	isTransient,
-	stoppedError,
-	type CreatedThing,
-	GatewayError,
-} from '../errors';
+import { asGatewayError, gatewayError, invalidInput, isTransient, stoppedError, GatewayError } from '../errors';
+import type { CreatedThing } from '../errors';
 import { refusesAccess } from '../errors/kinds';
 import type { Clock } from '../clock';
 import { parseJson } from '../json';
-import { saysNoSuccess } from '../records/refusals';
-import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswer';
+import { classifyPost, isSuccess, isUsable, mapError, parseCreated, refusalError, unreachable } from './answers';
 import { ANSWER_LIMITS, breakAfter } from './readAnswer';
-import {
-	ConnectionError,
-	NO_ROOM,
-	NotSentError,
-	TOO_LARGE,
-	type CreateRequest,
-	type HttpAnswer,
-	type HttpRequest,
-	type HttpResponse,
-	type Send,
-	type CreateAttempt,
-} from './types';
+import { ConnectionError, NO_ROOM, TOO_LARGE } from './types';
+import type { CreateAttempt, CreateRequest, HttpAnswer, HttpRequest, HttpResponse, Send } from './types';
 import { CREATE_TIMEOUT_MS, SHORTEST_PAUSE_MS } from '../limits';
 import type { RowBudget } from '../account/rowBudget';
 import type { RunPlaces } from '../account/places';
 import type { SubmissionLog, SharedReads } from '../account/accounts';
 import type { Pace } from '../account/pace';
 import { backoffMs, retryAfterMs } from './retry';
-import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
 /** A read may not take as long as a creating request. */
@@ -99,7 +79,14 @@ export class GatewayRequests {
 	 * says so in `details.again`: `core/engine/buyOnce.ts` sends it again. Throws `outcomeUnknown` when the request may have been
 	 * accepted, also when a mistake of our own keeps it from reading the answer.
 	 */
-	async create<T>({ path, body, thing, parse, wanted, attempt = {} }: CreateRequest<T>): Promise<T> {
+	async create<T extends { id: string }>({
+		path,
+		body,
+		thing,
+		parse,
+		wanted,
+		attempt = {},
+	}: CreateRequest<T>): Promise<T> {
 		const request: HttpRequest = {
 			method: 'POST',
 			url: this.url(path),
@@ -217,7 +204,6 @@ export class GatewayRequests {
 			return await this.parsed(await send(request));
 		} catch (thrown) {
 			if (thrown instanceof ConnectionError) return thrown;
-			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
 			if (request.mustFinish !== true) throw asGatewayError(thrown);
 			return new ConnectionError('UNKNOWN', thrown);
 		}
@@ -270,11 +256,4 @@ const OF_ADDRESS = new Set<GatewayError['kind']>(['unreachable', 'notFound', 'un
 export function encodeId(id: string): string {
 	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
 	throw invalidInput(`An ID cannot be "${id}"`, 'Enter the ID exactly as the service returned it.');
-}
-
-/** The parsed answer. Throws when it is a refusal, or no JSON at all. */
-export function parseBody(response: HttpResponse): unknown {
-	const { body } = response;
-	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);
-	return body;
 }

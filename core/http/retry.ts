@@ -4,14 +4,8 @@ import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
 import { isPlainObject } from '../json';
 import { parseDate } from '../records/loose';
-import {
-	toPlainCode,
-	parseRefusal,
-	reasonOf,
-	refusesOutright,
-	whatWasCreated,
-	type ServiceRefusal,
-} from '../records/refusals';
+import { toPlainCode, parseRefusal, reasonOf, refusesOutright, whatWasCreated } from '../records/refusals';
+import type { ServiceRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
@@ -104,10 +98,7 @@ const resetToLeft = (name: string) => name.replace(RESET, (found) => found.repla
 /** A limit that ends later is not the one of a pause: that of a day may be told beside that of a minute. */
 const LATEST_RESET_MS = 3_600_000;
 
-/**
- * The pause that an answer asks for, in milliseconds from now: `Retry-After`, or the end of the limit that was reached.
- * Undefined when absent or unreadable.
- */
+/** The pause that an answer asks for, from now: `Retry-After`, or the end of the limit reached. Undefined: none. */
 export function retryAfterMs(
 	{ status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
 	nowMs: number,
@@ -129,21 +120,13 @@ export function retryAfterMs(
 
 /** More seconds than this are a time in Unix seconds, and more than that one in milliseconds: no pause takes 30 years. */
 const [FIRST_UNIX_SECONDS, FIRST_UNIX_MS] = [1e9, 1e11];
-const SECONDS_IN = new Map([
-	['h', 3_600],
-	['m', 60],
-	['s', 1],
-	['ms', 0.001],
-]);
+const SECONDS_IN: Record<string, number> = { h: 3_600, m: 60, s: 1, ms: 0.001 };
 
-/**
- * A pause as headers write it: seconds, a span such as `1m30s`, or the time of its end by the clock of the service, which
- * the answer may tell. NaN for anything else.
- */
+/** A pause as headers write it: seconds, a span such as `1m30s`, or its end by the service's clock. NaN for others. */
 function pauseMs(value: string, serviceNowMs: number): number {
 	if (/^(\d+(\.\d+)?(ms|[hms]))+$/.test(value)) {
 		const parts = [...value.matchAll(/([\d.]+)([a-z]+)/g)];
-		return parts.reduce((ms, [, count, unit = '']) => ms + Number(count) * (SECONDS_IN.get(unit) ?? 0) * 1000, 0);
+		return parts.reduce((ms, [, count, unit = '']) => ms + Number(count) * (SECONDS_IN[unit] ?? 0) * 1000, 0);
 	}
 	const isNumber = /^\d+(\.\d+)?$/.test(value);
 	const number = Number(value);
@@ -160,10 +143,8 @@ const TASKS =
 	/(too many|maximum|max|limit|number)[ _-]((number|amount|limit)[ _-])?(of[ _-])?(\d+[ _-])?(task|job|generation)|(task|job|generation)s?[ _-](limit|count)|(task|job|generation)s? (\w+ )?(running|active|in progress|in the queue)|任务数|进行中/i;
 
 /** The limit that the code or the words of a 429 name; undefined where they say no more than that there is too much. */
-export function limitOf({
-	serviceCode = '',
-	serviceMessage = '',
-}: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
+export function limitOf(details: Pick<GatewayErrorDetails, 'serviceCode' | 'serviceMessage'>): Limit | undefined {
+	const { serviceCode = '', serviceMessage = '' } = details;
 	const said = `${toPlainCode(serviceCode)} ${serviceMessage}`;
 	if (AT_ONCE.test(said)) return 'tasks';
 	if (IN_A_TIME.test(said)) return 'requests';

@@ -12,10 +12,7 @@ export interface HttpRequest {
 	file?: UploadFile;
 	/** Until the end of the answer, however slowly it comes. */
 	timeoutMs: number;
-	/**
-	 * True for a request whose answer may hold the ID of something that was paid for: a stop by the user does not cut it
-	 * off.
-	 */
+	/** True where the answer may hold the ID of something that was paid for: a stop by the user does not cut it off. */
 	mustFinish?: boolean;
 }
 
@@ -72,23 +69,14 @@ export class ConnectionError extends Error {
 	}
 }
 
-/** A mistake of our own before a request was sent; `cause` is the error. */
-export class NotSentError extends Error {
-	static from(cause: unknown): NotSentError {
-		const error = new NotSentError('The request was not sent', { cause });
-		error.name = 'NotSentError';
-		return error;
-	}
-}
-
-export interface CreateRequest<T> {
+export interface CreateRequest<T extends { id: string }> {
 	/** Relative to the base URL. */
 	path: string;
 	body: JsonObject;
 	/** The thing that the request creates, for messages. */
 	thing: CreatedThing;
-	/** Takes the needed part out of the answer; undefined when it is missing. */
-	parse: (response: HttpResponse) => T | undefined;
+	/** Takes the needed part out of the JSON of the answer, as far as it has come; undefined when it is missing. */
+	parse: (answer: unknown, response: HttpResponse) => T | undefined;
 	/** The missing part, for messages, e.g. "a task ID". */
 	wanted: string;
 	attempt?: CreateAttempt;

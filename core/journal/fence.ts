@@ -4,7 +4,7 @@ import { GAP_CODE, type Gap, type RunRows } from './replay';
 import { isWitness, journalRow, LEASE, nameOfRun, parseRow } from './row';
 import type { RunColumns, RunIdentity, StoredRow } from './row';
 import type { Clock } from '../clock';
-import type { PollerClaim } from '../orders/handOver';
+import type { HandOver, PollerClaim } from '../orders/handOver';
 import { wordsOf } from '../text';
 import { type JournalTable, NoTableError, outlasting } from './table';
 import { gatewayError } from '../errors';
@@ -162,11 +162,7 @@ export interface Memory {
 }
 
 /** The run of another execution, as that has handed it over. */
-export interface HandedOverRun {
-	first: string;
-	nextNumber: number;
-	/** It has sent something. */
-	isMarked: boolean;
+export interface HandedOverRun extends Pick<NonNullable<HandOver['run']>, 'first' | 'nextNumber' | 'isMarked'> {
 	/** The lease that the supervisor has written for this execution, and what it has found. Absent where there is none yet. */
 	claim?: PollerClaim;
 }

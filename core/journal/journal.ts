@@ -578,8 +578,7 @@ export class Journal implements WriteAhead {
 
 	private toLease(lease: Partial<JournalRow>): JournalRow {
 		const { isRetry, handedOver } = this.ports;
-		// That of a person's retry after a crash names no first try: one of the same millisecond that is silent before its first row
-		// has to see it, too.
+		// That of a retry after a crash names no first try: one of the same millisecond that is still silent has to see it, too.
 		const { first: known, isFirstKnown } = this.memory;
 		const first = isRetry && handedOver === undefined && !isFirstKnown ? '' : known;
 		return journalRow.parse({ ...this.columns, first, ...lease, state: LEASE, key_hash: this.run });

@@ -128,9 +128,8 @@ export class Marks implements WriteAhead {
 	}
 
 	/**
-	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very execution; `retried`
-	 * where a retry of this first try may have; `beside` where another try of the run may have, or another execution that began in the
-	 * same millisecond.
+	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very
+	 * execution; `retried` where a retry of this first try may have, `beside` where another try or execution may.
 	 *
 	 * @param isFirst false: a retry
 	 */
@@ -189,8 +188,7 @@ export class Marks implements WriteAhead {
 	}
 
 	/**
-	 * Ends the try after all its items. The ledger then knows all of it, unless a stop has not waited for a request or
-	 * the store.
+	 * Ends the try after all its items. The ledger then knows all, unless a stop did not wait for a request or the store.
 	 *
 	 * @param signal aborts when the user stops the execution
 	 */

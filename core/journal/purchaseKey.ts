@@ -172,7 +172,7 @@ async function findOrCreate<Answer extends { id: string }>(
 	const { order, keys } = buyer;
 	for (let pauses = 0; ; pauses++) {
 		// A database that is away for a moment holds the item up, as it does one without a key.
-		const reading = outlasting(keys.clock, async () => await readRows(buyer));
+		const reading = outlasting(keys.clock, async () => await rowsOf(buyer));
 		const rows = await untilAborted(reading, buyer.signal);
 		if (rows === undefined) throw stoppedError();
 		const [other] = othersIn(buyer, rows).others;
@@ -188,6 +188,12 @@ async function findOrCreate<Answer extends { id: string }>(
 		const goesOn = buyer.onWait?.();
 		await pause(buyer, pauses).finally(goesOn);
 	}
+}
+
+async function rowsOf({ order, keys }: Buyer): Promise<unknown[]> {
+	return await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
+		throw unavailable(why);
+	});
 }
 
 /**
@@ -218,20 +224,11 @@ export async function claimOthers(
 			throw stoppedError();
 		}
 		await keys.clock.sleep(PAUSE_MS * (1 + 2 * keys.clock.random()), signal);
-		rows = await readRows(buyer);
+		rows = await rowsOf(buyer);
 	}
 }
 
-/** The rows of the key. */
-async function readRows({ order, keys }: Buyer): Promise<readonly unknown[]> {
-	return await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
-		throw unavailable(why);
-	});
-}
-
-/**
- * The other attempts of the key: first one that has bought, if there is one. Throws where nothing may be bought because of them.
- */
+/** The other attempts of the key, first one that has bought. Throws where nothing may be bought because of them. */
 function othersIn({ order, keys }: Buyer, rows: readonly unknown[]): { others: Attempt[]; ownId?: number } {
 	const { request = {} as Partial<NonNullable<Purchase['request']>>, purchase } = order;
 	const { hash, keyHash } = request;

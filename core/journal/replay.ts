@@ -183,8 +183,8 @@ class LostPurchases {
 /** Rows by something that they have. */
 type RowIndex = Map<string | undefined, Set<AttemptRow>>;
 
-function addTo(index: RowIndex, key: string, row: AttemptRow): void {
-	index.set(key, (index.get(key) ?? new Set()).add(row));
+function addTo<Key, Value>(index: Map<Key, Set<Value>>, key: Key, value: Value): void {
+	index.set(key, (index.get(key) ?? new Set()).add(value));
 }
 
 /**
@@ -284,8 +284,7 @@ export class UnsettledOrders {
 }
 
 /**
- * Reads the rows of a run. Rows of another node with the same name count, too: a person may have deleted the node and added it
- * again, and the IDs are still good.
+ * Reads the rows of a run. Those of another node with its name count: it may be the same one, deleted and added again.
  *
  * @param values the rows of all nodes of the workflow in this round of it
  * @param of.first the execution of the first try, where it is known: others of the same millisecond have rows of the same name
@@ -400,9 +399,7 @@ export function nameEarlierTasks(rows: readonly AttemptRow[], orders: readonly P
 	const failed = new Map<string, Set<string>>();
 	const keyOf = (item: number, hash?: string) => `${item} ${hash}`;
 	for (const { state, item, task_id: id, request_hash: hash } of rows) {
-		if (state !== 'failed' || id === '') continue;
-		const key = keyOf(item, hash);
-		failed.set(key, (failed.get(key) ?? new Set()).add(id));
+		if (state === 'failed' && id !== '') addTo(failed, keyOf(item, hash), id);
 	}
 	for (const order of orders) {
 		const ids = failed.get(keyOf(order.item, order.request?.hash));
@@ -414,8 +411,7 @@ export function nameEarlierTasks(rows: readonly AttemptRow[], orders: readonly P
 /** The most tasks that one item has had. */
 export function mostTries(rows: readonly AttemptRow[]): number {
 	const created = new Map<number, Set<string>>();
-	for (const { item, attempt, task_id: id } of rows)
-		if (id !== '') created.set(item, (created.get(item) ?? new Set()).add(attempt));
+	for (const { item, attempt, task_id: id } of rows) if (id !== '') addTo(created, item, attempt);
 	return Math.max(0, ...[...created.values()].map(({ size }) => size));
 }
 

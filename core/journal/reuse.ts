@@ -54,10 +54,7 @@ export async function purchasesIn(
 	return purchases;
 }
 
-/**
- * Gives each order a purchase of its request, as long as there are some: the one that the same item has made in the same round of a
- * loop, or else the newest.
- */
+/** Gives each order a purchase of its request: that of its item in the same round of a loop, or else the newest. */
 export function assignPurchases(
 	orders: readonly Order[],
 	purchases: Purchases,

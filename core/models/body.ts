@@ -47,9 +47,8 @@ export interface Chosen {
 }
 
 /**
- * The choices behind a body. Defaults and constants are not among them: a release that adds or changes one would else make
- * another request of the same form, and a retry after the update would buy it again. Two forms with the same choices have
- * the same body.
+ * The choices behind a body. Defaults and constants are not among them: a release that changes one would else make
+ * another request of the same form, and a retry would buy it again. Two forms with the same choices have the same body.
  *
  * Additional Fields are not merged in, also where they give a default: what they override may decide about other defaults, and
  * a value that they give stays when the default changes.
@@ -82,10 +81,7 @@ function sentFields(model: ModelSpec, values: FormValues): FieldSpec[] {
 	);
 }
 
-/**
- * Fields with a value that the form does not show for these choices: n8n passes them on where a choice is an
- * expression.
- */
+/** Fields with a value that the form does not show for these choices: n8n passes it on if a choice is an expression. */
 export function hiddenChoices({ fields, ...model }: ModelSpec, values: FormValues): FieldSpec[] {
 	const isShown = (field: FieldSpec) => isVisible(field, valueOf({ ...model, fields }, values));
 	return fields.filter((field) => {
@@ -102,10 +98,7 @@ const valueOf =
 		return field && orDefault(field, values[parameter]);
 	};
 
-/**
- * The value of a choice. If an expression gives nothing, it is the form's default: at 4K the service's own default size
- * is not supported.
- */
+/** If an expression gives nothing, the form's default counts: at 4K the service's own default size is not supported. */
 function orDefault(field: FieldSpec, value: unknown): unknown {
 	return value === '' && allowedValues(field) ? field.default : (value ?? field.default);
 }
@@ -129,14 +122,10 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 	setPath(body, bodyPath, typed);
 }
 
-/**
- * Converts numbers that are given as text, and texts that are given as a number, as expressions often do. Other values
- * stay as they are, for the error.
- */
+/** Converts numbers given as text, and texts given as a number, as expressions do. Other values stay, for the error. */
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return toNumber(value);
-	// Without the spaces around it: pasting, a sheet and a language model add some. With them, a retry and a Purchase Key would take
-	// the same request for another one.
+	// Trimmed: a sheet or a language model adds spaces, and a retry and a Purchase Key would see another request.
 	if (field.type === 'string')
 		return typeof value === 'number' && isInexact(value) ? value : (asText(value)?.trim() ?? value);
 	const text = asText(value)?.trim();
@@ -163,9 +152,8 @@ interface Given {
 }
 
 /**
- * Checks a request body against its model: every bound of its fields and every rule between them, on what is really
- * sent (Additional Fields included). Throws a `badInput` error that names the field by its label, its value, and what
- * is allowed; what else is wrong is in `others`.
+ * Checks a request body against its model: all bounds of fields and all rules between them, on what is really sent.
+ * Throws a `badInput` error that names the field, its value, and what is allowed; more mistakes are in `others`.
  *
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
@@ -214,10 +202,7 @@ function hasEntry(body: JsonObject, bodyPath: string): boolean {
 	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
-/**
- * A value that holds fields (`metadata`, `video_list`) must be an object or a list: otherwise its fields could not be
- * checked.
- */
+/** What holds fields (`metadata`, `video_list`) must be an object or a list, or its fields could not be checked. */
 function checkContainers({ id, fields }: ModelSpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
 	for (const { bodyPath } of fields) {
@@ -233,10 +218,7 @@ function checkContainers({ id, fields }: ModelSpec, body: JsonObject): GatewayEr
 	});
 }
 
-/**
- * The error of a value. One that the form does not take, but Additional Fields would, gets an error that says no more
- * than that.
- */
+/** The error of a value. Where only the form does not take it, but Additional Fields do, it says no more than that. */
 function checkField(given: Given): GatewayError | undefined {
 	const { field, value } = given;
 	if (value === undefined || (value === '' && field.alwaysSent))

@@ -86,10 +86,7 @@ export function imagesAt(body: JsonObject, name: string): unknown[] {
 	return images.map((image) => getPath(image, 'url') ?? image).filter((image) => !isUnset(image));
 }
 
-/**
- * True when a prompt names an image that is not there. Only for a hint: the contract does not say that it is refused,
- * and other texts can look like such a name.
- */
+/** True when a prompt names a missing image. Only for a hint: it may be accepted, and other texts can look alike. */
 export function namesMissingImage(body: JsonObject): boolean {
 	const count = imagesOf(body).length;
 	const named = [...String(body.prompt).matchAll(/<<<image_(-?\d+)>>>/g)].map((match) => Number(match[1]));

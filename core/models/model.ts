@@ -1,7 +1,4 @@
-/**
- * A model is data, written once: the form, the validation, the request body and the tables in `docs/reference` all
- * come from it.
- */
+/** A model is data, written once: form, validation, request body and the tables in `docs/reference` come from it. */
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL } from '../labels';
 import type { GatewayError } from '../errors';
@@ -55,10 +52,7 @@ export interface FieldSpec extends INodeProperties {
 	format?: 'url';
 	/** More from the contract, for the documentation. */
 	docNote?: string;
-	/**
-	 * Additional Fields may give more than the form, where the contract does not list all values: `values` of the same
-	 * type, `all` of any type.
-	 */
+	/** Additional Fields may give more, where the contract does not list all: `values` of the same type, `all` of any. */
 	extraValues?: 'values' | 'all';
 	/** Additional Fields cannot remove it, as if it were required. */
 	alwaysSent?: true;
@@ -90,18 +84,8 @@ export interface Rule {
 
 /** The keys of a field that are not n8n's. */
 const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
-	'bodyPath',
-	'shape',
-	'notSent',
-	'min',
-	'max',
-	'integer',
-	'maxLength',
-	'format',
-	'docNote',
-	'extraValues',
-	'alwaysSent',
-	'sentHidden',
+	...(['bodyPath', 'shape', 'notSent', 'min', 'max', 'integer', 'maxLength'] as const),
+	...(['format', 'docNote', 'extraValues', 'alwaysSent', 'sentHidden'] as const),
 ]);
 
 /** The n8n literal alone: the keys of ours are for the core. */
@@ -121,10 +105,7 @@ export function allowedValues({ type, options }: FieldSpec): Array<string | numb
 	return options.flatMap((option) => ('value' in option ? [option.value] : []));
 }
 
-/**
- * True when the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for plain
- * lists of values, which is all that models use.
- */
+/** True when the form shows a field: n8n's `displayOptions` for plain lists of values, which is all that models use. */
 export function isVisible({ displayOptions }: INodeProperties, valueOf: (parameter: string) => unknown): boolean {
 	return Object.entries(displayOptions?.show ?? {}).every(
 		([name, values]) => Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')) as string),
@@ -145,8 +126,7 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 }
 
 /**
- * The form of all models: each field is shown for the models that have it. A field that several models share to
- * the letter becomes one property.
+ * The form of all models. A field that several models share to the letter becomes one property, shown for these.
  *
  * While the model is an expression, n8n takes the fields of all models for shown, and keeps of several with one name only
  * what the last of them has. So those of one name hold all that any of them holds, each entry for its models.
@@ -307,8 +287,7 @@ const SERVICE_DEFAULT = { name: 'Service Default', value: NO_CHOICE };
 
 /**
  * A hidden property after each one of several defaults. While the model is an expression, n8n fills in the default of
- * the last property of a name: this one's, which says that nothing was chosen. So each model then has its own default, and a
- * choice is never taken for a default.
+ * the last property of a name: this one's, which says that nothing was chosen. So each model has its own default.
  */
 function noChoice({ displayName, name }: INodeProperties): INodeProperties {
 	return { displayName, name, type: 'hidden', default: NO_CHOICE, displayOptions: { show: { model: [isExpression] } } };

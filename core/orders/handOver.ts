@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { creditsNote } from '../account/runCredits';
+import { unixMs } from '../clock';
 
 /** The most tasks of a run at once. */
 export const MOST_CONCURRENT_TASKS = 10_000;
-
-const unixMs = z.number().min(0).max(8.64e15);
 
 /** Retry On Fail of the node, which n8n does not apply to an execution that has slept. */
 const retrySchema = z.object({
@@ -66,8 +66,8 @@ export const handOverSchema = z.object({
 	/** Absent where nothing can be bought. */
 	run: runSchema.optional(),
 	claim: claimSchema.optional(),
-	/** For Report Credits: see `core/account/runCredits.ts`. */
-	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
+	/** For Report Credits. */
+	credits: creditsNote.optional(),
 	/** The outermost execution that waits for the run, where executions around it do not: see `parentExecutions.ts`. */
 	outermost: z.string().max(100).optional(),
 });

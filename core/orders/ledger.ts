@@ -10,8 +10,7 @@ const KEY = 'generationGatewayTasks';
 const LONGEST_SHOWN = 40;
 
 /**
- * The ledger of one run: it remembers all that its orders have bought, tasks, tokens and the rest, so that a retry continues
- * instead of buying again.
+ * The ledger of one run: all that its orders have bought, so that a retry continues instead of buying again.
  *
  * It lives in the node's execution context, which n8n keeps across Retry On Fail and Retry execution. An entry
  * holds ids, times and URLs only: never the key, never image bytes. Its key is the run index (loops are separate

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
 import type { CreatedThing } from '../errors/things';
+import { unixMs } from '../clock';
 import { isPlainObject, type JsonObject } from '../json';
-import { MAX_SIGNATURE_LENGTH } from '../polling/waitForTask';
-import { MAX_POLLS } from '../polling/planner';
+import { keptWait, MAX_TIMEOUT_MS } from '../polling/waitForTask';
 import { LONGEST_ID, LONGEST_WORD } from '../records/taskRecord';
 
 /**
@@ -14,9 +14,6 @@ import { LONGEST_ID, LONGEST_WORD } from '../records/taskRecord';
  * its task (`nodes/durable/orderItems.ts`), and nothing is bought for it.
  */
 export const ORDER_VERSION = 2;
-
-/** Results are kept by the service for less. */
-const MAX_TIMEOUT_MS = 30 * 86_400_000;
 
 /** Characters of the ID of a task or of a model. */
 export const MAX_ID_LENGTH = LONGEST_ID;
@@ -39,16 +36,13 @@ export const MAX_REQUEST_URLS = 1_000;
 export const MAX_RUN_LENGTH = 200;
 
 const json = z.custom<JsonObject>(isPlainObject);
-const unixMs = z.number().min(0).max(8.64e15);
 
 /**
  * The request that is still to be sent. The order loses it as soon as the outcome is known; with Retry On Fail, which may send
  * it again, as soon as it has ended well. Earlier copies of the order stay with their executions.
  */
 const requestSchema = z.object({
-	/**
-	 * The body. Files that are still to be uploaded are in it as references; the files themselves are beside the order.
-	 */
+	/** The body. In it, files that are still to be uploaded are references: the files themselves are beside the order. */
 	body: json,
 	/** The hash of the request, taken before uploads. */
 	hash: z.string().max(64),
@@ -61,7 +55,7 @@ const requestSchema = z.object({
 });
 
 /** The way to wait for the thing once it exists. Milliseconds. */
-const waitSchema = z.object({
+const waitSchema = keptWait.extend({
 	plan: z.discriminatedUnion('kind', [
 		z.object({ kind: z.literal('automatic') }),
 		z.object({ kind: z.literal('fixed'), intervalMs: z.number().min(1000).max(MAX_TIMEOUT_MS) }),
@@ -71,23 +65,6 @@ const waitSchema = z.object({
 	wantedAtMs: unixMs.optional().catch(undefined),
 	/** The beginning of the wait: the timeout counts from here. */
 	startedAtMs: unixMs.optional(),
-	/** The latest polls, for the plan. Times count from the acceptance. */
-	polls: z
-		.array(z.object({ atMs: z.number(), progress: z.number().optional(), failed: z.boolean().optional() }))
-		.max(MAX_POLLS)
-		.optional()
-		.catch(undefined),
-	/** The service has asked for a pause until then. */
-	notBeforeMs: unixMs.optional().catch(undefined),
-	/** All answers since then contradict the acceptance. */
-	contradictedSinceMs: unixMs.optional().catch(undefined),
-	/** The wait goes on for so long since then. */
-	graceMs: z.number().min(0).max(MAX_TIMEOUT_MS).optional().catch(undefined),
-	/** The same answer, which cannot get better, has come since then. */
-	sameAnswer: z
-		.object({ sinceMs: unixMs, polls: z.number().int().min(0), words: z.string().max(MAX_SIGNATURE_LENGTH) })
-		.optional()
-		.catch(undefined),
 	/** Other IDs that the last unfinished record of the task had. */
 	otherIds: z.array(z.string().max(MAX_ID_LENGTH)).max(MAX_OTHER_IDS).optional().catch(undefined),
 	/** The time of a poll that was due while the execution slept. */
@@ -223,13 +200,12 @@ export const orderSchema = z
 		end: endSchema.optional(),
 	})
 	.refine(({ state, end }) => (state === 'ended') === (end !== undefined), 'an end is what ended orders have')
-	.refine(({ state, request }) => !isUnsubmitted(state) || request !== undefined, 'an order to submit has a request')
+	.refine(
+		({ state, request }) => (state !== 'planned' && state !== 'submitting') || request !== undefined,
+		'an order to submit has a request',
+	)
 	.refine(({ state, task }) => state !== 'accepted' || Boolean(task?.taskId), 'an accepted order has an ID')
 	.refine(({ state, kind }) => state === 'ended' || kind !== '', 'a task has a kind');
-
-function isUnsubmitted(state: string): boolean {
-	return state === 'planned' || state === 'submitting';
-}
 
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;

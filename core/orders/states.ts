@@ -3,18 +3,8 @@ import { endsTheSame } from '../errors/kinds';
 import type { JsonObject } from '../json';
 import { urlsOfRequest } from '../records/locateResult';
 import { shorten } from '../text';
-import {
-	MAX_PROMPT_LENGTH,
-	MOST_EARLIER_TASKS,
-	ORDER_VERSION,
-	orderSchema,
-	type Order,
-	type OrderDraft,
-	type OrderEnd,
-	type Output,
-	type Purchase,
-	type StoredError,
-} from './order';
+import { MAX_PROMPT_LENGTH, MOST_EARLIER_TASKS, ORDER_VERSION, orderSchema } from './order';
+import type { Order, OrderDraft, OrderEnd, Output, Purchase, StoredError } from './order';
 
 /**
  * The states of an order, and which may follow which:
@@ -141,7 +131,8 @@ export function accept(
 	if (order.result !== undefined) order.result.requestUrls = [...urlsOfRequest([order.request?.body, uploads])];
 	order.task = { ...task };
 	order.acceptedAtMs = acceptedAtMs;
-	forgetRequest(order);
+	// Its outcome is known. Retry On Fail elsewhere may send it again.
+	if (!order.isRetried) dropRequest(order);
 }
 
 /** Ends an order with its output item. */
@@ -157,8 +148,7 @@ export function endBadly(order: Purchase, thrown: unknown, hints: Iterable<strin
 }
 
 /**
- * Takes an order that has ended with an error up again, as Retry On Fail does with a node that waits in memory. Returns
- * false where that would change nothing.
+ * Takes up again an order that has ended with an error, as Retry On Fail does. Returns false where it changes nothing.
  *
  * @param options.submits false: only what costs nothing, because the task exists
  * @param options.nowMs Unix milliseconds: the timeout of an order counts for all its tries
@@ -253,11 +243,6 @@ function endAs(order: Purchase, end: OrderEnd, hints: Iterable<string>): void {
 	dropRequest(order);
 	delete order.scope;
 	delete order.wait;
-}
-
-/** Its outcome is known: it is needed for submitting only. */
-function forgetRequest(order: Purchase): void {
-	if (!order.isRetried) dropRequest(order);
 }
 
 /** Removes the request of an order, which keeps its prompt alone: the output names it. */

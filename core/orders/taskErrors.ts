@@ -2,7 +2,7 @@ import type { GatewayClient, MediaKind } from '../client';
 import { gatewayError, GatewayError, type GatewayErrorDetails, type TaskReference } from '../errors';
 import { entryOf } from '../errors/catalogue';
 import { refusesAccess } from '../errors/kinds';
-import { reasonOf, withoutKeys } from '../records/refusals';
+import { reasonOf, saidIn, withoutKeys } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { MOST_FIELDS, roughDuration, toOutline } from '../text';
 import type { Order } from './order';
@@ -10,31 +10,19 @@ import type { Order } from './order';
 /** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const reason = reasonOf(refusal);
-	const { message: serviceMessage, code: serviceCode } = refusal;
-	if (reason === 'contentDeclined')
-		return gatewayError('taskDeclined', { id: taskId }, { serviceMessage, serviceCode });
+	if (reason === 'contentDeclined') return gatewayError('taskDeclined', { id: taskId }, saidIn(refusal));
 	const { permanent, kind } = entryOf(reason) ?? {};
 	// The reasons that a person has to act on. Credits can be added, so a retry may go well then.
 	const needsPerson = permanent || kind === 'balance';
-	return gatewayError(
-		'taskFailed',
-		{ id: taskId, status: status === '' ? 'failed' : status },
-		{
-			serviceReason: needsPerson && reason ? gatewayError(reason, {}).details.reason : undefined,
-			serviceMessage,
-			serviceCode,
-			permanent,
-		},
-	);
+	const serviceReason = needsPerson && reason ? gatewayError(reason, {}).details.reason : undefined;
+	const data = { id: taskId, status: status === '' ? 'failed' : status };
+	return gatewayError('taskFailed', data, { ...saidIn(refusal), serviceReason, permanent });
 }
 
 /** Fields of every record (contract 2.3) that never hold the result, and that messages show elsewhere. */
 const NO_RESULT = new Set(['id', 'object', 'model', 'status', 'progress', 'created_at']);
 
-/**
- * The error of a completed task without a result URL (at the path that the user has entered). It is paid for, so the
- * record is shown.
- */
+/** The error of a completed task without a result URL (at the path of the form). It is paid: the record is shown. */
 export function missingResult(
 	id: string,
 	{ status, progress, raw }: TaskRecord,
@@ -93,10 +81,7 @@ const NO_STATUS = new Set<GatewayError['kind']>(['rejected', 'contentPolicy', 'u
 /** The refusal was one of the question, not of the request that has bought the task. */
 const withoutPermanence = ({ details }: GatewayError) => ({ ...details, permanent: undefined });
 
-/**
- * Results are kept for longer than that. Those that are not there earlier have another reason, such as a file host that
- * is not so far: to pay again would not help.
- */
+/** Results are kept for longer. What is gone earlier has another reason, e.g. its host: to pay again would not help. */
 const KEPT_MS = 6 * 60 * 60 * 1000;
 
 /** Answers of file hosts that do not have a file any more. */

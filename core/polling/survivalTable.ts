@@ -3,9 +3,8 @@
  *
  * It works as actuaries do it. Ages are divided into bins; each bin counts the tasks that reached it and the tasks that
  * finished in it. A running task counts as having reached every bin that it has outlived, so a batch teaches itself,
- * but only while it is waited for. When a finished task really finished is not known, only the polls before and after:
- * it is spread over that interval as the table would have expected it. Taking the moment of the poll instead would
- * teach the lateness of the polls.
+ * but only while it is waited for. A finished task is spread over the interval between its last two polls, as the table
+ * would have expected it: the moment of the poll would teach the lateness of the polls.
  */
 
 /** A span of ages, in milliseconds. Within it, every moment is as likely as another. */
@@ -14,15 +13,9 @@ export interface Bin {
 	readonly toMs: number;
 }
 
-/**
- * The end of a bin, as a multiple of its beginning. Larger blurs tasks that take equally long; smaller sees patterns
- * where there is chance.
- */
+/** The end of a bin, as a multiple of its beginning. Larger blurs tasks that take equally long; smaller learns chance. */
 const GROWTH = 1.3;
-/**
- * The end of the first bin, in milliseconds. No poll comes before, but it places the grid: a task that ends just behind
- * an edge is seen later.
- */
+/** The end of the first bin, in milliseconds. It places the grid: a task that ends just behind an edge is seen later. */
 const YOUNGEST_MS = 500;
 /** The end of the last bin, in milliseconds: of older tasks nothing is believed. */
 const OLDEST_MS = 86_400_000;
@@ -34,10 +27,7 @@ const PRIOR_FROM_MS = 1_000;
 const PRIOR_TO_MS = 1_800_000;
 /** The weight of that guess, in tasks. Twice as much learns more slowly; half takes the first task for the rule. */
 const PRIOR_TASKS = 0.5;
-/**
- * The share of earlier tasks that is kept when one more has finished. Nearer to 1 recovers more slowly when the service
- * changes.
- */
+/** The share of earlier tasks that one more leaves. Nearer to 1 recovers more slowly when the service changes. */
 const FADING = 0.9;
 
 export const BINS: readonly Bin[] = makeBins();

@@ -1,13 +1,13 @@
-import { gatewayError, type GatewayErrorDetails } from '../errors';
-import { locateResult, urlsOfInputs } from '../records/locateResult';
-import { errorBeside, errorWithin, parseRefusal, type ServiceRefusal } from '../records/refusals';
+import { gatewayError } from '../errors';
+import { locateResult, urlsOfInputs, type TaskFacts } from '../records/locateResult';
+import { errorBeside, errorWithin, parseRefusal, saidIn, type ServiceRefusal } from '../records/refusals';
 import { typeByName } from '../mediaTypes';
 import { shorten } from '../text';
 import { parseResultUrl } from '../urls';
 import { knownState, type TaskRecord, type TaskState } from '../records/taskRecord';
 
 /** The task that was asked for, and what its order knows of the result. */
-export interface AskedFor {
+export interface AskedFor extends TaskFacts {
 	taskId: string;
 	/** Other IDs that an unfinished record of this task had: gateways pass on the record of the service behind them. */
 	otherIds?: readonly string[];
@@ -15,32 +15,22 @@ export interface AskedFor {
 	resultPath?: string;
 	/** URLs of the request, which are no result. */
 	requestUrls?: readonly string[];
-	/** Relative addresses are read against it. */
-	baseUrl?: string;
-	/** A poster beside a video is no result. */
-	kind?: 'image' | 'video';
 }
 
 /**
- * The record of a status answer with its state, as far as the answer is believed: it counts for the task that it names.
- * Throws what a wait rides out for a while: an answer without a status, a failure that names no task, and the end of
- * another task.
+ * The record of a status answer with its state, as far as it is believed: it counts for the task that it names. Throws
+ * what a wait rides out for a while: no status, a failure that names no task, and the end of another task.
  */
 export function judgeTask(record: TaskRecord, asked: AskedFor): TaskRecord {
 	const { wordDecides, state } = stateOfRecord(record, asked);
 	const isNamed = record.ids.some((id) => id === asked.taskId || asked.otherIds?.includes(id));
-	const { message: serviceMessage, code: serviceCode } = refusalOf(record);
-	const details: GatewayErrorDetails = { httpStatus: 200, serviceMessage, serviceCode };
+	const details = { httpStatus: 200, ...saidIn(refusalOf(record)) };
 	if (state === 'failed' && !isNamed) throw gatewayError('failureOfNoTask', {}, details);
 	const what = 'a task status';
+	const other = `another task (${shorten(record.ids[0] ?? '', 100)})`;
 	if (state === 'completed' && !isNamed && record.hasTaskId)
-		throw gatewayError(
-			'answerLacks',
-			{ what, other: `another task (${shorten(record.ids[0] ?? '', 100)})` },
-			{ httpStatus: 200 },
-		);
-	// Without a status word there is nothing to go by, unless the progress says that the task is running. A word alone may be
-	// that of the request.
+		throw gatewayError('answerLacks', { what, other }, { httpStatus: 200 });
+	// Without a status word, only a progress says that the task is running. A word alone may be that of the request.
 	const saysNothing =
 		state === undefined
 			? record.status === '' && !(isNamed && record.progress !== undefined)

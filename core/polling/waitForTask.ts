@@ -1,11 +1,11 @@
+import { z } from 'zod';
 import { asGatewayError, gatewayError, GatewayError, stoppedError, isTransient } from '../errors';
 import type { CreatedThing, TaskReference } from '../errors';
 import { refusesAccess } from '../errors/kinds';
 import { isPlainObject } from '../json';
-import { isAhead, steady, type Clock } from '../clock';
+import { isAhead, steady, unixMs, type Clock } from '../clock';
 import { formatDuration } from '../text';
-import type { TimeLeft } from './belief';
-import { keepPoll, PollSchedule, type Poll, type PollPlan } from './planner';
+import { keepPoll, MAX_POLLS, PollSchedule, type Poll, type PollPlan, type TimeLeft } from './planner';
 import type { SurvivalTable } from './survivalTable';
 
 /**
@@ -22,16 +22,14 @@ export const NEW_TASK_GRACE_MS = 30_000;
 
 /** The time for one whose status was seen: a share of its age within these bounds. */
 const SEEN_TASK_GRACE_MS = [120_000, 600_000] as const;
-
 const SEEN_TASK_GRACE_OF_AGE = 0.25;
 
 /** The same answer ends a wait after this time, and so many polls. */
 const SAME_ANSWER_MS = 180_000;
-
 const SAME_ANSWER_POLLS = 5;
 
 /** Characters of what tells one answer from another. */
-export const MAX_SIGNATURE_LENGTH = 300;
+const MAX_SIGNATURE_LENGTH = 300;
 
 /**
  * Waits until a task has ended: the only waiter of the package. Trouble that may pass does not end the wait before the
@@ -326,19 +324,31 @@ const OF_A_TASK_THAT_IS_THERE = new Set([409, 410, 423, 425]);
 
 const MAY_STAY = new Set<GatewayError['kind']>(['unavailable', 'unexpectedAnswer', 'rejected']);
 
-/** The part of a wait that its later parts go by, after a sleep of the execution. */
-export interface KeptWait {
-	/** The latest polls. Times count from the acceptance. */
-	polls?: Poll[];
-	/** The service has asked for a pause until then. Unix milliseconds. */
-	notBeforeMs?: number;
-	/** All answers since then contradict the acceptance. Unix milliseconds. */
-	contradictedSinceMs?: number;
+/** Results are kept by the service for less. */
+export const MAX_TIMEOUT_MS = 30 * 86_400_000;
+
+/** The part of a wait that its later parts go by, after a sleep of the execution: it is stored. */
+export const keptWait = z.object({
+	/** The latest polls, for the plan. Times count from the acceptance. */
+	polls: z
+		.array(z.object({ atMs: z.number(), progress: z.number().optional(), failed: z.boolean().optional() }))
+		.max(MAX_POLLS)
+		.optional()
+		.catch(undefined),
+	/** The service has asked for a pause until then. */
+	notBeforeMs: unixMs.optional().catch(undefined),
+	/** All answers since then contradict the acceptance. */
+	contradictedSinceMs: unixMs.optional().catch(undefined),
 	/** The wait goes on for so long since then. */
-	graceMs?: number;
-	/** The same answer, which cannot get better, has come since then. Unix milliseconds. */
-	sameAnswer?: { sinceMs: number; polls: number; words: string };
-}
+	graceMs: z.number().min(0).max(MAX_TIMEOUT_MS).optional().catch(undefined),
+	/** The same answer, which cannot get better, has come since then. */
+	sameAnswer: z
+		.object({ sinceMs: unixMs, polls: z.number().int().min(0), words: z.string().max(MAX_SIGNATURE_LENGTH) })
+		.optional()
+		.catch(undefined),
+});
+
+export type KeptWait = z.infer<typeof keptWait>;
 
 /** Answers that a wait rides out for a while, also where it sleeps meanwhile. Milliseconds. */
 class GracePeriod {
@@ -392,17 +402,9 @@ class GracePeriod {
 }
 
 /** The answer in short, without what differs each time: numbers, times, IDs of requests. */
-function signatureOf({
-	details: { httpStatus, reason, serviceCode, serviceMessage, serviceAnswer },
-}: GatewayError): string {
-	const said = [
-		httpStatus,
-		reason?.name,
-		serviceCode,
-		(serviceMessage ?? serviceAnswer)?.slice(0, MAX_SIGNATURE_LENGTH),
-	];
-	return said
-		.join(' ')
-		.replace(/[\w-]*\d[\w-]*|[\w-]{20,}/g, '#')
-		.slice(0, MAX_SIGNATURE_LENGTH);
+function signatureOf({ details }: GatewayError): string {
+	const { httpStatus, reason, serviceCode, serviceMessage, serviceAnswer } = details;
+	const words = (serviceMessage ?? serviceAnswer)?.slice(0, MAX_SIGNATURE_LENGTH);
+	const said = [httpStatus, reason?.name, serviceCode, words].join(' ');
+	return said.replace(/[\w-]*\d[\w-]*|[\w-]{20,}/g, '#').slice(0, MAX_SIGNATURE_LENGTH);
 }

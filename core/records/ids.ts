@@ -14,10 +14,7 @@ const MOST_LEVELS = 4;
 /** The objects that may hold the record, besides `data` and the name of the thing. */
 const WRAPPERS = ['result', 'output', 'response'];
 
-/**
- * The ID of a new generation task. In the contract's record (2.3) it is `id`; anywhere else that may be the ID of
- * the request, or of a user.
- */
+/** The ID of a new task: `id` in the contract's record (2.3); anywhere else, that may be the request's, or a user's. */
 export function createdTaskId(answer: unknown): CreatedId | undefined {
 	const levels = levelsOf(answer).filter((level) => idAt(level, 'task_id') ?? idAt(level, 'id'));
 	const record =

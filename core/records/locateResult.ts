@@ -1,11 +1,16 @@
 import { getPath, isContainer, isPlainObject, isUnset, type JsonObject, valuesBelow } from '../json';
 import { isMedia, typeByName } from '../mediaTypes';
 import { isFileContent, isHttpUrl, LONGEST_URL, parseHttpUrl, parseResultUrl } from '../urls';
-import { appendName, flattened, listsOnPath, MOST_ENTRIES, MOST_URLS, valuesAtPath } from './resultPath';
 import { stateOf, type TaskRecord } from './taskRecord';
 import { beginningOf } from '../text';
 import { parseRefusal } from './refusals';
 import { looseText } from './loose';
+
+/** A service that gives more has not meant them as results. */
+const MOST_URLS = 10_000;
+
+/** The values at one place that are looked at: what lies beyond was not meant as a result. */
+const MOST_ENTRIES = 20_000;
 
 export interface Located {
 	urls: string[];
@@ -20,7 +25,7 @@ export interface Located {
 }
 
 /** The facts about a task that its record need not have. */
-interface TaskFacts {
+export interface TaskFacts {
 	/** Relative addresses are read against it. */
 	baseUrl?: string;
 	/** A poster beside a video is not the result. */
@@ -29,8 +34,7 @@ interface TaskFacts {
 
 /**
  * The only function that finds the result of a task: at the path that the user has entered, or else at the known paths,
- * or else anywhere in a completed record. URLs of its inputs, and files of another kind than the task's, are a result only
- * where a completed record has nothing else.
+ * or else anywhere in a completed record. URLs of inputs, and files of another kind, only where that has nothing else.
  *
  * @param requestUrls what `urlsOfRequest` found, where the request is known: no result, wherever the record repeats it
  */
@@ -53,7 +57,7 @@ export function locateResult(
 		const own = named.filter((url) => !(isCompleted ? isRequested : isInput)(url));
 		const urls = own.length === 0 && isCompleted ? named : own;
 		if (urls.length === 0) return { urls, isInline: searchRecord(raw, () => undefined).isInline };
-		return { urls, ...(isCompleted ? missingAt(raw, path, urls, toUrl) : {}) };
+		return { urls, ...missingAt(record, path, urls, toUrl) };
 	}
 	for (const isExcluded of isCompleted ? [isNoResult, isInput, isRequested] : [isNoResult]) {
 		let excludesAny = false;
@@ -67,7 +71,7 @@ export function locateResult(
 			(value) => among(toUrl(value)),
 			(value) => among(toFileUrl(value, baseUrl)),
 		);
-		if (at !== undefined) return { ...located, ...(isCompleted ? missingAt(raw, at, located.urls, toUrl) : {}) };
+		if (at !== undefined) return { ...located, ...missingAt(record, at, located.urls, toUrl) };
 		if (located.choices || located.isInline || !excludesAny || isExcluded === isRequested) return located;
 	}
 	return { urls: [] };
@@ -120,16 +124,9 @@ function toFileUrl(value: unknown, baseUrl: string | undefined): string | undefi
 	return typeByName(path) !== undefined || /\/content(\/\w+)?$/.test(path) ? url : undefined;
 }
 
-/** The parts of a result that the lists on the way to it name, and do not have. */
-function missingAt(raw: JsonObject, path: string, urls: string[], toUrl: ToUrl): Pick<Located, 'missing'> {
-	const missing = missingParts(listsOnPath(raw, path), new Set(urls), toUrl);
-	return missing === undefined ? {} : { missing };
-}
-
 /**
- * The URL in the answer of an image upload, such as `{"success": true, "data": {"url": "https://…"}}`: where the results of
- * tasks are found, too, because the contract does not show it (4.8), a relative one last. Undefined where several places
- * may have it.
+ * The URL in the answer of an image upload: where the results of tasks are found, too, because the contract does not
+ * show it (4.8), a relative one last. Undefined where several places may have it.
  */
 export function parseUploadUrl(answer: unknown, baseUrl: string): string | undefined {
 	const raw = isPlainObject(answer) ? answer : { data: answer };
@@ -143,32 +140,12 @@ export function parseUploadUrl(answer: unknown, baseUrl: string): string | undef
  * Thumbnails, and inputs that a record repeats in `metadata`, are not results.
  */
 const KNOWN_PATHS = [
-	'result.data',
-	'result.urls',
-	'result.url',
-	'result.video_url',
-	'result.image_url',
-	'result.images',
-	'result.videos',
-	'data',
-	'url',
-	'urls',
-	'video_url',
-	'output',
-	'outputs',
-	'images',
-	'videos',
-	'result_url',
-	'result_urls',
-	'result',
-	'metadata.result_urls',
-	'metadata.result_url',
-	'metadata.urls',
-	'metadata.url',
-	'metadata.video_url',
-	'metadata.output',
-	'metadata.outputs',
-	'metadata.result',
+	...['data', 'urls', 'url', 'video_url', 'image_url', 'images', 'videos'].map((name) => `result.${name}`),
+	...['data', 'url', 'urls', 'video_url', 'output', 'outputs', 'images', 'videos'],
+	...['result_url', 'result_urls', 'result'],
+	...['result_urls', 'result_url', 'urls', 'url', 'video_url', 'output', 'outputs', 'result'].map(
+		(name) => `metadata.${name}`,
+	),
 ];
 
 const URL_KEYS = ['url', 'video_url', 'image_url'];
@@ -258,9 +235,9 @@ const MOST_LOCATIONS = 5;
 
 /** A path in a record. All entries of a list have the same path. */
 class ResultLocation {
-	private inner?: Map<string, ResultLocation>;
+	readonly urls = new Set<string>();
 
-	private collected?: Set<string>;
+	private readonly inner = new Map<string, ResultLocation>();
 
 	readonly isSearched: boolean;
 
@@ -272,12 +249,7 @@ class ResultLocation {
 		this.isSearched = level <= MOST_LEVELS && !NEVER_BELOW.has(name) && !PREVIEW.test(name);
 	}
 
-	get urls(): Set<string> {
-		return (this.collected ??= new Set());
-	}
-
 	at(name: string): ResultLocation {
-		this.inner ??= new Map();
 		const known = this.inner.get(name);
 		if (known) return known;
 		const location = new ResultLocation(appendName(this.path, name), this.level + 1, toSnakeCase(name));
@@ -294,19 +266,14 @@ function toSnakeCase(name: string): string {
 		.toLowerCase();
 }
 
-export interface Found {
-	/** The nearest to the top of the record comes first. */
-	locations: Array<{ path: string; urls: string[] }>;
-	/** The result came inside the record instead of as a URL, as some values of `response_format` give it. */
-	isInline: boolean;
-}
-
 /**
  * Searches the whole record for values that may be a result. Without recursion: a record may be deep.
  *
  * @param toUrl the URL that a value is, if it may be a result
+ * @returns the locations, the nearest to the top first, or that the result is in the record itself, as some values of
+ *   `response_format` give it
  */
-function searchRecord(record: unknown, toUrl: ToUrl): Found {
+function searchRecord(record: unknown, toUrl: ToUrl) {
 	const found = new Set<ResultLocation>();
 	const queue: Array<{ values: object; location: ResultLocation }> = [];
 
@@ -330,7 +297,7 @@ function searchRecord(record: unknown, toUrl: ToUrl): Found {
 		if (Array.isArray(values)) for (const value of values.slice(0, MOST_ENTRIES)) visit(value, location);
 		else {
 			const inner = values as Record<string, unknown>;
-			if (hasInline(inner)) return { locations: [], isInline: true };
+			if (typeof inner.b64_json === 'string' && inner.b64_json !== '') return { locations: [], isInline: true };
 			for (const name of Object.keys(inner).slice(0, MOST_ENTRIES)) {
 				if (found.size >= MOST_LOCATIONS) break;
 				visit(inner[name], location, name);
@@ -343,19 +310,11 @@ function searchRecord(record: unknown, toUrl: ToUrl): Found {
 /** The values of a record that are read for their names: breadth first, so that no name near the top is missed. */
 const MOST_NAMED = 50_000;
 
-function* firstValuesBelow(record: unknown): ReturnType<typeof valuesBelow> {
-	let seen = 0;
-	for (const each of valuesBelow(record)) {
-		if (++seen > MOST_NAMED) return;
-		yield each;
-	}
-}
-
 /** The URLs that a record gives as inputs of its task. */
 export function urlsOfInputs(record: unknown, toUrl: ToUrl): Set<string> {
 	const urls = new Set<string>();
 	const below = new Set<unknown>();
-	for (const [name, value, container] of firstValuesBelow(record)) {
+	for (const [name, value, container] of valuesBelow(record, MOST_NAMED)) {
 		const isInput = below.has(container) || (name !== undefined && INPUTS.has(toSnakeCase(name)));
 		if (!isInput) continue;
 		const url = toUrl(value);
@@ -386,7 +345,7 @@ function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | undefined, 
 	if (kind === undefined) return others;
 	const own = new Set<string>();
 	const kinds = new Map<unknown, string | undefined>();
-	for (const [name = '', value, container] of firstValuesBelow(record)) {
+	for (const [name = '', value, container] of valuesBelow(record, MOST_NAMED)) {
 		const named = kindByName(name) ?? kinds.get(container);
 		const url = isContainer(value) ? undefined : toUrl(value);
 		if (isContainer(value)) kinds.set(value, named);
@@ -397,10 +356,6 @@ function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | undefined, 
 		}
 	}
 	return new Set([...others].filter((url) => !own.has(url)));
-}
-
-function hasInline(values: Record<string, unknown>): boolean {
-	return typeof values.b64_json === 'string' && values.b64_json !== '';
 }
 
 /** The parts of a result that a completed record lists, and that the service has not made. */
@@ -416,17 +371,24 @@ const MOST_REASONS = 3;
 const LONGEST_REASON = 300;
 
 /**
- * The entries without a result in the lists that have the result, such as the third one of
- * `[{url}, {url}, {error: {message}}]`: a part of a batch must not pass for all of it. Undefined where nothing is missing.
+ * The entries without a result in the lists on the way to the result of a completed record, such as the third one of
+ * `[{url}, {url}, {error: {message}}]`: a part of a batch must not pass for all of it.
  */
-function missingParts(lists: unknown[][], urls: ReadonlySet<string>, toUrl: ToUrl): MissingParts | undefined {
-	const missing = lists
+function missingAt(
+	{ raw, state }: Pick<TaskRecord, 'raw' | 'state'>,
+	path: string,
+	found: string[],
+	toUrl: ToUrl,
+): Pick<Located, 'missing'> {
+	if (state !== 'completed') return {};
+	const urls = new Set(found);
+	const missing = listsOnPath(raw, path)
 		.map((list) => list.slice(0, MOST_ENTRIES).filter((entry) => !hasResult(entry, urls, toUrl)))
 		.reduce((most, entries) => (entries.length > most.length ? entries : most), []);
-	if (missing.length === 0) return undefined;
+	if (missing.length === 0) return {};
 	const reasons = new Set(missing.map(reasonOf).filter((reason) => reason !== undefined));
 	const reason = [...reasons].slice(0, MOST_REASONS).join('; ');
-	return { count: missing.length, ...(reason === '' ? {} : { reason }) };
+	return { missing: { count: missing.length, ...(reason === '' ? {} : { reason }) } };
 }
 
 /** True also for an entry that is meant as something else: a text beside the pictures, or the file itself. */
@@ -454,4 +416,93 @@ function reasonOf(entry: unknown): string | undefined {
 	const hasFailed = status !== undefined && stateOf(status) === 'failed';
 	const reason = message ?? code ?? looseText(entry.finish_reason) ?? (hasFailed ? status : undefined);
 	return reason === undefined ? undefined : beginningOf(reason, LONGEST_REASON);
+}
+
+/**
+ * A place in a record as people read and write it: names and indexes, separated by dots, such as `content.video_url`,
+ * `results.0.url` or `results[0].url`. A name goes through lists: `results.url` is the URL of every entry. A name that
+ * would read as something else is written in brackets and quotes: `["a.b"].url`.
+ */
+type Step = { name: string; isQuoted: boolean } | 'all';
+
+const STEP = /\[\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d*)\s*\]|[^.[\]]+|[[\]]/g;
+const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
+
+/** The values at a path, several where lists are on the way. Own properties only. */
+export function valuesAtPath(record: unknown, path: string): unknown[] {
+	const steps = parsePath(path);
+	return steps.length === 0
+		? []
+		: steps.reduce<unknown[]>((values, step) => values.flatMap((value) => stepInto(value, step)), [record]);
+}
+
+/** The lists that a path leads through or to, except those of which it takes one entry. */
+function listsOnPath(record: unknown, path: string): unknown[][] {
+	let values = [record];
+	const lists: unknown[][] = [];
+	for (const step of [...parsePath(path), undefined]) {
+		const takesOne = step !== undefined && step !== 'all' && !step.isQuoted && /^\d+$/.test(step.name);
+		if (!takesOne) lists.push(...values.filter((value) => Array.isArray(value)));
+		if (step !== undefined) values = values.flatMap((value) => stepInto(value, step));
+	}
+	return lists;
+}
+
+/** The place one name further; lists add nothing to it. What comes out reads back as the same place. */
+export function appendName(path: string, name: string): string {
+	if (PLAIN_NAME.test(name)) return path === '' ? name : `${path}.${name}`;
+	// It is shown in a page, too.
+	const quoted = JSON.stringify(name).replace(
+		/[<>&\u007f-\u009f\u2028\u2029]/g,
+		(sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+	);
+	return `${path}[${quoted}]`;
+}
+
+function parsePath(path: string): Step[] {
+	return [...path.matchAll(STEP)].map(([whole, inBrackets]): Step => {
+		if (inBrackets === undefined) return { name: whole.trim(), isQuoted: false };
+		if (inBrackets === '') return 'all';
+		return /^\d/.test(inBrackets)
+			? { name: inBrackets, isQuoted: false }
+			: { name: unquote(inBrackets), isQuoted: true };
+	});
+}
+
+function unquote(quoted: string): string {
+	const inner = quoted.slice(1, -1);
+	if (quoted[0] === "'") return inner.replace(/\\(.)/g, '$1');
+	try {
+		return String(JSON.parse(quoted));
+	} catch {
+		return inner;
+	}
+}
+
+function stepInto(value: unknown, step: Step): unknown[] {
+	if (step === 'all') return Array.isArray(value) ? value : [value];
+	const { name, isQuoted } = step;
+	if (Array.isArray(value)) {
+		if (!isQuoted && /^\d+$/.test(name)) return value.slice(Number(name), Number(name) + 1);
+		return [...flattened(value, listOf)].flatMap((entry) => stepInto(entry, step));
+	}
+	return isPlainObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
+}
+
+const listOf = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : undefined);
+
+/**
+ * A value, or in its place what is in it, and in that, in order. Without recursion: a record can be as deep as it likes.
+ *
+ * @param within what is in a value; undefined where it stays as it is
+ */
+function* flattened(value: unknown, within: (value: unknown) => unknown[] | undefined): Generator {
+	const open = [[value].values()];
+	for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+		const next = last.next();
+		const inner = within(next.value);
+		if (next.done) open.pop();
+		else if (inner) open.push(inner.values());
+		else yield next.value;
+	}
 }

@@ -9,10 +9,7 @@ const MOST_FIELDS = 20;
 /** The fields of one object that are searched: what lies beyond was not meant to be read. */
 const MOST_SEARCHED = 1_000;
 
-/**
- * The fields of a record that name a price, as they are: at the top, or in an object there such as `usage`. The contract
- * shows none (2.3), but some services have them.
- */
+/** The fields of a record that name a price, also in an object there. Some services have them, contract 2.3 none. */
 export function pricesIn(record: JsonObject): JsonObject {
 	const found = fieldsOf(record).flatMap(([name, value]): Array<[string, unknown]> => {
 		const isObject = isPlainObject(value);

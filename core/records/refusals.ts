@@ -11,20 +11,13 @@ export interface ServiceRefusal {
 	message?: string;
 }
 
+/** The same as errors have it. */
+export const saidIn = ({ message, code }: ServiceRefusal) => ({ serviceMessage: message, serviceCode: code });
+
 /** Names of a reason in words. The first that has any counts. */
 const WORDS = [
-	'message',
-	'msg',
-	'error_message',
-	'error_msg',
-	'fail_reason',
-	'reason',
-	'detail',
-	'errors',
-	'description',
-	'errmsg',
-	'status_msg',
-	'task_status_msg',
+	...['message', 'msg', 'error_message', 'error_msg', 'fail_reason', 'reason', 'detail'],
+	...['errors', 'description', 'errmsg', 'status_msg', 'task_status_msg'],
 ];
 /** Names that only an error has, whatever is beside it. */
 const ERROR_WORDS = [
@@ -141,9 +134,8 @@ export function refusesOutright(body: unknown): boolean {
 }
 
 /**
- * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has words that are
- * more than the name of a status, or a known code. Anything else may come from a proxy, which says nothing about the key,
- * the model or the task.
+ * True for a refusal in one of the service's own forms (contract 7, field notes): it refuses outright, or has words
+ * that are more than the name of a status, or a known code. Anything else may be a proxy's, and says nothing.
  */
 export function isOfService(body: unknown): boolean {
 	if (refusesOutright(body)) return true;

@@ -52,41 +52,18 @@ export const NEW_TASK: TaskRecord = {
 };
 
 /** The contract's four status words (3.1), and those of the field notes. Under any other word the record decides: `core/polling/taskEnd.ts`. */
-const STATES = new Map<string, TaskState>(
-	Object.entries<TaskState>({
-		queued: 'queued',
-		submitted: 'queued',
-		pending: 'queued',
-		waiting: 'queued',
-		in_queue: 'queued',
-		created: 'queued',
-		scheduled: 'queued',
-		in_progress: 'in_progress',
-		processing: 'in_progress',
-		running: 'in_progress',
-		generating: 'in_progress',
-		rendering: 'in_progress',
-		starting: 'in_progress',
-		started: 'in_progress',
-		preparing: 'in_progress',
-		uploading: 'in_progress',
-		completed: 'completed',
-		complete: 'completed',
-		succeeded: 'completed',
-		succeed: 'completed',
-		success: 'completed',
-		done: 'completed',
-		finished: 'completed',
-		failed: 'failed',
-		fail: 'failed',
-		failure: 'failed',
-		cancelled: 'failed',
-		canceled: 'failed',
-		error: 'failed',
-		expired: 'failed',
-		timeout: 'failed',
-		rejected: 'failed',
-	}),
+const WORDS: Record<TaskState, string[]> = {
+	queued: ['queued', 'submitted', 'pending', 'waiting', 'in_queue', 'created', 'scheduled'],
+	in_progress: [
+		...['in_progress', 'processing', 'running', 'generating', 'rendering'],
+		...['starting', 'started', 'preparing', 'uploading'],
+	],
+	completed: ['completed', 'complete', 'succeeded', 'succeed', 'success', 'done', 'finished'],
+	failed: ['failed', 'fail', 'failure', 'cancelled', 'canceled', 'error', 'expired', 'timeout', 'rejected'],
+};
+
+const STATES = new Map(
+	(Object.keys(WORDS) as TaskState[]).flatMap((state) => WORDS[state].map((word) => [word, state] as const)),
 );
 
 /** The contract's word for a status word that is known, in any case of letters. */
@@ -102,12 +79,6 @@ export function isUnderWay(status = ''): boolean {
 	return state === 'queued' || state === 'in_progress';
 }
 
-/** The record of an answer, and what is around it, the innermost first. */
-interface Unwrapped {
-	raw: JsonObject;
-	around: JsonObject[];
-}
-
 /** Objects around a record that are looked through. */
 const MOST_WRAPPERS = 3;
 /** Besides `data`, these hold a record where it names the task. */
@@ -118,8 +89,9 @@ const WRAPPERS = ['task', 'result', 'output', 'response'];
  * a status, the record is the one that has the ID: that of the other is the status or the ID of the request.
  *
  * @param taskId where it is known
+ * @returns the record, and what is around it, the innermost first
  */
-function unwrap(answer: unknown, taskId?: string): Unwrapped | undefined {
+function unwrap(answer: unknown, taskId?: string): { raw: JsonObject; around: JsonObject[] } | undefined {
 	if (!isPlainObject(answer)) return undefined;
 	let raw = answer;
 	const around: JsonObject[] = [];
@@ -146,11 +118,13 @@ function innerOf(answer: JsonObject, taskId: string | undefined): JsonObject | u
 
 /** True where the inner object belongs to the record, and is not the record. */
 function isRecordItself(answer: JsonObject, inside: JsonObject, taskId: string | undefined): boolean {
-	const [outer, inner] = [answer, inside].map((object) => ({
+	const levelOf = (object: JsonObject) => ({
 		status: statusOf(object)?.toLowerCase(),
 		hasId: idsOf(object).length > 0,
+		// It has the ID of the task that was asked for.
 		isNamed: taskId !== undefined && idsOf(object).includes(taskId),
-	})) as [Level, Level];
+	});
+	const [outer, inner] = [levelOf(answer), levelOf(inside)];
 	if (inner.isNamed && !outer.isNamed) return false;
 	// It is the request that went well, and the task goes on or has failed.
 	if (
@@ -163,13 +137,6 @@ function isRecordItself(answer: JsonObject, inside: JsonObject, taskId: string |
 	if (isOuter !== isInner) return isOuter === true;
 	const isKnown = isOuter && taskId !== undefined;
 	return isKnown ? outer.isNamed && !inner.isNamed : outer.hasId && !inner.hasId;
-}
-
-interface Level {
-	status?: string;
-	hasId: boolean;
-	/** It has the ID of the task that was asked for. */
-	isNamed: boolean;
 }
 
 /** The status word; other services write it under another name. */

@@ -1,7 +1,6 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions, INodeProperties } from 'n8n-workflow';
 import { fromCredits, toAccountBalance, toCredits } from '../../core/account/balance';
-import { parseWatchState, toThreshold, watchBalance, watchStateKeys } from '../../core/account/balanceWatch';
-import type { BalanceThreshold } from '../../core/account/balanceWatch';
+import { parseWatchState, watchBalance, watchStateKeys } from '../../core/account/balanceWatch';
 import type { GatewayClient } from '../../core/client';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
@@ -51,13 +50,13 @@ export const thresholdFields: INodeProperties[] = [eventField, balanceNotice, th
  * shows it, and what is remembered stays.
  */
 export async function checkBalance(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-	const { threshold, client } = await prepare(context);
+	const { thresholdCredits, client } = await prepare(context);
 	try {
 		const balance = await client.getUserBalance();
 		const shown: Record<string, unknown> = {
 			...toAccountBalance(toFields(balance)),
-			threshold_credits: threshold.credits,
-			threshold_usd: fromCredits(threshold.credits, 'usd'),
+			threshold_credits: thresholdCredits,
+			threshold_usd: fromCredits(thresholdCredits, 'usd'),
 		};
 		const items = [[{ json: withoutEmpty(shown as IDataObject) }]];
 		if (context.getMode() === 'manual') return items;
@@ -65,7 +64,7 @@ export async function checkBalance(context: IPollFunctions): Promise<INodeExecut
 		const memory = context.getWorkflowStaticData('node');
 		// n8n keeps the static data of a node when its credential is exchanged.
 		const account = credentialIdOf(context.getNode());
-		const { fires, state } = watchBalance(balance, threshold, parseWatchState(memory, account));
+		const { fires, state } = watchBalance(balance, thresholdCredits, parseWatchState(memory, account));
 		for (const key of watchStateKeys) delete memory[key];
 		Object.assign(memory, state, { account });
 		return fires ? items : null;
@@ -82,16 +81,16 @@ function inN8n(context: IPollFunctions, error: GatewayError): Error {
  * Throws n8n's own error where n8n cannot read the credential: that is no bug of this package, and as it may pass, it
  * must not name a cause for which n8n polls less often.
  */
-async function prepare(context: IPollFunctions): Promise<{ threshold: BalanceThreshold; client: GatewayClient }> {
+async function prepare(context: IPollFunctions): Promise<{ thresholdCredits: number; client: GatewayClient }> {
 	try {
-		return { threshold: readThreshold(context), client: await createClient(context) };
+		return { thresholdCredits: readThreshold(context), client: await createClient(context) };
 	} catch (thrown) {
 		throw thrown instanceof GatewayError ? inN8n(context, thrown) : thrown;
 	}
 }
 
 /** An expression that n8n cannot resolve is no bug of this package. */
-function readThreshold(context: IPollFunctions): BalanceThreshold {
+function readThreshold(context: IPollFunctions): number {
 	const { parameters } = context.getNode();
 	const form = new FieldReader(
 		(name) => context.getNodeParameter(name, null),
@@ -99,7 +98,7 @@ function readThreshold(context: IPollFunctions): BalanceThreshold {
 	);
 	try {
 		const unit = form.givenChoice(unitField);
-		return toThreshold(toCredits(form.requiredNumber(thresholdField), unit));
+		return toCredits(form.requiredNumber(thresholdField), unit);
 	} catch (thrown) {
 		throw unreadable(thrown);
 	}

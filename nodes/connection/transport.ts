@@ -13,14 +13,7 @@ import {
 import { onAbort } from '../../core/abort';
 import { takingBreaks, type Clock } from '../../core/clock';
 import { breakAfter, readAnswer } from '../../core/http/readAnswer';
-import {
-	ConnectionError,
-	NotSentError,
-	type AnswerText,
-	type HttpAnswer,
-	type HttpRequest,
-	type Send,
-} from '../../core/http/types';
+import { ConnectionError, type AnswerText, type HttpAnswer, type HttpRequest, type Send } from '../../core/http/types';
 import { BLOCKED_BY_N8N, postOutcomeOfConnection } from '../../core/http/retry';
 import { name, version } from '../../package.json';
 
@@ -80,7 +73,7 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
 	const stopped = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 
 	return async (request) => {
-		const n8nRequest = beforeSending(() => toN8nRequest(request));
+		const n8nRequest = toN8nRequest(request);
 		const { mustFinish, timeoutMs } = request;
 		return await answerWithin({ timeoutMs, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
 			return await requestWithKey(context, credential, { ...n8nRequest, abortSignal });
@@ -263,15 +256,6 @@ async function toText(
 		return await read(stream);
 	} finally {
 		release();
-	}
-}
-
-/** Errors in here mean that nothing was sent. */
-function beforeSending<T>(prepare: () => T): T {
-	try {
-		return prepare();
-	} catch (thrown) {
-		throw NotSentError.from(thrown);
 	}
 }
 

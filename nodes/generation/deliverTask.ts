@@ -9,7 +9,7 @@ import { locateResult, type MissingParts } from '../../core/records/locateResult
 import { pricesIn } from '../../core/records/prices';
 import { NEW_TASK, stateOf, type TaskRecord } from '../../core/records/taskRecord';
 import { isPlaylist, typeByName } from '../../core/mediaTypes';
-import { usualMs } from '../../core/polling/belief';
+import { usualMs } from '../../core/polling/planner';
 import { printable, shorten } from '../../core/text';
 import { isAtOrigin } from '../../core/urls';
 import { resultField } from '../form/fields';

@@ -1,7 +1,7 @@
 import { realClock } from '../connection/transport';
 import type { GatewayError } from '../../core/errors';
 import type { Purchase } from '../../core/orders/order';
-import type { TimeLeft } from '../../core/polling/belief';
+import type { TimeLeft } from '../../core/polling/planner';
 import type { WaitWatcher } from '../../core/polling/waitForTask';
 import { roughDuration } from '../../core/text';
 

@@ -1,6 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { beginSpending, creditsBetween, endSpending, modelsOf, usedCreditsOf } from '../../core/account/runCredits';
-import type { CreditsNote } from '../../core/account/spendingRun';
+import {
+	beginSpending,
+	creditsBetween,
+	endSpending,
+	modelsOf,
+	usedCreditsOf,
+	type CreditsNote,
+} from '../../core/account/runCredits';
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';

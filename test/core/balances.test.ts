@@ -15,13 +15,12 @@ test.each([
 });
 
 describe('the watch over a balance', () => {
-	const threshold = { credits: 100, marginCredits: 10 };
 	const FIRED = { firedBelowCredits: 100 };
 
 	test.each<[string, object, object, boolean, object]>([
 		['is quiet at it', { remain_credits: 100 }, {}, false, {}],
-		['waits for more than the threshold', { remain_credits: 109 }, FIRED, false, FIRED],
-		['begins again with the margin', { remain_credits: 110 }, FIRED, false, {}],
+		['waits for more than the threshold', { remain_credits: 104 }, FIRED, false, FIRED],
+		['begins again with the margin', { remain_credits: 105 }, FIRED, false, {}],
 		['begins again with another threshold', { remain_credits: 99 }, { firedBelowCredits: 90 }, true, FIRED],
 		[
 			'tells of it again where more was used since than could have been left',
@@ -66,7 +65,7 @@ describe('the watch over a balance', () => {
 			FIRED,
 		],
 	])('Balance Trigger: %s', (_, balance, state, fires, next) => {
-		expect(watchBalance(balance as never, threshold, state)).toEqual({ fires, state: next });
+		expect(watchBalance(balance as never, 100, state)).toEqual({ fires, state: next });
 	});
 
 	test('a threshold in credits is compared with USD, without the noise of binary fractions', () => {

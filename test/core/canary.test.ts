@@ -2,7 +2,7 @@
 import { Marks } from '../../core/journal/marks';
 import { AccountPlaces } from '../../core/account/places';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
-import { unknownOutcome } from '../../core/http/connectionErrors';
+import { unknownOutcome } from '../../core/http/answers';
 import type { CreateAttempt } from '../../core/http/types';
 import type { Ports } from '../../core/engine/advance';
 import { readyToHandOver } from '../../core/engine/canary';

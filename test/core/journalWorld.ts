@@ -2,7 +2,7 @@
 import { AccountPlaces } from '../../core/account/places';
 import { RowBudget } from '../../core/account/rowBudget';
 import { gatewayError, stoppedError, type GatewayError } from '../../core/errors';
-import { unknownOutcome } from '../../core/http/connectionErrors';
+import { unknownOutcome } from '../../core/http/answers';
 import type { CreateAttempt } from '../../core/http/types';
 import { Journal, type JournalPorts } from '../../core/journal/journal';
 import type { HandedOverRun } from '../../core/journal/fence';

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
-import { survivalTableOf } from '../../core/polling/survivalTables';
 import { afterPoll, nextPollAtMs, NOT_POLLED, PollSchedule } from '../../core/polling/planner';
 import { goalBetween } from '../support/pollingGoals';
 import {
@@ -19,6 +18,7 @@ import {
 	type Measured,
 	type Shape,
 } from '../support/simulation';
+import { scriptedClient } from './support';
 
 const linear: Shape = (share) => 100 * share;
 const stuck: Shape = () => 37;
@@ -241,26 +241,21 @@ describe('the survival table', () => {
 	});
 
 	test('there is one table for each service, kind and model, and 200 at most', () => {
-		const first = survivalTableOf('https://a.example', 'video', 'm');
-		const used = survivalTableOf('https://a.example', 'image', 'm');
-		expect(survivalTableOf('https://a.example', 'video', 'm')).toBe(first);
-		for (const other of [
-			['https://b.example', 'video', 'm'],
-			['https://a.example', 'image', 'm'],
-			['https://a.example', 'video', 'n'],
-			['https://a.example', 'videom', ''],
-		]) {
-			expect(survivalTableOf(...other)).not.toBe(first);
-		}
+		const tableOf = (host: string, kind: 'image' | 'video', model: string) =>
+			scriptedClient([], { baseUrl: `https://${host}.example` }).client.survivalTable(kind, model);
+		const first = tableOf('a', 'video', 'm');
+		const used = tableOf('a', 'image', 'm');
+		expect(tableOf('a', 'video', 'm')).toBe(first);
+		expect(tableOf('b', 'video', 'm')).not.toBe(first);
+		expect(tableOf('a', 'image', 'm')).not.toBe(first);
+		expect(tableOf('a', 'video', 'n')).not.toBe(first);
 		const others = Array.from({ length: 199 }, (_, other) => {
-			expect(survivalTableOf('https://a.example', 'image', 'm')).toBe(used);
-			return survivalTableOf('https://c.example', 'image', String(other));
+			expect(tableOf('a', 'image', 'm')).toBe(used);
+			return tableOf('c', 'image', String(other));
 		});
 		// The one that was not used for longest has made room, and no other.
-		expect(survivalTableOf('https://a.example', 'image', 'm')).toBe(used);
-		expect(
-			others.filter((table, other) => survivalTableOf('https://c.example', 'image', String(other)) !== table),
-		).toEqual([]);
-		expect(survivalTableOf('https://a.example', 'video', 'm')).not.toBe(first);
+		expect(tableOf('a', 'image', 'm')).toBe(used);
+		expect(others.filter((table, other) => tableOf('c', 'image', String(other)) !== table)).toEqual([]);
+		expect(tableOf('a', 'video', 'm')).not.toBe(first);
 	});
 });

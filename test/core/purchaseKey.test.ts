@@ -4,7 +4,7 @@ import { keysUnderWay } from '../../core/processMemory';
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { claimOthers } from '../../core/journal/purchaseKey';
 import { journalRow } from '../../core/journal/row';
-import { unknownOutcome } from '../../core/http/connectionErrors';
+import { unknownOutcome } from '../../core/http/answers';
 import { readPropertySettings } from '../support/propertySettings.mts';
 import { SleepCoordinator } from '../../core/engine/sleepCoordinator';
 import { endOf, makeWorld as makeJournalWorld, nameOfError, planned, type Start, type Stored } from './journalWorld';

@@ -1,7 +1,6 @@
 /** The results of records: at the places where gateways put them, anywhere else, and at a Result Path. */
 import { parseJson, setPath } from '../../core/json';
-import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
-import { appendName, valuesAtPath } from '../../core/records/resultPath';
+import { appendName, locateResult, urlsOfRequest, valuesAtPath } from '../../core/records/locateResult';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { costOf, parsingMs } from '../support/hostile.mts';
 

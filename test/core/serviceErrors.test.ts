@@ -1,5 +1,5 @@
 /** The errors of refusals. */
-import { refusalError } from '../../core/http/serviceErrors';
+import { refusalError } from '../../core/http/answers';
 import { HTML, json } from './support';
 
 describe('what an answer means that is no success', () => {

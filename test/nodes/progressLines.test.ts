@@ -1,6 +1,6 @@
 /** The lines of the progress, without n8n: what is said of tasks and of trouble, and when. */
 import type { Order } from '../../core/orders/order';
-import { refusalError } from '../../core/http/serviceErrors';
+import { refusalError } from '../../core/http/answers';
 import type { HttpResponse } from '../../core/http/types';
 import { HTML, json } from '../core/support';
 import { Progress } from '../../nodes/run/progress';

@@ -60,13 +60,13 @@ const played = [
 	},
 	{
 		promise: 'an answer without an ID leaves the outcome open',
-		file: 'core/http/creationAnswer.ts',
+		file: 'core/http/answers.ts',
 		find: 'throw unknownOutcome(thing, `The service answered the request without ${wanted}`, said);',
 		becomes: 'throw refusalError(response);',
 	},
 	{
 		promise: 'an answer that was cut off leaves the outcome open',
-		file: 'core/http/creationAnswer.ts',
+		file: 'core/http/answers.ts',
 		find: 'if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff), said);',
 		becomes: 'if (response.cutOff !== undefined) throw refusalError(response);',
 		unfound: 'The answers of the simulation are whole, or end with the connection.',
@@ -478,19 +478,19 @@ const played = [
 	},
 	{
 		promise: 'the time of an answer that stays the same counts over sleeps',
-		file: 'core/orders/order.ts',
+		file: 'core/polling/waitForTask.ts',
 		find: '.object({ sinceMs: unixMs, polls: z.number().int().min(0), words: z.string().max(MAX_SIGNATURE_LENGTH) })',
 		becomes: '.undefined()',
 	},
 	{
 		promise: 'the time of refusals counts over sleeps',
-		file: 'core/orders/order.ts',
+		file: 'core/polling/waitForTask.ts',
 		find: 'contradictedSinceMs: unixMs',
 		becomes: 'contradictedSinceMs: z.undefined()',
 	},
 	{
 		promise: 'a page in the place of the service says nothing about the key or the task',
-		file: 'core/http/serviceErrors.ts',
+		file: 'core/http/answers.ts',
 		find: 'if (said === undefined && IN_BETWEEN.has(status)',
 		becomes: 'if (said === undefined && false',
 	},

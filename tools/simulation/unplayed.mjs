@@ -336,7 +336,7 @@ export const unplayed = [
 	{
 		promise: 'Balance Trigger starts the workflow once for each crossing',
 		file: 'core/account/balanceWatch.ts',
-		find: 'const hasFired = state.firedBelowCredits === threshold.credits && !hasRecovered;',
+		find: 'const hasFired = state.firedBelowCredits === thresholdCredits && !hasRecovered;',
 		becomes: 'const hasFired = hasRecovered && !hasRecovered;',
 		noticedBy: 'test/nodes/triggers.test.ts',
 		title: 'fires once per crossing',

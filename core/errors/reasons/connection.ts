@@ -179,16 +179,8 @@ export const CONNECTION = {
 		kind: 'unexpectedAnswer',
 		code: 'unexpected_answer',
 		message: 'The answer from the service is too large',
-		advice: ({
-			megabytes,
-			megabytesWithFiles,
-			values,
-		}: {
-			megabytes: number;
-			megabytesWithFiles: number;
-			values: string;
-		}) =>
-			`The node reads at most ${megabytes} MB, with files ${megabytesWithFiles} MB, or ${values} values. Check the Base URL. If the record contains a file, an HTTP Request node with this credential can read it.`,
+		advice: (limits: { megabytes: number; megabytesWithFiles: number; values: string }) =>
+			`The node reads at most ${limits.megabytes} MB, with files ${limits.megabytesWithFiles} MB, or ${limits.values} values. Check the Base URL. If the record contains a file, an HTTP Request node with this credential can read it.`,
 	},
 	tooManyLargeAnswers: {
 		kind: 'unavailable',

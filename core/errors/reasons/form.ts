@@ -5,6 +5,8 @@ interface OfModel extends FieldValue {
 	model: string;
 }
 
+const NEEDED_ELSEWHERE = 'it needs n8n 2.41 or later and a saved workflow';
+
 /**
  * Mistakes in a form or a credential, found before anything is sent. One that is found in a single place has its words there, by
  * `invalidInput`; here are those of several places, and those to which other places add something.
@@ -69,13 +71,7 @@ export const FORM = {
 		advice: 'Use Generate or Get Result, and set Wait to Until Ready, Across Restarts.',
 	},
 	backgroundNotPossible: {
-		message: ({
-			missing,
-			why = 'it needs n8n 2.41 or later and a saved workflow',
-		}: {
-			missing?: string;
-			why?: string;
-		}) =>
+		message: ({ missing, why = NEEDED_ELSEWHERE }: { missing?: string; why?: string }) =>
 			`Wait cannot be In Another Workflow here: ${missing === undefined ? why : `this n8n excludes the node "${missing}"`}`,
 		advice: ({ missing, why }: { missing?: string; why?: string }) =>
 			`${missing !== undefined ? 'Remove it from NODES_EXCLUDE' : why === undefined ? 'Save the workflow, or update n8n' : `It needs n8n's data tables`}. Until then, set Wait to Don’t Wait and get the results with Get Result.`,
