@@ -66,7 +66,7 @@ export const handOverSchema = z.object({
 	/** Absent where nothing can be bought. */
 	run: runSchema.optional(),
 	claim: claimSchema.optional(),
-	/** For Report Credits: see `core/account/runCredits.ts`. */
+	/** For Report Credits: see `core/account/runCredits.ts`. Nothing reads `shared`, which stored orders may have. */
 	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
 	/** The outermost execution that waits for the run, where executions around it do not: see `parentExecutions.ts`. */
 	outermost: z.string().max(100).optional(),

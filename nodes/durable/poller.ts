@@ -14,7 +14,6 @@ import { SubmissionGate } from '../../core/engine/jobs';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
-import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
 import { trace } from '../run/tracing';
@@ -162,15 +161,13 @@ class Poller {
 
 	/** Works until all orders have ended, or none is due soon. Returns the time to wake up, in Unix milliseconds, in that case. */
 	async untilDue(): Promise<number | undefined> {
-		const { handOver, orders } = this.polled;
-		const endSpending = await noteSpending(this.context, this.context.getExecutionId(), handOver.credits);
+		const { orders } = this.polled;
 		let wakeAtMs: number | undefined;
 		try {
 			await this.open();
 			wakeAtMs = await this.work();
 			return wakeAtMs;
 		} finally {
-			endSpending(wakeAtMs);
 			trace(this.context, orders, this.requestsSent);
 			if (wakeAtMs === undefined) await this.journal?.end(orders);
 			else await this.journal?.sleep(orders);

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { CreditsNote } from '../../core/account/spendingRun';
+import type { CreditsNote } from '../../core/account/runCredits';
 import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
 import type { PendingFiles } from '../../core/models/images';

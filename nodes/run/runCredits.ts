@@ -1,12 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { beginSpending, creditsBetween, endSpending, modelsOf, usedCreditsOf } from '../../core/account/runCredits';
-import type { CreditsNote } from '../../core/account/spendingRun';
+import { creditsBetween, modelsOf, usedCreditsOf, type CreditsNote } from '../../core/account/runCredits';
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { Journal } from '../../core/journal/journal';
-import { accountIn, createClient } from '../connection/createClient';
-import { CREDENTIAL, realClock } from '../connection/transport';
+import { createClient } from '../connection/createClient';
+import { realClock } from '../connection/transport';
 import { HINTS } from './hints';
 import { readLedgerScope } from './runMemory';
 import type { TaskLog } from './taskLog';
@@ -23,22 +22,6 @@ export interface CreditsRun {
 	credits?: CreditsNote;
 	/** Absent where it has no rows. */
 	journal?: Pick<Journal, 'noteRun'>;
-}
-
-/**
- * Notes that a run may spend credits from now on, so that others know of it. Returns a function that notes its end, or
- * that it sleeps until a time.
- *
- * @param run tells it from others
- */
-export async function noteSpending(
-	context: IExecuteFunctions,
-	run: unknown,
-	note: CreditsNote = {},
-): Promise<(untilMs?: number) => void> {
-	const account = accountIn(await context.getCredentials(CREDENTIAL));
-	beginSpending(account, run, note, Date.now());
-	return (untilMs) => endSpending(account, run, untilMs);
 }
 
 /** Reads the used credits before the first purchase, once for all tries of the execution. */
@@ -61,7 +44,6 @@ export async function readCreditsBefore({
 		if (used !== undefined) credits.usedBefore = used;
 		else if (balance !== undefined) tellUnknown(hints, NOT_SAID);
 	}
-	// The same object: other runs may still mark it as shared.
 	memory.creditsBefore = { run, note: credits };
 }
 
@@ -75,10 +57,9 @@ export async function reportCredits(
 	if (balance === undefined) return;
 	const used = creditsBetween(credits.usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
-	const words = { ...used, shared: credits.shared };
 	journal?.noteRun(used.credits, modelsOf(orders));
-	log.creditsUsed(words);
-	hints.add(HINTS.runCredits(words));
+	log.creditsUsed(used);
+	hints.add(HINTS.runCredits(used));
 }
 
 const NOT_SAID = 'the service does not name them';

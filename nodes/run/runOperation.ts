@@ -18,7 +18,7 @@ import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { readReuse, tellOfReuse } from './building';
 import { readPollPlan } from './buy';
-import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
+import { readCreditsBefore, reportCredits } from './runCredits';
 import { fileHashes } from './requestHash';
 import { portsOf, sharing, type Run } from './nodeRun';
 import { refuseAll, runItems, type ItemsToRun } from './runItems';
@@ -134,36 +134,23 @@ async function workOn(
 ): Promise<INodeExecutionData[]> {
 	const { context, client, progress } = run;
 	const telling = progress.reportUntil(end.signal);
-	let spending: Promise<() => void> | undefined;
-	try {
-		const worked = await runItems(run, {
-			errorContext,
-			promptOf: operation.promptOf,
-			prepare: async (item) => await operation.prepare(item, run),
-			ports: () => operation.deliver && portsOf(run, operation.deliver(run)),
-			handOver: async (worked) => await durable?.handOver(run, worked),
-			findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
-			onPrepared: async (purchases) => {
-				progress.orders = purchases;
-				const buys = purchases.some(({ state }) => state === 'planned');
-				// The service may book a task only when it has finished.
-				const spends = buys || purchases.some(({ thing }) => thing === 'task');
-				if (spends) await (spending = noteSpending(context, Symbol('run'), run.credits));
-				if (buys) await readCreditsBefore(run);
-			},
-		}).finally(() => {
-			end.abort();
-			trace(context, progress.orders, client.requestsSent);
-		});
-		await telling;
-		return worked === undefined ? [] : await toOutput(run, worked, errorContext);
-	} finally {
-		// After a stop, it may not have begun yet.
-		spending?.then(
-			(endSpending) => endSpending(),
-			() => {},
-		);
-	}
+	const worked = await runItems(run, {
+		errorContext,
+		promptOf: operation.promptOf,
+		prepare: async (item) => await operation.prepare(item, run),
+		ports: () => operation.deliver && portsOf(run, operation.deliver(run)),
+		handOver: async (worked) => await durable?.handOver(run, worked),
+		findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
+		onPrepared: async (purchases) => {
+			progress.orders = purchases;
+			if (purchases.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
+		},
+	}).finally(() => {
+		end.abort();
+		trace(context, progress.orders, client.requestsSent);
+	});
+	await telling;
+	return worked === undefined ? [] : await toOutput(run, worked, errorContext);
 }
 
 function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
