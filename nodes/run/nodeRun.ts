@@ -83,7 +83,7 @@ export interface Run {
 	asleep?: INodeExecutionData[];
 	/** Files that are still to be uploaded, beside the requests that refer to them. */
 	files: Map<Purchase, PendingFiles>;
-	/** The hash of a file's content, by n8n's ID of it: see `fileHashes.ts`. */
+	/** The hash of a file's content, by n8n's ID of it: see `requestHash.ts`. */
 	fileHash: (id: string, read: () => Promise<string>) => Promise<string>;
 	/** Shares one answer of the service among all items that ask for it. */
 	shared: (what: string, get: () => Promise<JsonObject>) => Promise<JsonObject>;

@@ -212,7 +212,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'a file host that trickles is given up',
-		file: 'nodes/generation/arrival.ts',
+		file: 'nodes/generation/downloads.ts',
 		find: 'return isSlow ? brokenDownload',
 		becomes: 'return isSlow && this.bytes < 0 ? brokenDownload',
 		noticedBy: 'test/nodes/hostileFiles.test.ts',
@@ -220,7 +220,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'an empty file is no result',
-		file: 'nodes/generation/arrival.ts',
+		file: 'nodes/generation/downloads.ts',
 		find: 'if (this.bytes === 0) throw',
 		becomes: 'if (this.bytes < 0) throw',
 		noticedBy: 'test/nodes/hostileFiles.test.ts',

@@ -7,7 +7,7 @@ import { idIn, textIn } from '../../../core/records/loose';
 import { asText } from '../../../core/text';
 import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
-import { identifyFiles } from '../../generation/generate';
+import { identifyFiles } from '../../generation/binaryImage';
 import { buying, toBuy } from '../../run/buy';
 import { hashOf } from '../../run/requestHash';
 import type { Operation } from '../../run/operation';
