@@ -123,9 +123,9 @@ export const unplayed = [
 	},
 	{
 		promise: 'an amount in USD is sent in credits',
-		file: 'nodes/Token/tokenRequest.ts',
-		find: 'toCredits(amount, unit) : amount',
-		becomes: 'amount : amount',
+		file: 'nodes/Token/operations/create.ts',
+		find: 'toCredits(number, unit) : number',
+		becomes: 'number : number',
 		noticedBy: 'test/nodes/golden.test.ts',
 		title: 'golden body',
 	},
