@@ -26,8 +26,8 @@ import {
 	requireOrders,
 	salvageOrderItems,
 	toOrderItems,
+	type OrderItem,
 } from './orderItems';
-import type { OrderItem } from './orderItems';
 import { credentialOf, journalHandedOver, mayBuy, rememberSaved } from './handedOver';
 import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import { NOTE_ADDRESS } from './subWorkflow';
@@ -63,6 +63,7 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	// A person has clicked Retry: the supervisor has started another poller in the place of this one, which may have submitted all.
 	if (context.getMode() === 'retry') return await cancel(context, memory, orders, () => false);
 	const handOver = handOverOf(start);
+	if (handOver === undefined) throw gatewayError('operationNotForWorkflows', {});
 	const parents = new ParentExecutions(context, memory, handOver.outermost);
 	const work = async (signal: AbortSignal) => {
 		const poller = new Poller(context, { orders, handOver, memory, parents, signal });
@@ -81,10 +82,7 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	return await cancel(context, memory, orders, ({ state }) => state === 'planned');
 }
 
-/**
- * The time to wake up, where n8n cannot read the credential for now. Each failure of a poller is a round, and a wait of a day has few
- * of them.
- */
+/** The time to wake up, where n8n cannot read the credential for now: a failure would use up one of few rounds. */
 async function whenToReadAgain(context: IExecuteFunctions, { deadlineMs }: HandOver): Promise<number | undefined> {
 	const nowMs = Date.now();
 	if (nowMs >= deadlineMs || !(await credentialOf(context)).isAway) return undefined;

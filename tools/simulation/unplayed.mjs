@@ -474,7 +474,7 @@ export const unplayed = [
 	{
 		promise: 'after a sleep, items of split files are paired with their input',
 		file: 'nodes/durable/outputResults.ts',
-		find: 'return inPlace(items);',
+		find: 'return [...items.map(([first]) => first), ...items.flatMap(([, ...others]) => others)];',
 		becomes: 'return items.flat();',
 		noticedBy: 'test/nodes/acrossRestarts.test.ts',
 		title: 'the first file of each item keeps its place',
