@@ -3,35 +3,18 @@ import { creditsBetween, modelsOf, usedCreditsOf, type CreditsNote } from '../..
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import type { Journal } from '../../core/journal/journal';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { HINTS } from './hints';
-import { readLedgerScope } from './runMemory';
-import type { TaskLog } from './taskLog';
+import type { Run } from './nodeRun';
 
 /** A run that has been paid for, or is about to be, waits for a reading no longer than that. Milliseconds. */
 const LONGEST_READING_MS = 3000;
 
-/** The part of a run that Report Credits needs. */
-export interface CreditsRun {
-	context: IExecuteFunctions;
-	hints: Pick<Set<string>, 'add'>;
-	log: Pick<TaskLog, 'creditsUsed'>;
-	/** Present where the credits are to be reported. */
-	credits?: CreditsNote;
-	/** Absent where it has no rows. */
-	journal?: Pick<Journal, 'noteRun'>;
-}
-
 /** Reads the used credits before the first purchase, once for all tries of the execution. */
-export async function readCreditsBefore({
-	context,
-	hints,
-	credits,
-}: Pick<CreditsRun, 'context' | 'hints' | 'credits'>): Promise<void> {
+export async function readCreditsBefore({ context, hints, credits, ledger }: Run): Promise<void> {
 	if (credits === undefined) return;
-	const { store, executionId, runIndex } = readLedgerScope(context);
+	const { store, executionId, runIndex } = ledger.scope;
 	const memory = store as { creditsBefore?: { run: string; note: CreditsNote } };
 	const run = `${executionId} ${runIndex}`;
 	if (memory.creditsBefore?.run === run) {
@@ -49,7 +32,7 @@ export async function readCreditsBefore({
 
 /** Says what the run has used: in a hint, in n8n's log and in the purchase log. */
 export async function reportCredits(
-	{ context, hints, log, credits, journal }: CreditsRun,
+	{ context, hints, log, credits, journal }: Pick<Run, 'context' | 'hints' | 'log' | 'credits' | 'journal'>,
 	orders: Order[],
 ): Promise<void> {
 	if (credits?.usedBefore === undefined) return;
@@ -65,7 +48,7 @@ export async function reportCredits(
 const NOT_SAID = 'the service does not name them';
 
 /** The balance of the account; undefined where it cannot be read in time, and then a hint says so. */
-async function readBalance(context: IExecuteFunctions, hints: CreditsRun['hints']): Promise<JsonObject | undefined> {
+async function readBalance(context: IExecuteFunctions, hints: Run['hints']): Promise<JsonObject | undefined> {
 	const over = new AbortController();
 	const read = async () => {
 		const client = await createClient(context, {
@@ -88,6 +71,6 @@ async function readBalance(context: IExecuteFunctions, hints: CreditsRun['hints'
 	}
 }
 
-function tellUnknown(hints: CreditsRun['hints'], why: string): void {
+function tellUnknown(hints: Run['hints'], why: string): void {
 	hints.add(HINTS.creditsUnknown({ why }));
 }

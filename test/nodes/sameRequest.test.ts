@@ -114,7 +114,7 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 		},
 		...{
 			ledger: { find: () => undefined, scope: { store: {}, runIndex: 0 } },
-			options: { concurrency: 1, pollPlan: { kind: 'automatic' } },
+			...{ concurrency: 1, pollPlan: { kind: 'automatic' } },
 		},
 	} as unknown as Run;
 	const work = await built.prepare(itemOf(node, { operation: value, ...parameters, ...more }, input), run);

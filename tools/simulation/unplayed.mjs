@@ -156,8 +156,8 @@ export const unplayed = [
 	{
 		promise: 'a threshold without a number is not one of 0',
 		file: 'nodes/form/fieldReader.ts',
-		find: '		this.assertNumberGiven(field);\n		const',
-		becomes: "		if ((this.value(field) ?? '') === '') return 0;\n		const",
+		find: 'throw this.nothingIn(field, `Change',
+		becomes: 'return 0;\n\t\tif (label === undefined) throw this.nothingIn(field, `Change',
 		noticedBy: 'test/nodes/triggers.test.ts',
 		title: 'is named and nothing is sent',
 	},
@@ -426,8 +426,8 @@ export const unplayed = [
 	{
 		promise: 'all items are checked before anything is sent',
 		file: 'nodes/run/runItems.ts',
-		find: 'if (mistake !== undefined && !continueOnError)\n',
-		becomes: 'if (mistake !== undefined && continueOnError)\n',
+		find: 'if (mistake !== undefined && !continueOnError) {',
+		becomes: 'if (mistake !== undefined && continueOnError) {',
 		noticedBy: 'test/nodes/badInput.test.ts',
 		title: 'one bad item sends nothing',
 	},
