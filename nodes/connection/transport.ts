@@ -80,7 +80,12 @@ export function createSend(context: GatewayContext, credential: ICredentialDataD
 	const stopped = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 
 	return async (request) => {
-		const n8nRequest = beforeSending(() => toN8nRequest(request));
+		let n8nRequest: IHttpRequestOptions;
+		try {
+			n8nRequest = toN8nRequest(request);
+		} catch (thrown) {
+			throw NotSentError.from(thrown);
+		}
 		const { mustFinish, timeoutMs } = request;
 		return await answerWithin({ timeoutMs, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
 			return await requestWithKey(context, credential, { ...n8nRequest, abortSignal });
@@ -228,15 +233,6 @@ async function toText(
 		return await read(stream);
 	} finally {
 		release();
-	}
-}
-
-/** Errors in here mean that nothing was sent. */
-function beforeSending<T>(prepare: () => T): T {
-	try {
-		return prepare();
-	} catch (thrown) {
-		throw NotSentError.from(thrown);
 	}
 }
 

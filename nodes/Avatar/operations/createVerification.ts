@@ -90,7 +90,7 @@ export const createVerification: Operation = {
 			// The link comes with a read. Right after the creation, the service may not know the ID yet.
 			const isNotKnownYet = ({ kind }: GatewayError) => kind === 'notFound';
 			const session = await namingTask(task, avatars.getVerification(task.taskId, isNotKnownYet));
-			// For a trigger in this workflow, which no manual execution tells of it.
+			// For a trigger in this workflow. A manual execution is not remembered.
 			if (session.vendorToken !== undefined && run.context.getMode() !== 'manual') {
 				const given = reference || parseCallback(callbackUrl ?? '').reference;
 				const verification = { taskId: task.taskId, reference: given, atMs: Date.now() };
