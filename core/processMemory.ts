@@ -104,16 +104,6 @@ export const cleanedTables = new Map<string, number>();
 /** The limits of each account, and what is learned of them, by a hash of address and key: at most 1,000. */
 export const accounts = new Map<string, object>();
 
-/** A run that may spend credits. */
-export interface SpendingRun {
-	note: { shared?: boolean };
-	/** Infinity while it is awake. Unix milliseconds. */
-	untilMs: number;
-}
-
-/** Runs that may be spending credits, by account. As many as there are; gone when they end. */
-export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();
-
 /** Manual runs that are under way, by workflow and node. As many as there are; those that sleep are gone seconds after they began. */
 export const manualRuns = new Map<string, object>();
 

@@ -6,9 +6,24 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { resourceProperties, resourceSubtitle } from '../run/operation';
+import { resourceProperties, resourceSubtitle, type Choices, type Resource } from '../run/operation';
 import { executeResource } from '../run/runOperation';
-import { resources } from './operations';
+import { createGroup } from './operations/createGroup';
+import { createVerification } from './operations/createVerification';
+import { getAsset } from './operations/getAsset';
+import { getVerification } from './operations/getVerification';
+import { getVerificationResult } from './operations/getVerificationResult';
+import { uploadAsset } from './operations/uploadAsset';
+
+/** In the order of the dropdowns: a new node begins with the first of each. */
+export const resources: Choices<Resource> = [
+	{ option: { name: 'Asset', value: 'asset' }, operations: [uploadAsset, getAsset] },
+	{ option: { name: 'Group', value: 'group' }, operations: [createGroup] },
+	{
+		option: { name: 'Verification', value: 'verification' },
+		operations: [createVerification, getVerification, getVerificationResult],
+	},
+];
 
 export class Avatar implements INodeType {
 	description: INodeTypeDescription = {

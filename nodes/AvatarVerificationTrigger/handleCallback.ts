@@ -11,13 +11,10 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { unreadable } from '../errors/toNodeError';
 import { toValue, withoutEmpty } from '../run/toItem';
-import { memoryOf } from '../run/verificationMemory';
+import { memoryOf } from '../Avatar/verification';
 import { PAGES, renderPage, type Page } from './page';
 
-/**
- * The pauses before the result is fetched again: it may come a moment after the browser, and the person waits for the
- * page.
- */
+/** Pauses before the result is fetched again: it may come a moment after the browser, and the person waits. */
 const FETCH_AGAIN_AFTER_MS = [1000, 2000];
 
 /** Until then the person looks at an empty page, whatever the service or n8n waits for. */

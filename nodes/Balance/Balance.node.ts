@@ -6,9 +6,13 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { operationProperties, operationSubtitle } from '../run/operation';
+import { operationProperties, operationSubtitle, type Choices, type Operation } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
-import { operations } from './operations';
+import { getAccountBalance } from './operations/getAccountBalance';
+import { getApiKeyBalance } from './operations/getApiKeyBalance';
+
+/** In the order of the dropdown. */
+export const operations: Choices<Operation> = [getAccountBalance, getApiKeyBalance];
 
 export class Balance implements INodeType {
 	description: INodeTypeDescription = {

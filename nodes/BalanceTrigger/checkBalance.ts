@@ -45,10 +45,7 @@ const thresholdField: INodeProperties = {
 
 export const thresholdFields: INodeProperties[] = [eventField, balanceNotice, thresholdField, unitField];
 
-/**
- * One poll of the balance: the item that starts the workflow, or null. Throws when the balance could not be read: n8n
- * shows it, and what is remembered stays.
- */
+/** One poll: the item that starts the workflow, or null. Throws, and forgets nothing, where the balance is not read. */
 export async function checkBalance(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const { thresholdCredits, client } = await prepare(context);
 	try {
@@ -91,11 +88,7 @@ async function prepare(context: IPollFunctions): Promise<{ thresholdCredits: num
 
 /** An expression that n8n cannot resolve is no bug of this package. */
 function readThreshold(context: IPollFunctions): number {
-	const { parameters } = context.getNode();
-	const form = new FieldReader(
-		(name) => context.getNodeParameter(name, null),
-		(name) => parameters[name],
-	);
+	const form = new FieldReader((name) => context.getNodeParameter(name, null), context.getNode().parameters);
 	try {
 		const unit = form.givenChoice(unitField);
 		return toCredits(form.requiredNumber(thresholdField), unit);

@@ -8,10 +8,16 @@ import {
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { durable } from '../durable/handOver';
 import { generationExample, generationHint } from '../generation/builderHint';
+import { generate } from '../generation/generate';
+import { getResult } from '../generation/getResult';
+import { image } from '../generation/media';
 import { imageModels } from '../models';
-import { operationProperties, operationSubtitle } from '../run/operation';
+import { operationProperties, operationSubtitle, type Choices, type Operation } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
-import { operations } from './operations';
+import { uploadImage } from './operations/uploadImage';
+
+/** In the order of the dropdown. */
+export const operations: Choices<Operation> = [generate(image), getResult(image), uploadImage];
 
 export class ImageGeneration implements INodeType {
 	description: INodeTypeDescription = {

@@ -6,9 +6,12 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { operationProperties, operationSubtitle } from '../run/operation';
+import { operationProperties, operationSubtitle, type Choices, type Operation } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
-import { operations } from './operations';
+import { create } from './operations/create';
+
+/** In the order of the dropdown. */
+export const operations: Choices<Operation> = [create];
 
 export class Token implements INodeType {
 	description: INodeTypeDescription = {

@@ -54,10 +54,7 @@ const ROWS = 'model';
 /** n8n makes an empty list of everything that is no list of rows: without it, such an API key could use all models. */
 export const allowedModelsOfOtherShape: INodeProperties = otherShape(allowedModelsField);
 
-/**
- * The IDs of all rows. No row in the form means all models; an expression that gives nothing does not: a user would not notice
- * that the limit is missing.
- */
+/** The IDs of all rows; none means all models. Throws where an expression gives nothing: the limit would be missing. */
 export function readAllowedModels(item: Item): string[] {
 	const stored = item.node.parameters[NAME];
 	const rows = toRows(item.value({ name: NAME }));

@@ -8,10 +8,15 @@ import {
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { durable } from '../durable/handOver';
 import { generationExample, generationHint } from '../generation/builderHint';
+import { generate } from '../generation/generate';
+import { getResult } from '../generation/getResult';
+import { video } from '../generation/media';
 import { videoModels } from '../models';
-import { operationProperties, operationSubtitle } from '../run/operation';
+import { operationProperties, operationSubtitle, type Choices, type Operation } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
-import { operations } from './operations';
+
+/** In the order of the dropdown. */
+export const operations: Choices<Operation> = [generate(video), getResult(video)];
 
 export class VideoGeneration implements INodeType {
 	description: INodeTypeDescription = {

@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { ICredentialDataDecryptedObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Connection, RequestContext } from '../../core/http/requests';
 import { GatewayClient } from '../../core/client';
 import { accountOf } from '../../core/account/accounts';
@@ -19,14 +19,6 @@ export async function createClient(context: GatewayContext, options: ClientOptio
 		return connect(context, read);
 	};
 	return new GatewayClient({ ...connect(context, used), clock: realClock, renew, ...options });
-}
-
-/** The account of a credential: all with the same address and API key share its limits. */
-export function accountIn(credential: ICredentialDataDecryptedObject): string {
-	const { baseUrl } = readSettings(credential);
-	return createHash('sha256')
-		.update(`${baseUrl} ${readApiKey(credential.apiKey)}`)
-		.digest('base64');
 }
 
 /**
@@ -63,7 +55,8 @@ async function readCredential(context: GatewayContext, item = 0) {
 	const credential = await context.getCredentials(CREDENTIAL, item);
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
-	const account = accountIn(credential);
+	// All credentials with the same address and API key share the limits of the account.
+	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
 	return { credential, settings, apiKey, account, signature: JSON.stringify([settings, account]) };
 }
 

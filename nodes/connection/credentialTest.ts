@@ -62,12 +62,8 @@ function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: st
 				followRedirect: false,
 				useStream: true,
 			}) as Promise<IN8nHttpFullResponse>;
-			// This helper takes no signal.
-			return await Promise.race([request, untilEnded(signal)]);
+			// This helper takes no signal. `answerWithin` knows why it aborts.
+			const aborted = new Promise<never>((_, reject) => onAbort(signal, reject));
+			return await Promise.race([request, aborted]);
 		});
-}
-
-/** Rejects when the signal aborts. `answerWithin` knows why it did. */
-async function untilEnded(signal: AbortSignal): Promise<never> {
-	return await new Promise((_, reject) => onAbort(signal, reject));
 }

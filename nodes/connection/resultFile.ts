@@ -115,10 +115,7 @@ async function open(send: SendOptions, { href }: URL, abortSignal: AbortSignal):
 	return { response, discard: end };
 }
 
-/**
- * The credential whose key belongs to this address. It is read again, so it may have another Base URL by now: its own
- * decides.
- */
+/** The credential whose key belongs to this address. Read again, it may have another Base URL: its own decides. */
 async function credentialFor(
 	context: IExecuteFunctions,
 	url: URL,
@@ -128,11 +125,12 @@ async function credentialFor(
 }
 
 /** Ends a request whose body is not read. A stream that is only destroyed keeps the connection open. */
-function discard(body: unknown, request: AbortController): void {
-	const stream = body as { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown };
-	stream.on?.('error', () => {});
+export function discard(body: unknown, request: AbortController): void {
+	const stream = body as { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown } | undefined;
+	// An error without a listener would end n8n.
+	stream?.on?.('error', () => {});
 	request.abort();
-	stream.destroy?.();
+	stream?.destroy?.();
 }
 
 /** The next address. Throws where it may not be fetched. */

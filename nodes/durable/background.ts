@@ -25,16 +25,9 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const STARTABLE_FOR_MS = 3_600_000;
 const MOST_STARTABLE = 1_000;
 
-/**
- * Reads the workflow to start from the first item, and checks it as far as n8n lets a node do. Sends nothing to the
- * service.
- */
+/** Reads the workflow to start from the first item, and checks it as far as n8n lets a node do. */
 export async function readBackground(context: IExecuteFunctions): Promise<Background> {
-	const { parameters } = context.getNode();
-	const form = new FieldReader(
-		(name) => context.getNodeParameter(name, 0, null),
-		(name) => parameters[name],
-	);
+	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null), context.getNode().parameters);
 	if (isInN8nAgents(context))
 		throw invalidInput(
 			'Wait cannot be In Another Workflow in n8n Agents: n8n runs this tool without an execution that could wait',
@@ -87,7 +80,7 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 		const index = given.indexOf(request?.hash ?? '');
 		return index >= 0 && given.splice(index, 1).length > 0;
 	};
-	const isKnown = (order: Order) => executionOf(run, background, order) !== undefined;
+	const isKnown = (order: Order) => executionOf(run, order) !== undefined;
 	const open = orders.filter((order) => !isKnown(order));
 	orders.filter(isKnown).forEach(claim);
 	for (const order of open) {
@@ -182,31 +175,23 @@ async function tryToStart(
 	}
 }
 
-interface HandingOver {
-	orders: Order[];
-	background: Background;
-	facts: HandOver;
-}
-
 /** The answer to an agent: it must neither wait nor ask again. */
 const STARTED =
 	'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
 
-/**
- * Hands the tasks of the run to a sub-execution, does not wait for it, and says which execution has which task. A retry
- * of this node hands over what is left.
- */
+/** Hands the tasks to a sub-execution that it does not wait for, and names it. A retry hands over what is left. */
 export async function startInBackground(
 	run: Run,
-	{ orders, background, facts }: HandingOver,
+	{ workflowId, name, executions }: Background,
+	orders: Order[],
+	facts: HandOver,
 ): Promise<INodeExecutionData[]> {
-	const { workflowId, name, executions } = background;
 	const { context } = run;
 	const onError = onErrorOf(context);
 	const node = context.getNode();
 	const errorContext = { node, operation: 'generate', isTool: isTool(node) };
-	const { store } = readLedgerScope(context);
-	const startedIn = (order: Order) => (goesOn(order) ? executionOf(run, background, order) : undefined);
+	const { store } = run.ledger.scope;
+	const startedIn = (order: Order) => (goesOn(order) ? executionOf(run, order) : undefined);
 	const left = orders.filter((order) => goesOn(order) && startedIn(order) === undefined);
 	const start = async () => {
 		if (left.every(hasEnded)) return;

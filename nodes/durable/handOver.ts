@@ -41,7 +41,7 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why, advice: adviceFor(why) }));
 	const facts = factsOf(run, orders);
-	if (run.background) return await startInBackground(run, { orders, background: run.background, facts });
+	if (run.background) return await startInBackground(run, run.background, orders, facts);
 	const id = await startSleeping(run, orders, { ...facts, outermost: await outermostOf(context) });
 	if (id === undefined) return undefined;
 	run.ledger.handedOver(orders);
@@ -55,14 +55,14 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
 }
 
-function factsOf({ context, options, background, retryOnFail, credits, journal, marks }: Run, orders: Order[]) {
+function factsOf({ context, concurrency, background, retryOnFail, credits, journal, marks }: Run, orders: Order[]) {
 	const { establishedAtMs, runIndex } = marks.run;
 	const timeouts = orders.map(({ wait }) => wait?.timeoutMs ?? 0);
 	const longestMs = timeouts.reduce((longest, each) => Math.max(longest, each), 0);
 	const { id: nodeId, name: node } = context.getNode();
 	const { name: workflow = '' } = context.getWorkflow();
 	return {
-		concurrency: options.concurrency,
+		concurrency,
 		// In the background, the node has succeeded: what becomes of an error is up to the other workflow.
 		stopsAtError: background === undefined && !context.continueOnFail(),
 		// An order waits for a place no longer than its timeout, and then for its task.

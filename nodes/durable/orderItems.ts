@@ -61,12 +61,9 @@ export function withHandOver([first, ...others]: OrderItem[], handOver: HandOver
 	return [{ ...first, json: { ...first.json, details } }, ...others];
 }
 
-/** The facts about the run of these orders. Throws where they are not there. */
-export function handOverOf(items: INodeExecutionData[]): HandOver {
-	const handOver = handOverSchema.safeParse(detailsOf(items[0] ?? { json: {} }).gateway_run).data;
-	if (handOver === undefined) throw gatewayError('operationNotForWorkflows', {});
-	return handOver;
-}
+/** The facts about the run of these orders; undefined where they cannot be read: a dead execution may leave anything. */
+export const handOverOf = ([first = { json: {} }]: INodeExecutionData[]): HandOver | undefined =>
+	handOverSchema.safeParse(detailsOf(first).gateway_run).data;
 
 /** The order as an item. Files are where n8n looks for them. */
 export function toOrderItem(order: Order): OrderItem {
@@ -98,18 +95,23 @@ export const asCanceled = ({ json, ...item }: OrderItem): OrderItem => ({
 
 /** The orders in items that n8n or a person has written; undefined where they are none. */
 export async function parseOrderItems(value: unknown): Promise<Order[] | undefined> {
+	return await readAll(value, parseOrderItem);
+}
+
+type ReadItem = (item: INodeExecutionData, index: number) => Order | undefined;
+
+async function readAll(value: unknown, read: ReadItem): Promise<Order[] | undefined> {
 	if (!isItems(value)) return undefined;
-	const orders = await inPieces(value, parseOrderItem);
+	const orders = await inPieces(value, read);
 	return orders.every((order) => order !== undefined) ? orders : undefined;
 }
 
 /** The same for one item. */
 export function parseOrderItem(item: unknown): Order | undefined {
 	const { data } = orderItemSchema.safeParse(item);
-	return data && withFiles(data.json.details.gateway_order, data.binary);
-}
-
-function withFiles(order: Order, binary: unknown): Order {
+	if (data === undefined) return undefined;
+	const { gateway_order: order } = data.json.details;
+	const { binary } = data;
 	if (binary === undefined || order.end?.output === undefined) return order;
 	return {
 		...order,
@@ -121,22 +123,9 @@ function withFiles(order: Order, binary: unknown): Order {
  * Orders of items that may have been damaged; undefined where none of them looks like an order. One that cannot be read has
  * ended, with its ID where that can be read; one of another version of the package is kept as it is.
  */
-async function salvageOrders(items: INodeExecutionData[]): Promise<Order[] | undefined> {
-	const hasOrders = items.some((item) => 'gateway_order' in detailsOf(item));
-	return hasOrders ? await inPieces(items, salvageOrder) : undefined;
-}
-
-/** The same for items that an execution of ours has stored. */
 export async function salvageOrderItems(value: unknown): Promise<Order[] | undefined> {
-	return isItems(value) ? await salvageOrders(value) : undefined;
-}
-
-/** The same, where the only damage is that another version of the package has written some of them. */
-async function parseItemsOfOthers(value: unknown): Promise<Order[] | undefined> {
-	const isReadable = (item: INodeExecutionData) =>
-		isOfOther(detailsOf(item).gateway_order) || parseOrderItem(item) !== undefined;
-	const readable = isItems(value) && (await inPieces(value, isReadable));
-	return readable && readable.every(Boolean) ? await inPieces(value, salvageOrder) : undefined;
+	const hasOrders = isItems(value) && value.some((item) => 'gateway_order' in detailsOf(item));
+	return hasOrders ? await inPieces(value, salvageOrder) : undefined;
 }
 
 function salvageOrder(item: INodeExecutionData, index: number): Order {
@@ -184,7 +173,7 @@ export function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 
 /** All orders, as they were passed to the sub-workflow. */
 export async function ordersOfStart(context: IExecuteFunctions): Promise<Order[]> {
-	const orders = await salvageOrders(itemsOfStart(context));
+	const orders = await salvageOrderItems(itemsOfStart(context));
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
@@ -192,12 +181,14 @@ export async function ordersOfStart(context: IExecuteFunctions): Promise<Order[]
 /** The same in a later round, which has to end: items that are no orders count as damaged ones, at least one. */
 export async function salvagedStart(context: IExecuteFunctions): Promise<Order[]> {
 	const items = itemsOfStart(context);
-	return (await salvageOrders(items)) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
+	return (await salvageOrderItems(items)) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
 }
 
 /** The same as `parseOrderItems`; an order that another version of the package has written has ended, with its ID. */
 export async function requireOrders(items: unknown): Promise<Order[]> {
-	const orders = (await parseOrderItems(items)) ?? (await parseItemsOfOthers(items));
+	const orders = await readAll(items, (item, index) =>
+		isOfOther(detailsOf(item).gateway_order) ? salvageOrder(item, index) : parseOrderItem(item),
+	);
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
@@ -236,10 +227,7 @@ interface Ending {
 export const hasFinished = ({ end }: Order): boolean =>
 	end !== undefined && !['stopped', 'notSubmitted', 'outcomeUnknown'].includes(end.as);
 
-/**
- * The error of an execution that no other waits for any more. n8n lists it as canceled, because the message says so. The node
- * has all ends in its input.
- */
+/** The error of an execution that no other waits for. n8n lists it as canceled, because its message says so. */
 export function canceledError(context: IExecuteFunctions, orders: Order[]) {
 	const left = orders.flatMap((order) => (order.task && !hasFinished(order) ? order.task : []));
 	const errorContext = { node: context.getNode(), itemIndex: 0 };

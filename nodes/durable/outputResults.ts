@@ -5,7 +5,7 @@ import { errorOf, hasEnded } from '../../core/orders/states';
 import { hintsFor } from '../run/hints';
 import { reportCredits } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
-import { type Items, itemsOf, type OnError, outcomeOf } from '../run/toItem';
+import { itemsOf, type OnError, outcomeOf } from '../run/toItem';
 import {
 	canceledError,
 	hasFinished,
@@ -29,7 +29,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	const orders = own ?? (await ordersOfStart(context));
 	// The very items that came in: n8n stores them once then.
 	if (!orders.every(hasEnded)) return own ? input : await toOrderItems(orders);
-	const handOver = readHandOver(context);
+	const handOver = handOverOf(itemsOfStart(context));
 	if (await isCanceled(context, orders, handOver)) throw canceledError(context, orders);
 	const items = toNodeOutput(context, orders, onError);
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
@@ -42,15 +42,6 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	for (const message of [...hintsFor(items, 'task', { buysAgain: operation === 'generate' }), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	return items;
-}
-
-/** A dead execution may leave anything. */
-function readHandOver(context: IExecuteFunctions): HandOver | undefined {
-	try {
-		return handOverOf(itemsOfStart(context));
-	} catch {
-		return undefined;
-	}
 }
 
 /** True where a person has stopped the execution of the node, or n8n has lost it, before all orders have finished. */
@@ -73,17 +64,10 @@ function toNodeOutput(context: IExecuteFunctions, orders: Order[], onError: OnEr
 	const items = orders.map((order, index) =>
 		itemsOf(outcomeOf(order), index, onError, { operation: operationOf(order) }),
 	);
-	return inPlace(items);
+	// The further files come after all first items: what a node gets that has slept, n8n pairs with its input by the place
+	// alone, and fails where it finds no item for the error of another one.
+	return [...items.map(([first]) => first), ...items.flatMap(([, ...others]) => others)];
 }
-
-/**
- * The first item of each order at the place of the order, and the further files after all of them: what a node gets that has
- * slept, n8n pairs with its input by the place alone, and fails where it finds no item for the error of another one.
- */
-const inPlace = (items: Items[]): INodeExecutionData[] => [
-	...items.map(([first]) => first),
-	...items.flatMap(([, ...others]) => others),
-];
 
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[]) {
 	const about = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed), isItem: true };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { Journal } from '../../core/journal/journal';
-import { advanceAll, type Ports } from '../../core/engine/advance';
+import { advanceAll } from '../../core/engine/advance';
 import type { WriteAhead } from '../../core/journal/marks';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
@@ -14,7 +14,6 @@ import { SubmissionGate } from '../../core/engine/jobs';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
-import { noteSpending } from '../run/runCredits';
 import { StoredSize } from '../run/storedSize';
 import { TaskLog } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
@@ -28,8 +27,8 @@ import {
 	requireOrders,
 	salvageOrderItems,
 	toOrderItems,
+	type OrderItem,
 } from './orderItems';
-import type { OrderItem } from './orderItems';
 import { credentialOf, journalHandedOver, mayBuy, rememberSaved } from './handedOver';
 import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import { NOTE_ADDRESS } from './subWorkflow';
@@ -65,6 +64,7 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	// A person has clicked Retry: the supervisor has started another poller in the place of this one, which may have submitted all.
 	if (context.getMode() === 'retry') return await cancel(context, memory, orders, () => false);
 	const handOver = handOverOf(start);
+	if (handOver === undefined) throw gatewayError('operationNotForWorkflows', {});
 	const parents = new ParentExecutions(context, memory, handOver.outermost);
 	const work = async (signal: AbortSignal) => {
 		const poller = new Poller(context, { orders, handOver, memory, parents, signal });
@@ -83,10 +83,7 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	return await cancel(context, memory, orders, ({ state }) => state === 'planned');
 }
 
-/**
- * The time to wake up, where n8n cannot read the credential for now. Each failure of a poller is a round, and a wait of a day has few
- * of them.
- */
+/** The time to wake up, where n8n cannot read the credential for now: a failure would use up one of few rounds. */
 async function whenToReadAgain(context: IExecuteFunctions, { deadlineMs }: HandOver): Promise<number | undefined> {
 	const nowMs = Date.now();
 	if (nowMs >= deadlineMs || !(await credentialOf(context)).isAway) return undefined;
@@ -163,15 +160,13 @@ class Poller {
 
 	/** Works until all orders have ended, or none is due soon. Returns the time to wake up, in Unix milliseconds, in that case. */
 	async untilDue(): Promise<number | undefined> {
-		const { handOver, orders } = this.polled;
-		const endSpending = await noteSpending(this.context, this.context.getExecutionId(), handOver.credits);
+		const { orders } = this.polled;
 		let wakeAtMs: number | undefined;
 		try {
 			await this.open();
 			wakeAtMs = await this.work();
 			return wakeAtMs;
 		} finally {
-			endSpending(wakeAtMs);
 			trace(this.context, orders, this.requestsSent);
 			if (wakeAtMs === undefined) await this.journal?.end(orders);
 			else await this.journal?.sleep(orders);

@@ -1,15 +1,8 @@
-import type {
-	IConnections,
-	IExecuteFunctions,
-	IExecuteWorkflowInfo,
-	INode,
-	INodeParameters,
-	IWorkflowSettings,
-} from 'n8n-workflow';
+import type { IConnections, IExecuteFunctions, INode, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
 import { MIN_SLEEP_MS } from '../../core/engine/sleepCoordinator';
 import { printable, shorten } from '../../core/text';
 import type { OnError } from '../run/toItem';
-import { inlineWorkflow } from '../connection/subExecution';
+import { inlineWorkflow, type InlineWorkflow } from '../connection/subExecution';
 
 /** The hidden operations of our nodes, in the sub-workflows. They are saved with sleeping executions. */
 export const STEPS = {
@@ -94,14 +87,9 @@ export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: 
 }
 
 /** The same, to see whether n8n would start it: for no items. It leaves nothing in the list. */
-export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWorkflowInfo['code'] {
-	const code = waitAndStart(worker, workflowId);
-	return (
-		code && {
-			...code,
-			settings: { ...code.settings, saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
-		}
-	);
+export function tryWaitAndStart(worker: INode, workflowId: string): InlineWorkflow {
+	const { settings, ...code } = waitAndStart(worker, workflowId);
+	return { ...code, settings: { ...settings, saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' } };
 }
 
 /**
@@ -179,10 +167,7 @@ const keepWaiting = (worker: INode) =>
 		alwaysOutputData: true,
 	});
 
-/**
- * n8n's own Wait node, which n8n wakes by a call of its address. Where that does not get through, it wakes by itself. What
- * comes first passes at once.
- */
+/** n8n's own Wait node, woken by a call of its address, or by itself. What comes first passes at once. */
 const SLEEP_UNTIL_CALLED: Part = {
 	name: 'Sleep Until Called',
 	type: WAIT,
@@ -245,7 +230,7 @@ function subWorkflow(
 	name: string,
 	{ first, before, again, isFinished = HAS_ENDED, then, note }: Shape,
 	settings: IWorkflowSettings = {},
-): IExecuteWorkflowInfo['code'] {
+): InlineWorkflow {
 	const question: Part = {
 		name: 'All Finished?',
 		type: IF,

@@ -20,8 +20,8 @@ import {
 	salvageOrderItems,
 	toOrderItems,
 	withHandOver,
+	type OrderItem,
 } from './orderItems';
-import type { OrderItem } from './orderItems';
 import { claimPoller, credentialOf, journalOfReader, mayBuy, rememberSaved, type RunHandedOver } from './handedOver';
 import { ParentExecutions, readData } from './parentExecutions';
 import { POLL_TASKS, pollWhenCalled } from './subWorkflow';
@@ -88,13 +88,9 @@ interface Round {
 }
 
 function readHandOver(context: IExecuteFunctions, isRetry: boolean): HandOver | undefined {
-	try {
-		const handOver = handOverOf(itemsOfStart(context));
-		// The execution of the node may have ended with an error because this one was stopped.
-		return isRetry ? { ...handOver, retry: undefined, outermost: context.getExecutionId() } : handOver;
-	} catch {
-		return undefined;
-	}
+	const handOver = handOverOf(itemsOfStart(context));
+	// The execution of the node may have ended with an error because this one was stopped.
+	return handOver && isRetry ? { ...handOver, retry: undefined, outermost: context.getExecutionId() } : handOver;
 }
 
 /** The reason why no further poller is started; empty where an execution was stopped. Undefined where one is. */

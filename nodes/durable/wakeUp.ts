@@ -34,10 +34,7 @@ export function resumeUrlOf(context: IExecuteFunctions): string {
 	return String($execution?.resumeUrl ?? '');
 }
 
-/**
- * Wakes the sub-execution that has just fallen asleep with its address as its output. Whatever goes wrong costs a minute
- * and no more: n8n wakes it by itself then.
- */
+/** Wakes the sub-execution that has just fallen asleep. What goes wrong costs a minute: n8n wakes it by itself. */
 export async function wakeUp(context: IExecuteFunctions, { executionId, data }: ExecuteWorkflowData): Promise<void> {
 	const address = addressOf(context, executionId, data[0]?.[0]?.json.details);
 	if (address === undefined) return;
@@ -61,10 +58,7 @@ function addressOf(context: IExecuteFunctions, executionId: string, noted: unkno
 	return address;
 }
 
-/**
- * Calls until n8n has saved the execution. Returns why it did not wake it, without the address. Nothing of ours is sent,
- * and nothing through a proxy.
- */
+/** Calls until n8n has saved the execution. Returns why it did not wake it, without the address. */
 async function call(address: URL): Promise<string | undefined> {
 	for (let calls = 1, pauseMs = FIRST_PAUSE_MS; ; calls++, pauseMs *= 2) {
 		await realClock.sleep(pauseMs);

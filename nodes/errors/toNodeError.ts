@@ -133,10 +133,7 @@ function endWithIds({ label, ids }: { label: string; ids: string[] }, before: nu
 /** The IDs of all that the service has accepted in the run: that of the error first. */
 const idsOf = ({ task }: GatewayError, { ids }: BatchSummary) => [...(task ? [task.taskId] : []), ...(ids?.ids ?? [])];
 
-/**
- * The kind of failure in n8n's words, where n8n has one. From 2.41, n8n decides by it when it polls a trigger again;
- * older versions read no such thing.
- */
+/** The kind of failure in n8n's words, where n8n has one. From 2.41, it decides when n8n polls a trigger again. */
 export function failureOf(error: GatewayError): Failure | undefined {
 	const timed = TIMED[error.kind];
 	if (timed !== undefined) return { cause: timed, retryAfterMs: error.details.retryAfterMs };
@@ -260,10 +257,9 @@ export function unreadable(thrown: unknown): GatewayError {
  * @param file by its name, and as the form calls it, where that is known
  */
 export async function readingFile<T>(file: { label?: string; fileName: string }, read: () => Promise<T>): Promise<T> {
-	return await read().catch((thrown: unknown) => Promise.reject(unreadableFile(file, thrown)));
-}
-
-function unreadableFile({ label, fileName }: { label?: string; fileName: string }, thrown: unknown): GatewayError {
-	if (thrown instanceof GatewayError) return thrown;
-	return gatewayError('fileUnreadable', { label, name: fileName, words: wordsOf(thrown) }, { cause: thrown });
+	return await read().catch((thrown: unknown) => {
+		if (thrown instanceof GatewayError) return Promise.reject(thrown);
+		const { label, fileName: name } = file;
+		return Promise.reject(gatewayError('fileUnreadable', { label, name, words: wordsOf(thrown) }, { cause: thrown }));
+	});
 }

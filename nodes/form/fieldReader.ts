@@ -29,28 +29,25 @@ type Read = Pick<INodeProperties, 'name'> & Partial<Pick<INodeProperties, 'displ
 export class FieldReader {
 	/**
 	 * @param read the value of a parameter by its name; null or undefined when there is none
-	 * @param stored the parameter as it is stored in the node, with its expressions; undefined when it is not
+	 * @param stored the parameters as they are stored in the node, with their expressions
 	 */
 	constructor(
 		private readonly read: (name: string) => unknown,
-		private readonly stored: (name: string) => unknown = () => undefined,
+		private readonly stored: Readonly<Record<string, unknown>> = {},
 	) {}
 
 	/** True when a part of the parameter is an expression. */
 	isExpression(name: string): boolean {
-		return holdsExpression(this.stored(name));
+		return holdsExpression(this.stored[name]);
 	}
 
 	/** As it is; undefined when there is none. Throws where a field has `{{ … }}` as text; a dropdown tells what it allows. */
 	value({ name, displayName: label, type }: Read): unknown {
-		if (label !== undefined && type !== 'options') assertNoTemplate(this.stored(name), label, type);
+		if (label !== undefined && type !== 'options') assertNoTemplate(this.stored[name], label, type);
 		return this.read(name) ?? undefined;
 	}
 
-	/**
-	 * Throws where an expression has no value at all, for example because the item has no such field. Null is a value: the
-	 * item says that it has none.
-	 */
+	/** Throws where an expression has no value at all. Null is a value: the item says that it has none. */
 	assertNotLost({ name, displayName: label }: Labelled): void {
 		if (this.isExpression(name) && this.read(name) === undefined)
 			throw gatewayError('expressionGaveNothing', { label });
@@ -92,22 +89,15 @@ export class FieldReader {
 
 	/** The same where an empty field is a mistake: the person would not notice that a limit is missing. */
 	requiredNumber(field: NumberField): number {
-		this.assertNumberGiven(field);
 		const { displayName: label, min = 0, max = Number.MAX_SAFE_INTEGER, integer } = field;
 		const value = this.value(field);
+		if (value === undefined || value === '')
+			throw this.nothingIn(field, `Change ${label} to a number, ${min} or more.`);
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
 		if (!Number.isFinite(number) || number < min) throw gatewayError('notANumber', { label, value: show(value), min });
 		if (number > max) throw gatewayError('numberTooLarge', { label, value: show(value), max });
 		return integer ? Math.floor(number) : number;
-	}
-
-	/** Throws where there is no value; whether it is a number is not its question. */
-	assertNumberGiven(field: NumberField): void {
-		const { displayName: label, min = 0 } = field;
-		const value = this.value(field);
-		if (value === undefined || value === '')
-			throw this.nothingIn(field, `Change ${label} to a number, ${min} or more.`);
 	}
 
 	/** The error of a field that must not be empty. One that holds an expression does not look empty. */

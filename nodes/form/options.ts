@@ -150,7 +150,7 @@ export function readSubmitAgain(options: FieldReader): SubmitAgain {
 export const LONGEST_TIMEOUT_MINUTES = 43_200;
 
 /** For a task that exists. */
-export const timeoutOption = (minutes: number): NumberField => ({
+const timeoutOption = (minutes: number): NumberField => ({
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
@@ -158,6 +158,13 @@ export const timeoutOption = (minutes: number): NumberField => ({
 	default: minutes,
 	hint: '0 to 43200, which is 30 days',
 	description: 'How long to wait for the task. Across Restarts: 24 hours, if not added.',
+});
+
+/** The same for an operation that waits if the switch is on. */
+export const timeoutOf = (waitField: INodeProperties, minutes: number): NumberField => ({
+	...timeoutOption(minutes),
+	description: 'How long to wait. After that, the item ends with an error that has the ID.',
+	displayOptions: { show: { [`/${waitField.name}`]: [true] } },
 });
 
 export const imageTimeoutOption = timeoutOption(10);

@@ -11,6 +11,7 @@ import { readingFile } from '../errors/toNodeError';
 import { toText } from '../form/fieldReader';
 import { asBeforeRenamed } from '../run/requestHash';
 import type { Item } from '../run/inputItem';
+import type { Run } from '../run/nodeRun';
 import { FILES_IN_JSON } from '../run/toItem';
 
 const FIELD_LABEL = 'Input Binary Field';
@@ -89,10 +90,7 @@ function readFileObject(item: Item, given: JsonObject, fieldLabel: string): Name
 	return { data, name: data.fileName ?? 'file' };
 }
 
-/**
- * Finds a file of this item by its description: where files are kept in memory, `{{ $binary.data }}` has everything of
- * it but the content.
- */
+/** Finds a file by its description: where files are kept in memory, `{{ $binary.data }}` lacks only the content. */
 function findWithoutContent({ input }: Item, given: JsonObject): IBinaryData | undefined {
 	const isSame = ({ data, ...rest }: IBinaryData) =>
 		data !== undefined && JSON.stringify(rest) === JSON.stringify(given);
@@ -144,23 +142,39 @@ function identify({ id, data }: IBinaryData): string {
 	return id === undefined ? createHash('sha256').update(data).digest('base64') : asBeforeRenamed(id);
 }
 
+interface Identifying {
+	item: Item;
+	run: Run;
+	/** The item has a Purchase Key. */
+	isKeyed: boolean;
+	hash: () => string;
+}
+
 /**
- * Tells a stored file by its content. n8n's ID of it is another one in each execution, while the request stays the same: a
- * Purchase Key stands for it in all of them, and the retry after a crash runs the nodes before again. It reads the file to its end.
- *
- * @param once what was read of a file, for all items that have it
+ * Tells files by their content, which is read to its end: n8n's ID of a file is another one in each execution, while the request
+ * stays the same, for a Purchase Key and for a retry after a crash, which runs the nodes before again. Files are checked, unless
+ * their task exists.
  */
-export async function identifyByContent(
-	{ context }: Item,
-	image: PendingUpload,
-	once: (id: string, read: () => Promise<string>) => Promise<string>,
-): Promise<void> {
+export async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
+	if (images.length === 0) return;
+	const entry = () => {
+		const own = hash();
+		const found = run.ledger.find(item.index, own);
+		return found?.hash === own ? found : undefined;
+	};
+	const known = entry();
+	// Under a Purchase Key the request has to be the same in every execution.
+	if (known === undefined || isKeyed) for (const image of images) await identifyByContent(item, image, run);
+	if ((known ?? entry())?.taskId === undefined) for (const { file } of images) await file.check();
+}
+
+async function identifyByContent({ context }: Item, image: PendingUpload, { fileHash }: Run): Promise<void> {
 	const { label, stored } = image.file;
 	const file = stored();
 	if (file === undefined) return;
 	const { id, fileName } = file;
 	const hash = async () => await hashOfStored(context, id);
-	image.identity = await once(id, async () => await readingFile({ label, fileName }, hash));
+	image.identity = await fileHash(id, async () => await readingFile({ label, fileName }, hash));
 }
 
 async function hashOfStored(context: IExecuteFunctions, id: string): Promise<string> {

@@ -47,11 +47,14 @@ export function readResultOptions(item: Item, { alone }: Pick<Run, 'alone'>): Re
 /** Makes the output of a task that was read, with its files if they are wanted. Throws where it is no success. */
 export function deliverTask({ client, context }: Pick<Run, 'client' | 'context'>): Ports['deliver'] {
 	return async (order, { answer, record, waitedMs }, tools) => {
-		const task = requireTask(order);
+		const { task, result } = order;
+		if (task === undefined) throw gatewayError('packageBug', { words: 'a task without an ID was delivered' });
+		if (result === undefined)
+			throw gatewayError('packageBug', { words: 'the order does not say how the result is wanted' });
 		const shown = record ?? answer ?? unseen(task);
 		order.model ??= shown.model;
 		const { baseUrl } = client.fileRules;
-		const delivery = { order, record: shown, task, result: requireResult(order), waitedMs, baseUrl };
+		const delivery = { order, record: shown, task, result, waitedMs, baseUrl };
 		assertNotExpired(order, task, shown);
 		const { json, binary } =
 			order.then === 'nothing'
@@ -128,45 +131,14 @@ interface Delivery {
  * where a completed task has no result, but needs one.
  */
 function toTaskOutput(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
-	const { order, task, record, result, waitedMs, baseUrl } = delivery;
-	const { taskId } = task;
-	const search = {
-		...result,
-		resultNeeded: result.resultNeeded && order.then !== 'nothing',
-		requestUrls: new Set(result.requestUrls),
-		kind: order.kind as MediaKind,
-		baseUrl,
-		hints,
-	};
-	const { urls, needsRecord, missing } = readResult(record, taskId, search, waitedMs);
+	const { record } = delivery;
+	const found = readResult(delivery, hints);
 	if (record.endedBy !== undefined) hints.add(HINTS.endedByRecord({ status: printable(record.status) }));
-	if (record.errorBeside !== undefined && (urls.length > 0 || needsRecord)) {
+	if (record.errorBeside !== undefined && (found.urls.length > 0 || found.needsRecord)) {
 		const { message, code = '' } = record.errorBeside;
 		hints.add(HINTS.errorBesideResult({ words: printable(shorten(message ?? code, 200)) }));
 	}
-	const simplify = result.simplify && !needsRecord;
-	return {
-		urls,
-		json: toFieldsOf(record, { taskId, urls, model: order.model, simplify, waitedMs, reused: order.reused, missing }),
-	};
-}
-
-/** The result that one item asks for. */
-interface ResultSearch {
-	/** The path that the user has entered; empty: none. */
-	resultPath: string;
-	/** URLs of the request, which are no result; empty where the request is not known. */
-	requestUrls: ReadonlySet<string>;
-	/** False: a record without a URL is passed on as it is, because the user asked for another response format. */
-	urlExpected: boolean;
-	/** True: a completed record without a result is an error, because the item would look like a success. */
-	resultNeeded: boolean;
-	/** The number of results that the request asks for. */
-	count?: number;
-	kind: MediaKind;
-	baseUrl: string;
-	/** Shown in the output panel. */
-	hints: Set<string>;
+	return { urls: found.urls, json: toFieldsOf(delivery, found) };
 }
 
 interface Result {
@@ -177,19 +149,22 @@ interface Result {
 }
 
 /** The result of a record, and hints about where it stands. Throws where a completed one has none, but needs one. */
-function readResult(record: TaskRecord, taskId: string, search: ResultSearch, waitedMs = 0): Result {
-	const { resultPath, requestUrls, urlExpected, resultNeeded, hints } = search;
-	const { urls, foundAt, choices, isInline, ...listed } = locateResult(record, resultPath, requestUrls, search);
-	const missing = record.state === 'completed' ? missingOf(urls.length, search, listed.missing) : listed.missing;
+function readResult({ order, task, record, result, waitedMs = 0, baseUrl }: Delivery, hints: Set<string>): Result {
+	const { resultPath, urlExpected } = result;
+	const facts = { kind: order.kind as MediaKind, baseUrl };
+	const located = locateResult(record, resultPath, new Set(result.requestUrls), facts);
+	const { urls, foundAt, choices } = located;
+	const missing = record.state === 'completed' ? missingOf(urls.length, result, located.missing) : located.missing;
 	if (missing !== undefined) hints.add(HINTS.partsMissing());
 	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
 	// A URL at an unknown path may not be the result, if the request asked for another format.
 	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected, missing };
 	if (record.state !== 'completed') return { urls, needsRecord: false };
 
-	const isInRecord = isInline === true || !urlExpected;
+	const isInRecord = located.isInline === true || !urlExpected;
+	const isNeeded = result.resultNeeded && order.then !== 'nothing';
 	if (choices) hints.add(HINTS.resultUnclear({ places: choices.join(' or ') }));
-	else if (resultNeeded && !isInRecord) throw missingResult(taskId, record, waitedMs, resultPath);
+	else if (isNeeded && !isInRecord) throw missingResult(task.taskId, record, waitedMs, resultPath);
 	else if (resultPath !== '') hints.add(HINTS.resultNotAtPath({ path: resultPath }));
 	else if (!isInRecord) hints.add(HINTS.resultNotFound());
 	return { urls, needsRecord: true };
@@ -201,24 +176,11 @@ function readResult(record: TaskRecord, taskId: string, search: ResultSearch, wa
  */
 function missingOf(
 	found: number,
-	{ count = 1, resultPath }: ResultSearch,
+	{ count = 1, resultPath }: ResultOptions,
 	listed?: MissingParts,
 ): MissingParts | undefined {
 	const unlisted = found > 0 && resultPath === '' ? count - found : 0;
 	return unlisted > (listed?.count ?? 0) ? { ...listed, count: unlisted } : listed;
-}
-
-interface TaskOutputOptions {
-	taskId: string;
-	/** The result URLs; empty while there are none. */
-	urls: string[];
-	/** The model that was asked for, where the record names none. */
-	model?: string;
-	simplify: boolean;
-	waitedMs?: number;
-	/** Another item has bought it. */
-	reused?: boolean;
-	missing?: MissingParts;
 }
 
 /**
@@ -226,43 +188,30 @@ interface TaskOutputOptions {
  * unless simplified, last. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run
  * again.
  */
-function toFieldsOf(record: TaskRecord, options: TaskOutputOptions): IDataObject {
-	const { taskId, urls, model, simplify, waitedMs, reused, missing } = options;
+function toFieldsOf(delivery: Delivery, { urls, needsRecord, missing }: Result): IDataObject {
+	const { order, task, record, result, waitedMs } = delivery;
 	return {
 		url: urls[0],
 		download_url: undefined,
-		task_id: taskId,
+		task_id: task.taskId,
 		status: record.state,
 		missing_results: missing?.count,
 		missing_reason: missing?.reason,
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
 		progress: record.state === 'completed' ? undefined : record.progress,
-		model: record.model ?? model,
-		reused,
+		model: record.model ?? order.model,
+		reused: order.reused,
 		...withoutErrors(pricesIn(record.raw) as IDataObject),
 		download_urls: undefined,
 		urls: urls.length > 0 ? urls : undefined,
 		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		created_at: toIsoTime(record.createdAt),
 		expires_at: toIsoTime(record.expiresAt),
-		record: simplify ? undefined : toRecord(record.raw),
+		record: result.simplify && !needsRecord ? undefined : toRecord(record.raw),
 	};
 }
 
-function requireTask({ task }: Order): TaskReference {
-	if (task === undefined) throw gatewayError('packageBug', { words: 'a task without an ID was delivered' });
-	return task;
-}
-
-function requireResult({ result }: Order): ResultOptions {
-	if (result === undefined)
-		throw gatewayError('packageBug', { words: 'the order does not say how the result is wanted' });
-	return result;
-}
-
-/**
- * The lifetime of a link, in the words of n8n's helper. n8n may delete the file sooner, together with the execution.
- */
+/** In the words of n8n's helper. n8n may delete the file sooner, together with the execution. */
 const LINK_LIFETIME = '30 days';
 
 /**

@@ -28,9 +28,7 @@ export const FILE_LIMITS = {
 	turnMs: 60_000,
 };
 
-/**
- * The largest file in memory: n8n keeps it as base64 in one string, and the longest string has 2^29 - 24 characters.
- */
+/** The largest file in memory: n8n keeps it as base64 in one string, which has at most 2^29 - 24 characters. */
 const MOST_IN_MEMORY_BYTES = ((2 ** 29 - 24) / 4) * 3;
 
 /** Of the files of all executions of this process, while n8n collects them. */
@@ -38,10 +36,7 @@ const MOST_COLLECTED_BYTES = 512 * MIB;
 /** A file of this size is held without a look at the others. */
 const SMALL_BYTES = 8 * MIB;
 
-/**
- * The place where n8n stores files. Only to a disk does it write them as they come: for the database, S3 and Azure it collects a
- * file in memory first.
- */
+/** The place where n8n stores files. For the database, S3 and Azure, it first collects a file in memory. */
 type Store = 'memory' | 'collected' | 'disk';
 
 /** A limit that was exceeded: n8n's, for one file, or ours, for all files of a task. */

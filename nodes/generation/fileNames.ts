@@ -1,10 +1,7 @@
 import { extensionOf, isMedia, isPlaylist, isToldByContent, typeByContent, typeByName } from '../../core/mediaTypes';
 import { CONTROLS } from '../../core/text';
 
-/**
- * The types that are no result file, whatever the status, in words: services describe trouble in answers of these
- * types.
- */
+/** Types that are no result file: services describe trouble in answers of these types, whatever the status. */
 const NO_FILES: Array<[RegExp, string]> = [
 	[/^(text\/html|application\/xhtml\+xml)$/, 'a web page'],
 	[/[/+](x-)?(nd)?json$|\/json-/, 'JSON'],
@@ -67,9 +64,7 @@ function plainType(contentType: string): string {
 		.slice(0, LONGEST_TYPE);
 }
 
-/**
- * A name such as "0.png" or "output.mp4": the files of all tasks have it, and in a folder one would replace the other.
- */
+/** Such as "0.png" or "output.mp4": the files of all tasks have it, and in a folder one would replace the other. */
 const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d*)(\.\w+)?$/i;
 
 /** A result file as its host names it. */
@@ -150,10 +145,7 @@ function withExtension(name: string, file: ResultFile): string {
 	return `${type === undefined ? name : name.replace(/\.\w+$/, '')}.${extension}`;
 }
 
-/**
- * Cleans a file name that the user has entered, which may be a whole prompt. Empty where nothing of it can be in a
- * name.
- */
+/** Cleans a file name of the user, which may be a whole prompt. Empty where nothing of it can be in a name. */
 export function cleanFileName(name: string): string {
 	// Here, because `clean` keeps the end of a name.
 	const start = [...name.trim().slice(0, MOST_READ)].map((character) => (/[\\/]/.test(character) ? '_' : character));

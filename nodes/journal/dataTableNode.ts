@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { onAbort, untilAborted } from '../../core/abort';
 import { tableTurns } from '../../core/processMemory';
-import { inlineWorkflow, parentOf } from '../connection/subExecution';
+import { inlineWorkflow, parentOf, type InlineWorkflow } from '../connection/subExecution';
 import { realClock } from '../connection/transport';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -103,7 +103,7 @@ async function run(
 	});
 }
 
-function subWorkflow(operations: INodeParameters[]): IExecuteWorkflowInfo['code'] {
+function subWorkflow(operations: INodeParameters[]): InlineWorkflow {
 	const nodes = [
 		{ name: 'Start', type: TRIGGER, typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
 		...operations.map((parameters, index) => ({

@@ -24,12 +24,7 @@ export function whatIsMissing(
 
 const TOO_OLD = 'it needs n8n 2.41 or later';
 
-/** Finds the table, or makes it. Rejects with `NoTableError` where there can be none. */
-export async function assertTable(context: IExecuteFunctions): Promise<void> {
-	await findTable(context);
-}
-
-/** The ID of the table in the project of the workflow. Makes the table where there is none. */
+/** The ID of the table in the project of the workflow, which is made where there is none. Rejects with `NoTableError` where there can be none. */
 export async function findTable(context: IExecuteFunctions): Promise<string> {
 	const workflow = workflowOf(context);
 	const known = journalTables.get(workflow);

@@ -16,10 +16,7 @@ export const optionalPromptField: FieldSpec = {
 	bodyPath: 'prompt',
 };
 
-/**
- * The sound field: only a choice of the user is sent. The contract shows the default of `beta-v3-omni` (off), which is what
- * nothing means there, and none of the others.
- */
+/** Only a choice of the user is sent: of most models, the contract shows no default. */
 export const audioField: FieldSpec = {
 	displayName: 'Audio',
 	name: 'audio',
@@ -35,9 +32,7 @@ export const audioField: FieldSpec = {
 	notSent: 'default',
 };
 
-/**
- * The duration of models whose default the contract does not show: empty means the service's own, and nothing is sent.
- */
+/** The duration of models whose default the contract does not show: empty, it is the service's own, and is not sent. */
 export const openDurationField: FieldSpec = {
 	displayName: 'Duration (Seconds)',
 	name: 'duration',

@@ -16,7 +16,6 @@ import { isToolRun } from './whereItRuns';
 import { HINTS } from './hints';
 import { LOG_IS_OFF } from './runMemory';
 import type { Run } from './nodeRun';
-import type { OrderLedger } from '../../core/orders/ledger';
 import { hashOf } from './requestHash';
 
 /** The most nodes that are remembered as told of the option. */
@@ -45,7 +44,9 @@ export async function reuseTasks(run: Run, orders: readonly Order[]): Promise<Ga
 		return state === 'planned' && request !== undefined && run.ledger.find(item, request.hash) === undefined;
 	});
 	if (open.length === 0) return undefined;
-	const obstacle = await whyNoRows(run);
+	// The table need not be asked where it is known that there is none.
+	const why = await run.openJournal();
+	const obstacle = why === LOG_IS_OFF ? why : whatIsMissing(run.context, run.marks.run);
 	if (obstacle !== undefined) return tellNoEffect(run, obstacle);
 	try {
 		await reuseFrom(run, open, await readRows(run, open));
@@ -89,12 +90,6 @@ async function readRows({ context, journal }: Run, orders: readonly Order[]): Pr
 	return await table.rowsOfRequests([...new Set(orders.flatMap(({ request }) => request?.hash ?? []))]);
 }
 
-/** The reason why the table need not be asked for. */
-async function whyNoRows({ context, marks, openJournal }: Run): Promise<string | undefined> {
-	const why = await openJournal();
-	return why === LOG_IS_OFF ? why : whatIsMissing(context, marks.run);
-}
-
 function tellNoEffect({ hints }: Run, why: string): undefined {
 	hints.add(HINTS.nothingReused({ why }));
 	return undefined;
@@ -115,7 +110,7 @@ export function tellOfReuse({ context, reuses, journal, hints }: Run, orders: re
  * Claims the requests of a manual run in the memory of this process. A double click on Execute step starts two executions a
  * moment apart, and both would buy all items. Of the second one, Retry On Fail gets the same refusal when the first has ended.
  */
-export function claimManualRun({ context, ledger }: Claiming, orders: Purchase[]): ManualClaim {
+export function claimManualRun({ context, ledger }: Run, orders: Purchase[]): ManualClaim {
 	const requests = orders.flatMap(({ state, request }) => (state === 'planned' && request ? [request.hash] : []));
 	if (context.getMode() !== 'manual' || requests.length === 0) return NOT_CLAIMED;
 	const { store, executionId: execution, runIndex } = ledger.scope;
@@ -146,12 +141,6 @@ interface ManualClaim {
 	handOver: () => void;
 	/** Called when the run is over here. */
 	release: () => void;
-}
-
-/** The part of a run that tells it from others. */
-interface Claiming {
-	context: IExecuteFunctions;
-	ledger: OrderLedger;
 }
 
 const NOT_CLAIMED: ManualClaim = { handOver: () => {}, release: () => {} };

@@ -17,10 +17,7 @@ import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
 import { isInN8nAgents, MOST_AGENT_MINUTES } from './whereItRuns';
 
-/**
- * The default timeout of a wait in n8n's database: it costs nothing, and services usually keep a result for about as
- * long.
- */
+/** The default timeout in n8n's database, where waiting costs nothing: services keep a result about as long. */
 export const DURABLE_TIMEOUT_MINUTES = 1440;
 
 /**
@@ -139,7 +136,7 @@ interface WaitFor<Rec> {
 export function readWait({ options }: Item, timeoutOption: NumberField, run: Run): OrderWait {
 	const option = run.handsOver ? { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES } : timeoutOption;
 	const most = isInN8nAgents(run.context) ? MOST_AGENT_MINUTES : Infinity;
-	return { plan: run.options.pollPlan, timeoutMs: Math.min(options.number(option), most) * 60_000 };
+	return { plan: run.pollPlan, timeoutMs: Math.min(options.number(option), most) * 60_000 };
 }
 
 /** The option of a run that says when its tasks are polled. */

@@ -15,13 +15,11 @@ const AGAIN = ' While you build, pin this output first: otherwise n8n may run th
 export interface UsedCredits {
 	credits: number;
 	usd: number;
-	/** True when others used it at the same time. */
-	shared?: boolean;
 }
 
 /** The same in words, without a full stop. */
-export const sayUsed = ({ credits, usd, shared }: UsedCredits): string =>
-	`The account has used ${credits} credits (${usd} USD) during this run${shared ? ' and others at the same time' : ''}`;
+export const sayUsed = ({ credits, usd }: UsedCredits): string =>
+	`The account has used ${credits} credits (${usd} USD) during this run`;
 
 /** E.g. "2026-11-28 at 14:05 UTC", of a time in ISO 8601. */
 function sayTime(time: string): string {

@@ -45,12 +45,9 @@ export class Item extends FieldReader {
 		/** The input item. */
 		readonly input: INodeExecutionData,
 	) {
-		super(
-			(name) => parameters.read(name, index),
-			(name) => parameters.node.parameters[name],
-		);
+		super((name) => parameters.read(name, index), parameters.node.parameters);
 		({ context: this.context, node: this.node } = parameters);
-		this.options = new ItemOptions(parameters, index);
+		this.options = new ItemOptions(this, parameters);
 	}
 }
 
@@ -58,28 +55,22 @@ const optionsField = optionsCollection([]);
 
 /** The Options collection of one item: the fields that were added. */
 class ItemOptions extends OptionsReader {
-	constructor(parameters: Parameters, index: number) {
+	constructor(item: Item, parameters: Parameters) {
 		// Read as a whole and once, because each call evaluates every expression in it. Where one of them cannot be
 		// resolved, the others can still be read by themselves.
 		let added: JsonObject | undefined;
-		const whole = new FieldReader(
-			(name) => parameters.read(name, index),
-			(name) => parameters.node.parameters[name],
-		);
-		const readAll = () => (added ??= whole.collection(optionsField));
+		const readAll = () => (added ??= item.collection(optionsField));
 		const read = (name: string) => {
 			try {
 				return readAll()[name];
 			} catch (thrown) {
 				// It is no collection, so it has no options that could be read by themselves.
 				if (thrown instanceof GatewayError) throw asGatewayError(thrown);
-				return parameters.read(`options.${name}`, index);
+				return parameters.read(`options.${name}`, item.index);
 			}
 		};
-		super(read, (name) => {
-			const stored = parameters.node.parameters.options;
-			return isPlainObject(stored) ? (stored as JsonObject)[name] : undefined;
-		});
+		const { options: stored } = item.node.parameters;
+		super(read, isPlainObject(stored) ? stored : {});
 		this.readAll = readAll;
 	}
 

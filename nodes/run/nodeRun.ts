@@ -15,15 +15,7 @@ import type { PollPlan } from '../../core/polling/planner';
 import type { Waiting } from '../form/fields';
 import type { TimeAlone } from './whereItRuns';
 import type { Progress } from './progress';
-import { StoredSize } from './storedSize';
 import type { TaskLog } from './taskLog';
-
-/** The options of a run. */
-export interface RunOptions {
-	/** Tasks that are waited for at the same time. */
-	concurrency: number;
-	pollPlan: PollPlan;
-}
 
 /** A workflow that gets the results. */
 export interface Background {
@@ -42,9 +34,9 @@ export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }:
 	return [`${ledger.scope.runIndex}.${item}`, ...(task === undefined ? [] : [task.taskId])].join(' ');
 }
 
-/** The execution that waits for an order of an earlier try. */
-export function executionOf(run: Pick<Run, 'ledger'>, { executions }: Background, order: Purchase): string | undefined {
-	return executions[keyInBackground(run, order)];
+/** The other execution that an earlier try has handed the order to; undefined where there is none. */
+export function executionOf(run: Pick<Run, 'ledger' | 'background'>, order: Purchase): string | undefined {
+	return run.background?.executions[keyInBackground(run, order)];
 }
 
 /** All that the items of a run share. */
@@ -59,7 +51,9 @@ export interface Run {
 	journal?: Journal;
 	/** Opens it, once. Returns the reason why there is none. */
 	openJournal: () => Promise<string | undefined>;
-	options: RunOptions;
+	/** Tasks that are waited for at the same time. */
+	concurrency: number;
+	pollPlan: PollPlan;
 	/** Absent where the operation does not ask for it. */
 	waiting?: Waiting;
 	/** Present where n8n runs the node alone, and ends it soon. */
@@ -84,7 +78,7 @@ export interface Run {
 	asleep?: INodeExecutionData[];
 	/** Files that are still to be uploaded, beside the requests that refer to them. */
 	files: Map<Purchase, PendingFiles>;
-	/** The hash of a file's content, by n8n's ID of it: see `fileHashes.ts`. */
+	/** The hash of a file's content, by n8n's ID of it: see `requestHash.ts`. */
 	fileHash: (id: string, read: () => Promise<string>) => Promise<string>;
 	/** Shares one answer of the service among all items that ask for it. */
 	shared: (what: string, get: () => Promise<JsonObject>) => Promise<JsonObject>;
@@ -118,9 +112,4 @@ export function buyPortsOf({
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),
 	};
-}
-
-/** The ports of the engine for the orders of a run. */
-export function portsOf(run: Run, deliver: Ports['deliver']): Ports {
-	return { ...buyPortsOf(run), deliver: new StoredSize().bounded(deliver), watch: run.progress.watch };
 }

@@ -5,10 +5,7 @@ import type { TimeLeft } from '../../core/polling/planner';
 import type { WaitWatcher } from '../../core/polling/waitForTask';
 import { roughDuration } from '../../core/text';
 
-/**
- * The pause between two lines, in milliseconds. People do not read faster, and a line costs no request: it shows what the
- * polls have seen.
- */
+/** Between two lines, in milliseconds. People do not read faster, and a line costs no request. */
 const REPORT_EVERY_MS = 2_000;
 
 /** The pause until a line that only the estimate has changed. */
@@ -115,11 +112,8 @@ export class Progress {
 	/** The estimate of the only task, or of the one that has come least far; empty while others have not begun. */
 	private leftOfLast(): string {
 		if (this.orders.some(({ state }) => state === 'planned' || state === 'submitting')) return '';
-		const last = this.orders
-			.filter(({ state }) => state === 'accepted')
-			.reduce<
-				Purchase | undefined
-			>((least, order) => (progressOf(order) < progressOf(least) ? order : least), undefined);
+		const running = this.orders.filter(({ state }) => state === 'accepted');
+		const [last] = running.sort((one, other) => progressOf(one) - progressOf(other));
 		const timeLeft = last && this.timesLeft.get(last)?.();
 		if (timeLeft === undefined) return '';
 		const words = inWords(timeLeft);
@@ -127,7 +121,7 @@ export class Progress {
 	}
 }
 
-const progressOf = (order?: Purchase) => (order === undefined ? Infinity : (order.task?.progress ?? 0));
+const progressOf = ({ task }: Purchase) => task?.progress ?? 0;
 
 /** An interval that is wider says nothing. */
 const WIDEST = 10;

@@ -8,11 +8,11 @@ import { sharing } from './nodeRun';
  * to be uploaded. The order of the fields does not count: a release may show them in another one.
  */
 export function hashOf(thing: CreatedThing, request: unknown): string {
-	return createHash('sha256')
-		.update(`${thing} ${JSON.stringify(request, withSortedKeys)}`)
-		.digest('base64')
-		.slice(0, 22);
+	return shortHash(`${thing} ${JSON.stringify(request, withSortedKeys)}`);
 }
+
+/** 132 bits: no two texts have the same. */
+export const shortHash = (text: string) => createHash('sha256').update(text).digest('base64').slice(0, 22);
 
 function withSortedKeys(_name: string, value: unknown): unknown {
 	if (!isPlainObject(value)) return value;
@@ -42,8 +42,10 @@ export function fileHashes(store: JsonObject): (id: string, read: () => Promise<
 	const shared = sharing<string>();
 	return async (id, read) =>
 		await shared(id, async () => {
-			const kept = keptIn(store);
-			const key = keyOf(asBeforeRenamed(id));
+			const kept = isPlainObject(store[KEY]) ? store[KEY] : {};
+			store[KEY] = kept;
+			// IDs are long.
+			const key = hashOf('task', ['file', asBeforeRenamed(id)]);
 			const known = kept[key];
 			if (typeof known === 'string') return known;
 			const hash = await read();
@@ -51,15 +53,4 @@ export function fileHashes(store: JsonObject): (id: string, read: () => Promise<
 			for (const oldest of Object.keys(kept).slice(0, -MOST_KEPT)) delete kept[oldest];
 			return hash;
 		});
-}
-
-/** IDs are long. */
-const keyOf = (id: string) => hashOf('task', ['file', id]);
-
-function keptIn(store: JsonObject): JsonObject {
-	const kept = store[KEY];
-	if (isPlainObject(kept)) return kept;
-	const empty: JsonObject = {};
-	store[KEY] = empty;
-	return empty;
 }

@@ -1,60 +1,20 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import {
-	beginSpending,
-	creditsBetween,
-	endSpending,
-	modelsOf,
-	usedCreditsOf,
-	type CreditsNote,
-} from '../../core/account/runCredits';
+import { creditsBetween, modelsOf, usedCreditsOf, type CreditsNote } from '../../core/account/runCredits';
 import { asGatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import type { Journal } from '../../core/journal/journal';
-import { accountIn, createClient } from '../connection/createClient';
-import { CREDENTIAL, realClock } from '../connection/transport';
+import { createClient } from '../connection/createClient';
+import { realClock } from '../connection/transport';
 import { HINTS } from './hints';
-import { readLedgerScope } from './runMemory';
-import type { TaskLog } from './taskLog';
+import type { Run } from './nodeRun';
 
 /** A run that has been paid for, or is about to be, waits for a reading no longer than that. Milliseconds. */
 const LONGEST_READING_MS = 3000;
 
-/** The part of a run that Report Credits needs. */
-export interface CreditsRun {
-	context: IExecuteFunctions;
-	hints: Pick<Set<string>, 'add'>;
-	log: Pick<TaskLog, 'creditsUsed'>;
-	/** Present where the credits are to be reported. */
-	credits?: CreditsNote;
-	/** Absent where it has no rows. */
-	journal?: Pick<Journal, 'noteRun'>;
-}
-
-/**
- * Notes that a run may spend credits from now on, so that others know of it. Returns a function that notes its end, or
- * that it sleeps until a time.
- *
- * @param run tells it from others
- */
-export async function noteSpending(
-	context: IExecuteFunctions,
-	run: unknown,
-	note: CreditsNote = {},
-): Promise<(untilMs?: number) => void> {
-	const account = accountIn(await context.getCredentials(CREDENTIAL));
-	beginSpending(account, run, note, Date.now());
-	return (untilMs) => endSpending(account, run, untilMs);
-}
-
 /** Reads the used credits before the first purchase, once for all tries of the execution. */
-export async function readCreditsBefore({
-	context,
-	hints,
-	credits,
-}: Pick<CreditsRun, 'context' | 'hints' | 'credits'>): Promise<void> {
+export async function readCreditsBefore({ context, hints, credits, ledger }: Run): Promise<void> {
 	if (credits === undefined) return;
-	const { store, executionId, runIndex } = readLedgerScope(context);
+	const { store, executionId, runIndex } = ledger.scope;
 	const memory = store as { creditsBefore?: { run: string; note: CreditsNote } };
 	const run = `${executionId} ${runIndex}`;
 	if (memory.creditsBefore?.run === run) {
@@ -67,13 +27,12 @@ export async function readCreditsBefore({
 		if (used !== undefined) credits.usedBefore = used;
 		else if (balance !== undefined) tellUnknown(hints, NOT_SAID);
 	}
-	// The same object: other runs may still mark it as shared.
 	memory.creditsBefore = { run, note: credits };
 }
 
 /** Says what the run has used: in a hint, in n8n's log and in the purchase log. */
 export async function reportCredits(
-	{ context, hints, log, credits, journal }: CreditsRun,
+	{ context, hints, log, credits, journal }: Pick<Run, 'context' | 'hints' | 'log' | 'credits' | 'journal'>,
 	orders: Order[],
 ): Promise<void> {
 	if (credits?.usedBefore === undefined) return;
@@ -81,16 +40,15 @@ export async function reportCredits(
 	if (balance === undefined) return;
 	const used = creditsBetween(credits.usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
-	const words = { ...used, shared: credits.shared };
 	journal?.noteRun(used.credits, modelsOf(orders));
-	log.creditsUsed(words);
-	hints.add(HINTS.runCredits(words));
+	log.creditsUsed(used);
+	hints.add(HINTS.runCredits(used));
 }
 
 const NOT_SAID = 'the service does not name them';
 
 /** The balance of the account; undefined where it cannot be read in time, and then a hint says so. */
-async function readBalance(context: IExecuteFunctions, hints: CreditsRun['hints']): Promise<JsonObject | undefined> {
+async function readBalance(context: IExecuteFunctions, hints: Run['hints']): Promise<JsonObject | undefined> {
 	const over = new AbortController();
 	const read = async () => {
 		const client = await createClient(context, {
@@ -113,6 +71,6 @@ async function readBalance(context: IExecuteFunctions, hints: CreditsRun['hints'
 	}
 }
 
-function tellUnknown(hints: CreditsRun['hints'], why: string): void {
+function tellUnknown(hints: Run['hints'], why: string): void {
 	hints.add(HINTS.creditsUnknown({ why }));
 }

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
 import { takingBreaks } from '../../core/clock';
 import { gatewayError, GatewayError } from '../../core/errors';
@@ -12,27 +12,20 @@ import { toRanges } from '../../core/text';
 import { SubmissionGate, type Job, type JobOutcome } from '../../core/engine/jobs';
 import { realClock } from '../connection/transport';
 import { unreadable, toNodeError, summarizeAccepted, listOtherMistakes } from '../errors/toNodeError';
-import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
+import type { ErrorContext } from '../errors/toNodeError';
 import type { TimeAlone } from './whereItRuns';
 import { claimManualRun, reuseTasks } from './building';
 import { isOrder, Item, Parameters, type JobOutput, type Work } from './inputItem';
+import { StoredSize } from './storedSize';
 import { toPassOn, isNoFailure, outcomeOf, type ItemContext, type Worked } from './toItem';
-import { executionOf, type Run } from './nodeRun';
+import { buyPortsOf, executionOf, type Run } from './nodeRun';
+import type { Durable, Operation } from './operation';
+import { readCreditsBefore } from './runCredits';
 
 export interface ItemsToRun {
+	operation: Operation;
+	durable?: Durable;
 	errorContext: Omit<ErrorContext, 'itemIndex'> & ItemContext;
-	/** Checks one item and returns its work. Sends nothing. */
-	prepare: (item: Item) => Promise<Work> | Work;
-	/** See `Operation`. */
-	promptOf?: (item: Item) => string | undefined;
-	/** Undefined for an operation that makes no orders. */
-	ports: () => Ports | undefined;
-	/** See `Durable`. */
-	handOver: (worked: Worked[]) => Promise<INodeExecutionData[] | undefined>;
-	/** See `Durable`. */
-	findHandedOver: (orders: Order[]) => Promise<void>;
-	/** Called when all items have been prepared, before anything is sent. */
-	onPrepared: (purchases: Purchase[]) => Promise<void>;
 }
 
 /** An item whose form has been read, or the error of its form. */
@@ -49,8 +42,9 @@ interface Prepared {
  */
 export async function runItems(run: Run, items: ItemsToRun): Promise<Worked[] | undefined> {
 	const { context, ledger } = run;
+	const { prepare, promptOf } = items.operation;
 	const signal = context.getExecutionCancelSignal();
-	const prepared = await prepareAll(context, items, signal);
+	const prepared = await prepareAll(context, { prepare: async (item) => await prepare(item, run), promptOf }, signal);
 	if (signal?.aborted) return undefined;
 	refuseSharedKeys(prepared, ledger);
 	// First the claim: what another execution is buying has no ID to be reused yet.
@@ -87,48 +81,47 @@ const isPlanned = (purchase?: Purchase) => purchase?.state === 'planned';
 
 async function workOnPrepared(run: Run, prepared: Prepared[], items: ItemsToRun): Promise<Worked[] | undefined> {
 	const { context } = run;
-	const { errorContext, ports: portsOfOrders, onPrepared } = items;
+	const { errorContext, durable } = items;
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
-	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
-		toNodeError(error, { ...errorContext, itemIndex }, summary);
-
 	const [mistake, ...others] = firstOfEachError(prepared.filter(isMistake));
-	if (mistake !== undefined && !continueOnError)
-		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
+	if (mistake !== undefined && !continueOnError) {
+		const last = listOtherMistakes(others.map(({ index }) => index));
+		throw toNodeError(mistake.work, { ...errorContext, itemIndex: mistake.index }, { last });
+	}
 	const purchases = purchasesOf(prepared);
 	if (purchases.some(isPlanned)) await run.openJournal();
-	if (run.background !== undefined) await items.findHandedOver(ordersOf(prepared));
+	if (run.background !== undefined) await durable?.findHandedOver(run, ordersOf(prepared));
+	const here = purchases.filter((each) => executionOf(run, each) === undefined);
+	run.progress.orders = purchases;
+	const reading = purchases.some(isPlanned) ? readCreditsBefore(run) : undefined;
 	// A stop does not wait for n8n's database.
-	const here = purchases.filter((each) => !isElsewhere(run, each));
-	await untilAborted(Promise.all([onPrepared(purchases), run.journal?.takeOver(here)]), signal);
-	const working = { run, prepared, purchases, ports: portsOfOrders(), errorContext, continueOnError, signal };
-	const handedOver = run.handsOver ? await handOverAll(working, items) : undefined;
+	await untilAborted(Promise.all([reading, run.journal?.takeOver(here)]), signal);
+	const working = { ...items, run, prepared, purchases, continueOnError, signal };
+	const handedOver = run.handsOver ? await handOverAll(working) : undefined;
 	return handedOver ?? (await finish(working, await advanceHere(working)));
 }
 
-interface Working {
+interface Working extends ItemsToRun {
 	run: Run;
 	prepared: Prepared[];
 	purchases: Purchase[];
-	ports?: Ports;
-	errorContext: ItemsToRun['errorContext'];
 	continueOnError: boolean;
 	signal?: AbortSignal;
 }
 
-/** True for an order that an earlier try has handed to another execution. */
-function isElsewhere(run: Run, order: Purchase): boolean {
-	return run.background !== undefined && executionOf(run, run.background, order) !== undefined;
-}
+/** The ports of the engine for the orders of a run. Undefined for an operation that makes none. */
+const portsOf = (run: Run, { deliver }: Operation): Ports | undefined =>
+	deliver && { ...buyPortsOf(run), deliver: new StoredSize().bounded(deliver(run)), watch: run.progress.watch };
 
 /** Works on all items until all have ended. Returns one outcome for each. */
-async function advanceHere({ run, prepared, ports, continueOnError, signal }: Working) {
+async function advanceHere({ run, prepared, operation, continueOnError, signal }: Working) {
 	const { journal, alone } = run;
+	const ports = portsOf(run, operation);
 	const unsettled = prepared.filter((each) => isUnsettled(journal, each));
 	const works = prepared.map((each) => toStart(run, each));
 	const options = {
-		concurrency: run.options.concurrency,
+		concurrency: run.concurrency,
 		continueOnError,
 		// A key that is refused is refused for those that begin later, too.
 		gate: new SubmissionGate(),
@@ -162,7 +155,7 @@ function isUnsettled(journal: Run['journal'], prepared: Pick<Prepared, 'work'>):
 function toStart(run: Run, prepared: Prepared): Order | Job<JobOutput | undefined> {
 	const { work } = prepared;
 	if (work instanceof GatewayError) return { run: async () => await Promise.reject(work) };
-	const isLater = isUnsettled(run.journal, prepared) || (isOrder(work) && isElsewhere(run, work));
+	const isLater = isUnsettled(run.journal, prepared) || (isOrder(work) && executionOf(run, work) !== undefined);
 	return isLater ? { run: async () => await Promise.resolve(undefined) } : work;
 }
 
@@ -189,16 +182,17 @@ function endedAlone(
 }
 
 /** Hands all orders that have not ended to another execution. Undefined where the node has to go on with them in memory. */
-async function handOverAll(working: Working, items: ItemsToRun): Promise<Worked[] | undefined> {
-	const { run, prepared, ports, continueOnError, signal } = working;
+async function handOverAll(working: Working): Promise<Worked[] | undefined> {
+	const { run, prepared, operation, durable, continueOnError, signal } = working;
 	const { journal } = run;
+	const ports = portsOf(run, operation);
 	if (ports === undefined) return undefined;
 	const orders = ordersOf(prepared);
 	if (orders.some((order) => journal?.isUnsettled(order))) await journal?.settle(signal);
 	// The execution that goes on would not know of a doubt that a person has overruled here.
 	const submitsAll = journal?.isInDoubt === true;
 	const ready = await readyToHandOver(
-		orders.filter((order) => !isElsewhere(run, order)),
+		orders.filter((order) => executionOf(run, order) === undefined),
 		ports,
 		{ continueOnError, signal, submitsAll },
 	);
@@ -208,12 +202,11 @@ async function handOverAll(working: Working, items: ItemsToRun): Promise<Worked[
 	});
 	const worked = await finish(working, outcomes);
 	if (worked === undefined || !worked.some(goesOn)) return worked;
-	if (journal?.isWithoutRows !== true) run.asleep = await items.handOver(worked);
+	if (journal?.isWithoutRows !== true) run.asleep = await durable?.handOver(run, worked);
 	if (run.asleep !== undefined) return worked;
 	// To go back to memory is to take over: a supervisor may have written a lease.
 	if (journal !== undefined && !journal.isWithoutRows) run.journal = journal.takenBack();
 	await untilAborted(run.journal?.takeOver(orders) ?? Promise.resolve(), signal);
-	working.ports = items.ports();
 	return undefined;
 }
 
@@ -279,7 +272,7 @@ function goesOn({ order, error }: Worked): boolean {
 export async function refuseAll(
 	context: IExecuteFunctions,
 	thrown: unknown,
-	promptOf?: ItemsToRun['promptOf'],
+	promptOf?: Operation['promptOf'],
 ): Promise<Worked[]> {
 	const prepare = async () => await Promise.reject(thrown);
 	const prepared = await prepareAll(context, { prepare, promptOf });
@@ -287,11 +280,7 @@ export async function refuseAll(
 }
 
 /** Reads the forms of all items, until the user stops the execution: n8n's Retry On Fail runs a stopped node again. */
-async function prepareAll(
-	context: IExecuteFunctions,
-	work: Pick<ItemsToRun, 'prepare' | 'promptOf'>,
-	signal?: AbortSignal,
-): Promise<Prepared[]> {
+async function prepareAll(context: IExecuteFunctions, work: Reading, signal?: AbortSignal): Promise<Prepared[]> {
 	const parameters = new Parameters(context, context.getNode());
 	const prepared: Prepared[] = [];
 	const breakIfDue = takingBreaks(realClock);
@@ -303,10 +292,11 @@ async function prepareAll(
 	return prepared;
 }
 
-async function prepareItem(
-	item: Item,
-	{ prepare, promptOf: promptInForm }: Pick<ItemsToRun, 'prepare' | 'promptOf'>,
-): Promise<Prepared> {
+interface Reading extends Pick<Operation, 'promptOf'> {
+	prepare: (item: Item) => Promise<Work>;
+}
+
+async function prepareItem(item: Item, { prepare, promptOf: promptInForm }: Reading): Promise<Prepared> {
 	const { index } = item;
 	try {
 		const work = await prepare(item);

@@ -1,5 +1,4 @@
 /** The memory of a run, by which a retry goes on: the ledger that n8n saves with the node, marks in a table of n8n's, and the journal. */
-import { createHash } from 'crypto';
 import { jsonStringify } from 'n8n-workflow';
 import type { DeduplicationHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
@@ -10,15 +9,16 @@ import type { OrderLedger, LedgerScope } from '../../core/orders/ledger';
 import { storeOfToolCall, nodeMemory, sayWhere, isTool, isInEngine2 } from './whereItRuns';
 import { z } from 'zod';
 import { untilAborted } from '../../core/abort';
-import type { GatewayClient } from '../../core/client';
 import { Journal, type JournalPorts } from '../../core/journal/journal';
 import { NoTableError } from '../../core/journal/table';
 import { hasPurchaseLog } from '../connection/settings';
 import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { mayLackOldRows } from '../journal/cleanUp';
 import { N8nJournalTable } from '../journal/journalTable';
-import { assertTable, whatIsMissing } from '../journal/purchasesTable';
+import { findTable, whatIsMissing } from '../journal/purchasesTable';
 import { HINTS } from './hints';
+import type { Run } from './nodeRun';
+import { shortHash } from './requestHash';
 
 export const LOG_IS_OFF = 'Purchase Log is turned off in the credential';
 
@@ -108,11 +108,7 @@ export async function openJournal(
 	return journal;
 }
 
-interface Opening {
-	ledger: OrderLedger;
-	marks: Marks;
-	client: GatewayClient;
-	hints: Set<string>;
+interface Opening extends Pick<Run, 'ledger' | 'marks' | 'client' | 'hints'> {
 	/** Without rows, nothing may be bought. */
 	needsRows: boolean;
 }
@@ -145,10 +141,7 @@ export interface JournalParts
 
 /** The hash by which a Purchase Key is found: the same for all nodes of a project with this account. */
 export function hashOfKey(key: string, { account, baseUrl }: { account: string; baseUrl: string }): string {
-	return createHash('sha256')
-		.update(JSON.stringify(['Purchase Key', account, baseUrl, key]))
-		.digest('base64')
-		.slice(0, 22);
+	return shortHash(JSON.stringify(['Purchase Key', account, baseUrl, key]));
 }
 
 /**
@@ -201,10 +194,7 @@ const CALLS = 'generationGatewayCalls';
 
 function hashOfInput(context: IExecuteFunctions): string {
 	const input = context.getInputData().map(({ json }) => json);
-	return createHash('sha256')
-		.update(jsonStringify(input, { replaceCircularRefs: true }))
-		.digest('base64')
-		.slice(0, 22);
+	return shortHash(jsonStringify(input, { replaceCircularRefs: true }));
 }
 
 /** Undefined where n8n has no such table. */
@@ -264,7 +254,7 @@ function whyNotHere(context: IExecuteFunctions): string | undefined {
 async function whyNoTable(context: IExecuteFunctions): Promise<string | undefined> {
 	try {
 		// A stop does not wait for n8n's database.
-		await untilAborted(assertTable(context), context.getExecutionCancelSignal());
+		await untilAborted(findTable(context), context.getExecutionCancelSignal());
 		return undefined;
 	} catch (thrown) {
 		return thrown instanceof NoTableError ? thrown.message : undefined;

@@ -1,8 +1,8 @@
-import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError, invalidInput } from '../../core/errors';
 import { TABLE_NAME } from '../../core/labels';
-import { getPath, type JsonObject } from '../../core/json';
+import { isPlainObject } from '../../core/json';
 import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger, type LedgerScope } from '../../core/orders/ledger';
 import { assertOneAccount, createClient } from '../connection/createClient';
@@ -18,9 +18,9 @@ import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { readReuse, tellOfReuse } from './building';
 import { readPollPlan } from './buy';
-import { noteSpending, readCreditsBefore, reportCredits } from './runCredits';
+import { reportCredits } from './runCredits';
 import { fileHashes } from './requestHash';
-import { portsOf, sharing, type Run } from './nodeRun';
+import { sharing, type Run } from './nodeRun';
 import { refuseAll, runItems, type ItemsToRun } from './runItems';
 import { toItems, type ItemContext, type Worked } from './toItem';
 import { TaskLog } from './taskLog';
@@ -90,15 +90,21 @@ async function runOperation(
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	let run: Run;
 	try {
-		run = await prepareRun(context, operation, { signal: end.signal, durable });
-	} catch (thrown) {
-		forget();
-		return await refuse(context, thrown, errorContext, operation.promptOf);
-	}
-	try {
-		const output = await workOn(run, operation, { errorContext, end, durable });
+		let run: Run;
+		try {
+			run = await prepareRun(context, operation, { signal: end.signal, durable });
+		} catch (thrown) {
+			return await refuse(context, thrown, errorContext, operation.promptOf);
+		}
+		const { client, progress } = run;
+		const telling = progress.reportUntil(end.signal);
+		const worked = await runItems(run, { operation, durable, errorContext }).finally(() => {
+			end.abort();
+			trace(context, progress.orders, client.requestsSent);
+		});
+		await telling;
+		const output = worked === undefined ? [] : await toOutput(run, worked, errorContext);
 		run.log.publish();
 		// An agent does not see hints.
 		if (!errorContext.isTool) showHints(run, operation, output);
@@ -120,50 +126,6 @@ async function refuse(
 ): Promise<INodeExecutionData[]> {
 	if (context.continueOnFail()) return await toItems(context, await refuseAll(context, thrown, promptOf), errorContext);
 	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
-}
-
-/** Works on all items and returns the output; ends the sending when they have ended. */
-async function workOn(
-	run: Run,
-	operation: Operation,
-	{
-		errorContext,
-		end,
-		durable,
-	}: { errorContext: ItemsToRun['errorContext'] & { isTool: boolean }; end: AbortController; durable?: Durable },
-): Promise<INodeExecutionData[]> {
-	const { context, client, progress } = run;
-	const telling = progress.reportUntil(end.signal);
-	let spending: Promise<() => void> | undefined;
-	try {
-		const worked = await runItems(run, {
-			errorContext,
-			promptOf: operation.promptOf,
-			prepare: async (item) => await operation.prepare(item, run),
-			ports: () => operation.deliver && portsOf(run, operation.deliver(run)),
-			handOver: async (worked) => await durable?.handOver(run, worked),
-			findHandedOver: async (orders) => await durable?.findHandedOver(run, orders),
-			onPrepared: async (purchases) => {
-				progress.orders = purchases;
-				const buys = purchases.some(({ state }) => state === 'planned');
-				// The service may book a task only when it has finished.
-				const spends = buys || purchases.some(({ thing }) => thing === 'task');
-				if (spends) await (spending = noteSpending(context, Symbol('run'), run.credits));
-				if (buys) await readCreditsBefore(run);
-			},
-		}).finally(() => {
-			end.abort();
-			trace(context, progress.orders, client.requestsSent);
-		});
-		await telling;
-		return worked === undefined ? [] : await toOutput(run, worked, errorContext);
-	} finally {
-		// After a stop, it may not have begun yet.
-		spending?.then(
-			(endSpending) => endSpending(),
-			() => {},
-		);
-	}
 }
 
 function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
@@ -216,16 +178,14 @@ async function toOutput(run: Run, worked: Worked[], errorContext: ItemContext): 
  */
 function runOptionsOf(context: IExecuteFunctions): OptionsReader {
 	const { options } = context.getNode().parameters;
-	const stored = (name: string) => {
-		const value = getPath(options, name);
-		return lacksSign(value) ? `=${value}` : value;
-	};
+	const added: IDataObject = isPlainObject(options) ? options : {};
+	const stored = Object.entries(added).map(([name, value]) => [name, lacksSign(value) ? `=${value}` : value]);
 	const read = (name: string) => {
-		const value = getPath(options, name);
+		const value = added[name];
 		if (lacksSign(value)) return context.evaluateExpression(value, 0);
 		return context.getNodeParameter(`options.${name}`, 0, null);
 	};
-	return new OptionsReader(read, stored);
+	return new OptionsReader(read, Object.fromEntries(stored));
 }
 
 const lacksSign = (value: unknown): value is string =>
@@ -237,11 +197,7 @@ async function prepareRun(
 	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor, canReuse, canBuy }: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
-	const { parameters } = context.getNode();
-	const form = new FieldReader(
-		(name) => context.getNodeParameter(name, 0, null),
-		(name) => parameters[name],
-	);
+	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null), context.getNode().parameters);
 	const waiting = wait && form.givenChoice(wait);
 	const options = runOptionsOf(context);
 	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.given(option);
@@ -257,29 +213,26 @@ async function prepareRun(
 	const marks = openMarks(context, ledger);
 	const readTimeoutMs = alone && READ_TIMEOUT_ALONE_MS;
 	const client = await createClient(context, { signal, onRetry: progress.retrying, readTimeoutMs });
-	const ofRun = {
-		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
-		pollPlan: readPollPlan(options),
-	};
-	const credits = options.flag(reportCreditsOption) ? {} : undefined;
-	const [shared, fileHash] = [sharing<JsonObject>(), fileHashes(ledger.scope.store)];
-	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
-	const memory = { ledger, marks, files, shared, fileHash };
 	const run: Run = {
 		context,
 		client,
 		log,
 		progress,
-		options: ofRun,
+		ledger,
+		marks,
+		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
+		pollPlan: readPollPlan(options),
 		waiting,
 		alone,
-		credits,
+		credits: options.flag(reportCreditsOption) ? {} : undefined,
 		reuses: canReuse ? readReuse(context, options) : undefined,
 		hints,
-		notSent,
+		notSent: new Map(),
 		background,
 		handsOver: false,
-		...memory,
+		files: new Map(),
+		shared: sharing(),
+		fileHash: fileHashes(ledger.scope.store),
 		openJournal: once(async () => {
 			const needsRows = background !== undefined;
 			const opened = await openJournal(context, { ledger, marks, client, hints, needsRows });
@@ -319,10 +272,7 @@ function once<T>(get: () => Promise<T>): () => Promise<T> {
 const TRIES = { min: 2, max: 5, default: 3 };
 const PAUSE_MS = { max: 5000, default: 1000 };
 
-/**
- * The node's setting Retry On Fail, for orders that go on in another execution, where n8n does not play it. Undefined where it is
- * off.
- */
+/** Retry On Fail, for orders that go on in another execution, where n8n does not play it. Undefined where it is off. */
 function readRetryOnFail(context: IExecuteFunctions, scope: LedgerScope): HandOver['retry'] {
 	const { retryOnFail = false, maxTries = TRIES.default, waitBetweenTries = PAUSE_MS.default } = context.getNode();
 	if (!retryOnFail) return undefined;

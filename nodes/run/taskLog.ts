@@ -5,9 +5,7 @@ import { printable } from '../../core/text';
 import { sayUsed, type UsedCredits } from './hints';
 import { sayWhere } from './whereItRuns';
 
-/**
- * The longest value of custom data. n8n would keep 512 characters, but logs an error for each value of more than 255.
- */
+/** The longest value of custom data. n8n keeps 512 characters, but logs an error for each value of more than 255. */
 const MOST_CHARACTERS = 255;
 
 /** The longest key of custom data. */

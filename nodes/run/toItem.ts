@@ -4,7 +4,6 @@ import { codeOf, type GatewayError, type TaskReference } from '../../core/errors
 import type { Order, Output } from '../../core/orders/order';
 import { errorOf, promptOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
-import type { Situation } from '../../core/errors/catalogueEntry';
 import { thingOf, type CreatedThing } from '../../core/errors/things';
 import { takingBreaks } from '../../core/clock';
 import { realClock } from '../connection/transport';
@@ -98,10 +97,7 @@ export function onErrorOf(context: IExecuteFunctions): OnError {
 	return context.getNode().onError === 'continueErrorOutput' ? 'continueErrorOutput' : 'continueRegularOutput';
 }
 
-/**
- * The only place where an outcome becomes items, wherever the order was worked on and whatever On Error says: one, or one for
- * each file or URL of a result.
- */
+/** The only place where an outcome becomes items, whatever On Error says: one, or one for each file or URL of it. */
 export function itemsOf(
 	outcome: Outcome,
 	...place: [item: number, onError: OnError, errorContext: ItemContext]
@@ -133,28 +129,40 @@ function toItem(outcome: Outcome, item: number, onError: OnError, errorContext: 
 	return binary === undefined ? made : { ...made, binary };
 }
 
-function toJson(
-	{ output, error, task, prompt, input = {}, earlierTaskIds }: Outcome,
+function toJson(outcome: Outcome, onError: OnError, errorContext: ItemContext): IDataObject {
+	const { output, error, prompt, input = {}, earlierTaskIds } = outcome;
+	if (error !== undefined) return toErrorJson(error, outcome, onError, errorContext);
+	const json = (output?.json ?? {}) as IDataObject;
+	const first = prompt === undefined ? {} : withoutEmpty({ url: json.url as string | undefined, prompt });
+	const more = { ...input, ...withoutEmpty({ earlier_task_ids: earlierTaskIds }) };
+	return { ...first, ...(Object.keys(more).length === 0 ? json : withMore(json, more)) };
+}
+
+function toErrorJson(
+	error: GatewayError,
+	{ task: bought, prompt, input = {}, earlierTaskIds }: Outcome,
 	onError: OnError,
 	errorContext: ItemContext,
 ): IDataObject {
-	const earlier = withoutEmpty({ earlier_task_ids: earlierTaskIds });
-	if (error === undefined) {
-		const json = (output?.json ?? {}) as IDataObject;
-		const first = prompt === undefined ? {} : withoutEmpty({ url: json.url as string | undefined, prompt });
-		const more = { ...input, ...earlier };
-		return { ...first, ...(Object.keys(more).length === 0 ? json : withMore(json, more)) };
-	}
-	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, {
-		...errorContext,
-		taskIdAt: TASK_ID_AT[onError],
+	const { operation, isTool, describes } = errorContext;
+	const { task = bought, details } = error;
+	const situation = { operation, recovery: recoveryOf({ isTool, isItem: true }), taskIdAt: TASK_ID_AT[onError] };
+	const [message, advice, code] = [plain(error.message), plain(describe(error, situation)), codeOf(error)];
+	const fields = withoutEmpty({
+		prompt,
+		http_status: details.httpStatus,
+		[thingOf(describes)?.idField ?? 'task_id']: task?.taskId,
+		status: task?.status,
+		progress: task?.progress,
+		waited_seconds: task && toSeconds(task.elapsedMs),
+		urls: task?.urls,
+		earlier_task_ids: earlierTaskIds,
 	});
-	const fields = { ...withoutEmpty({ prompt }), ...about, ...earlier };
 	if (isNoFailure(error, errorContext)) return { ...fields, message: [message, advice].filter(Boolean).join('. ') };
 	// n8n sends an item to the error output with all its fields only when it has no others than these.
 	if (onError === 'continueErrorOutput')
-		return { error: message, message: advice ?? '', details: { ...input, code, ...fields } };
-	return { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields };
+		return { error: message, message: advice, details: { ...input, code, ...fields } };
+	return { ...input, error: message, code, ...(advice !== '' && { details: advice }), ...fields };
 }
 
 /** True for the end of a wait in a tool: an agent that reads of a failure would buy again, although the task goes on. */
@@ -169,33 +177,6 @@ function withMore(json: IDataObject, more: IDataObject): IDataObject {
 	return { ...those(false), ...more, ...those(true) };
 }
 
-function toErrorFields(
-	error: GatewayError,
-	task: TaskReference | undefined,
-	{ operation, isTool, describes, taskIdAt }: ItemContext & Pick<Situation, 'taskIdAt'>,
-): ErrorFields {
-	const advice = plain(describe(error, { operation, recovery: recoveryOf({ isTool, isItem: true }), taskIdAt }));
-	return {
-		message: plain(error.message),
-		code: codeOf(error),
-		advice: advice === '' ? undefined : advice,
-		...withoutEmpty({
-			http_status: error.details.httpStatus,
-			[thingOf(describes)?.idField ?? 'task_id']: task?.taskId,
-			status: task?.status,
-			progress: task?.progress,
-			waited_seconds: task && toSeconds(task.elapsedMs),
-			urls: task?.urls,
-		}),
-	};
-}
-
-interface ErrorFields extends IDataObject {
-	message: string;
-	code: string;
-	advice?: string;
-}
-
 /**
  * Makes the property `error` of an item one that n8n cannot copy. Older versions send an item with such a property to
  * the error output, and then replace its JSON by the message alone, unless they cannot copy it. Only for items that the
@@ -208,10 +189,7 @@ export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData
 		: Object.defineProperty(item, 'error', { value: error, enumerable: false, writable: true });
 }
 
-/**
- * An answer as the fields of an item. If n8n would misread one of them, the whole answer is in `record`, as with
- * Simplify off.
- */
+/** An answer as the fields of an item. If n8n would misread one, all are in `record`, too, as with Simplify off. */
 export function toFields(answer: JsonObject): IDataObject {
 	const fields = withoutErrors(toRecord(answer));
 	return READ_BY_N8N.some((name) => name in answer) ? { ...fields, record: toRecord(answer) } : fields;
@@ -222,10 +200,12 @@ export function toRecord(raw: JsonObject): IDataObject {
 	return toValue(raw) as IDataObject;
 }
 
-/**
- * The fields of an item that passes through. Not an error of an earlier node, with its code: a workflow that acts on it would
- * take it for one of this node.
- */
+/** The service's answer as it came, as the field `record`; nothing with Simplify on. */
+export function recordField(simplify: boolean, raw: JsonObject = {}): IDataObject {
+	return simplify ? {} : { record: toRecord(raw) };
+}
+
+/** The fields of an item that passes through. An error of an earlier node would be taken for one of this node. */
 export function toPassOn(input: IDataObject): IDataObject {
 	const left = 'error' in input ? [...OF_AN_ERROR, ...(isPlainObject(input.details) ? ['message'] : [])] : [];
 	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.includes(name)));

@@ -6,9 +6,7 @@ import { toSeconds } from './toItem';
 /** The most IDs in one attribute: n8n stores them with the execution. */
 const MOST_VALUES = 20;
 
-/**
- * An ID of a task or a model. An expression may give anything else, for example a prompt, which does not belong here.
- */
+/** An ID of a task or a model. An expression may give anything else, such as a prompt, which does not belong here. */
 const ID = /^[\w.:/+=~-]{1,100}$/;
 
 /**
@@ -21,15 +19,10 @@ export function trace(context: IExecuteFunctions, orders: readonly Purchase[], r
 	// It has no span of its own: this would end up at the agent's.
 	if (isToolCall(context)) return;
 	const waitedMs = orders.reduce((longest, { task }) => Math.max(longest, task?.elapsedMs ?? 0), 0);
+	const [ids, models] = [orders.map(({ task }) => task?.taskId), orders.map(({ model }) => model)];
 	const tracing: ITaskMetadata['tracing'] = {
-		...list(
-			'gateway.ids',
-			orders.map(({ task }) => task?.taskId),
-		),
-		...list(
-			'gateway.models',
-			orders.map(({ model }) => model),
-		),
+		...list('gateway.ids', ids),
+		...list('gateway.models', models),
 		// If another execution waits, its own nodes report it.
 		...(waitedMs > 0 ? { 'gateway.waited_seconds': toSeconds(waitedMs) } : {}),
 		'gateway.requests': requestsSent,

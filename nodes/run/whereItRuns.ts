@@ -2,10 +2,7 @@ import { type IExecuteFunctions, type INode, WAIT_FOR_SUB_EXECUTION } from 'n8n-
 import { toolCallStores } from '../../core/processMemory';
 import { printable, roughDuration } from '../../core/text';
 
-/**
- * The longest wait of a tool of n8n Agents, in minutes. When a chat is left, n8n tells the node nothing: longer, and it would poll for
- * a person who has gone.
- */
+/** The longest wait of a tool of n8n Agents, in minutes: n8n does not tell the node that a person has left the chat. */
 export const MOST_AGENT_MINUTES = 10;
 
 /** The name that n8n gives the node of such a tool: it does not pass on the tool's own. */
@@ -49,10 +46,7 @@ const ENGINE_2_ID = /^[\da-f]{8}-/;
  */
 export const isInEngine2 = (context: IExecuteFunctions) => ENGINE_2_ID.test(context.getExecutionId());
 
-/**
- * True when the node runs for an agent, which can do nothing with files and sees no hints. n8n makes a second node type
- * of each node that an agent can use.
- */
+/** True when the node runs for an agent, which sees no files or hints: n8n makes a second node type for that. */
 export function isTool({ type }: INode): boolean {
 	return type.endsWith('Tool');
 }
@@ -75,10 +69,7 @@ export function isToolRun(context: IExecuteFunctions): boolean {
 	return isTool(context.getNode()) || isToolCall(context);
 }
 
-/**
- * True when n8n makes the call as a function. Older versions, such as 2.0, do not say it, but the context of such a
- * call knows its connection type.
- */
+/** True when n8n makes the call as a function. Versions such as 2.0 show it only by the connection type. */
 export function isToolCall(context: IExecuteFunctions): boolean {
 	return context.isToolExecution?.() ?? (context as { connectionType?: string }).connectionType === 'ai_tool';
 }

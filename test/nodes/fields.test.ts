@@ -6,10 +6,7 @@ import { readUnixSeconds } from '../../nodes/form/dates';
 import { FieldReader, OptionsReader, toText } from '../../nodes/form/fieldReader';
 
 const reader = (value: unknown, isExpression = false) =>
-	new FieldReader(
-		() => value,
-		() => (isExpression ? '={{ $json.x }}' : value),
-	);
+	new FieldReader(() => value, { field: isExpression ? '={{ $json.x }}' : value });
 const field = (more: object = {}) =>
 	({ displayName: 'Field', name: 'field', type: 'string', default: '', ...more }) as never;
 /** The result, or the message of the refusal, or what `as` tells of it. */

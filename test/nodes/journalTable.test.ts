@@ -9,7 +9,7 @@ import { NoTableError, PAUSES_MS } from '../../core/journal/table';
 import { cleanedTables, journalTables, seenRows } from '../../core/processMemory';
 import { cleanUp, mayLackOldRows } from '../../nodes/journal/cleanUp';
 import { N8nJournalTable } from '../../nodes/journal/journalTable';
-import { assertTable, whatIsMissing } from '../../nodes/journal/purchasesTable';
+import { findTable, whatIsMissing } from '../../nodes/journal/purchasesTable';
 import { DataTables, type Row } from '../support/dataTables.mts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -49,7 +49,7 @@ let workflows = 0;
 async function open({ tables = new DataTables(), stop = new AbortController() } = {}) {
 	const told: string[] = [];
 	const context = tables.contextOf(`w${++workflows}`, stop.signal);
-	await untilDone(assertTable(context));
+	await untilDone(findTable(context));
 	const table = new N8nJournalTable(context, (why) => told.push(why), NOW);
 	tables.subExecutions.length = 0;
 	return {
@@ -96,7 +96,7 @@ describe('whether n8n has a table', () => {
 	])('%s: it says that there is none, and why', async (_, prepare, why) => {
 		const tables = new DataTables();
 		prepare(tables);
-		const asserted = untilDone(assertTable(tables.contextOf(`w${++workflows}`)));
+		const asserted = untilDone(findTable(tables.contextOf(`w${++workflows}`)));
 		await expect(asserted).rejects.toThrow(why);
 		await expect(asserted).rejects.toBeInstanceOf(NoTableError);
 	});
@@ -105,8 +105,8 @@ describe('whether n8n has a table', () => {
 		const tables = new DataTables();
 		tables.faults.push(['list', LOCKED]);
 		const context = tables.contextOf(`w${++workflows}`);
-		await expect(untilDone(assertTable(context))).rejects.not.toBeInstanceOf(NoTableError);
-		await untilDone(assertTable(context));
+		await expect(untilDone(findTable(context))).rejects.not.toBeInstanceOf(NoTableError);
+		await untilDone(findTable(context));
 	});
 
 	test('workflows of a project share the table; one whose name has more words is another table', async () => {

@@ -94,39 +94,3 @@ test('Retry On Fail counts what all its tries have used', async () => {
 	expect(used).toBe(2 * IMAGE_CREDITS);
 	expect(balanceReads()).toBe(2);
 });
-
-describe('other runs of this process with the account', () => {
-	const slow = 'a [[sandbox duration=1500ms]]';
-	test('runs of the same account that overlap are said, on both sides', async () => {
-		const [first, second] = await Promise.all([run(prompts(slow)), run(prompts('b'))]);
-		for (const { hints } of [first, second])
-			expect(hints).toContainEqual(expect.stringContaining(' during this run and others at the same time. '));
-		expect(first.used).toBe(2 * IMAGE_CREDITS);
-	});
-
-	test('so are runs with the same API key as it is written in another way', async () => {
-		const credential = { apiKey: ` Bearer ${sandbox.apiKey} ` };
-		const [{ hints }] = await Promise.all([run(prompts(slow)), run(prompts('b'), {}, { credential })]);
-		expect(hints).toContainEqual(expect.stringContaining(' during this run and others at the same time. '));
-	});
-
-	test('runs that come one after the other do not overlap, nor does one with another key or one that only reads', async () => {
-		await run(prompts('a'));
-		const other = { credential: { apiKey: 'another' } };
-		const [{ hints }] = await Promise.all([
-			run(prompts(slow)),
-			run(prompts('b'), {}, other),
-			runGateway('balance', sandbox, { operation: 'getAccountBalance' }),
-		]);
-		expect(hints).toContainEqual(expect.stringContaining(' during this run. '));
-	});
-
-	test.each([
-		['before', { skip: 0, do: '500' }],
-		['after', { skip: 1, do: '500' }],
-		['without its credits after', { skip: 1, do: { merge: { used_credits: null } } }],
-	] as const)('nor where this run cannot be read: %s the tasks', async (_, fault) => {
-		sandbox.faults.add({ on: 'balance', ...fault });
-		expect((await run(prompts('a'))).hints).toContainEqual(expect.stringMatching(/^It is not known/));
-	});
-});

@@ -7,8 +7,7 @@ import { AvatarClient } from '../../core/avatars/client';
 import type { FieldSpec } from '../../core/models/model';
 import { createGroup } from '../../nodes/Avatar/operations/createGroup';
 import { createVerification } from '../../nodes/Avatar/operations/createVerification';
-import { uploadAsset } from '../../nodes/Avatar/operations/uploadAsset';
-import { assetTypeField } from '../../nodes/Avatar/uploadForm';
+import { assetTypeField, uploadAsset } from '../../nodes/Avatar/operations/uploadAsset';
 import { generate } from '../../nodes/generation/generate';
 import { image, video } from '../../nodes/generation/media';
 import { hashOf } from '../../nodes/run/requestHash';
@@ -115,7 +114,7 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 		},
 		...{
 			ledger: { find: () => undefined, scope: { store: {}, runIndex: 0 } },
-			options: { concurrency: 1, pollPlan: { kind: 'automatic' } },
+			...{ concurrency: 1, pollPlan: { kind: 'automatic' } },
 		},
 	} as unknown as Run;
 	const work = await built.prepare(itemOf(node, { operation: value, ...parameters, ...more }, input), run);

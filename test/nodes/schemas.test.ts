@@ -1,10 +1,10 @@
 /** The output schemas say exactly what each operation puts out: the next node is mapped with them before the first run. */
 import type { IDataObject } from 'n8n-workflow';
-import { operations as balanceOperations } from '../../nodes/Balance/operations';
-import { resources as avatarResources } from '../../nodes/Avatar/operations';
-import { operations as imageOperations } from '../../nodes/ImageGeneration/operations';
-import { operations as tokenOperations } from '../../nodes/Token/operations';
-import { operations as videoOperations } from '../../nodes/VideoGeneration/operations';
+import { operations as balanceOperations } from '../../nodes/Balance/Balance.node';
+import { resources as avatarResources } from '../../nodes/Avatar/Avatar.node';
+import { operations as imageOperations } from '../../nodes/ImageGeneration/ImageGeneration.node';
+import { operations as tokenOperations } from '../../nodes/Token/Token.node';
+import { operations as videoOperations } from '../../nodes/VideoGeneration/VideoGeneration.node';
 import { pngField, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 import { operationsWithSchema, readSchema, toSchema } from '../support/schemas.mts';
 

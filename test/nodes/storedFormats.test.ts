@@ -172,7 +172,7 @@ describe('orders', () => {
 		const claim: Required<PollerClaim> = {
 			...{ lease: '100-poller0-1.1', ignored: ['100-poller0-1.0'], after: '1-lease0', error: 'words', gap: 'words' },
 		};
-		const credits: Required<NonNullable<HandOver['credits']>> = { usedBefore: 7, shared: true };
+		const credits: Required<NonNullable<HandOver['credits']>> = { usedBefore: 7 };
 		const retry: Required<NonNullable<HandOver['retry']>> = { tries: 3, pauseMs: 0, tried: 1, onlyIfFirstFails: true };
 		const more = { run: runOf, claim, credits, retry, outermost: '1' };
 		return { ...more, concurrency: 50, stopsAtError: true, deadlineMs: beganAtMs() };

@@ -1,4 +1,4 @@
-import { dailyLimitOption } from '../../nodes/Token/fields';
+import { dailyLimitOption } from '../../nodes/Token/operations/create';
 import { quickSandbox, runGateway, runToEnter, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;

@@ -14,7 +14,7 @@ import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/model';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
 import { describe as describeError } from '../../core/errors/describe';
-import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
+import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/generate';
 import { imageModels, videoModels } from '../../nodes/models';
 import { Item, Parameters } from '../../nodes/run/inputItem';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';

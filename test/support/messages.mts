@@ -52,7 +52,6 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
 	oneTaskRunning: { buysAgain: true },
 	tasksRunning: { buysAgain: true },
-	runCredits: { shared: true },
 	awake: { advice: true },
 };
 

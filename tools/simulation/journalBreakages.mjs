@@ -99,8 +99,8 @@ export const journal = [
 	{
 		promise: 'a stop does not wait for n8n’s data table',
 		file: 'nodes/run/runMemory.ts',
-		find: 'await untilAborted(assertTable(context), context.getExecutionCancelSignal());',
-		becomes: 'await assertTable(context);',
+		find: 'await untilAborted(findTable(context), context.getExecutionCancelSignal());',
+		becomes: 'await findTable(context);',
 	},
 	{
 		promise: 'rows of the log are written again when the database did not take them',

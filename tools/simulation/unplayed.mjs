@@ -123,9 +123,9 @@ export const unplayed = [
 	},
 	{
 		promise: 'an amount in USD is sent in credits',
-		file: 'nodes/Token/tokenRequest.ts',
-		find: 'toCredits(amount, unit) : amount',
-		becomes: 'amount : amount',
+		file: 'nodes/Token/operations/create.ts',
+		find: 'toCredits(number, unit) : number',
+		becomes: 'number : number',
 		noticedBy: 'test/nodes/golden.test.ts',
 		title: 'golden body',
 	},
@@ -156,8 +156,8 @@ export const unplayed = [
 	{
 		promise: 'a threshold without a number is not one of 0',
 		file: 'nodes/form/fieldReader.ts',
-		find: '		this.assertNumberGiven(field);\n		const',
-		becomes: "		if ((this.value(field) ?? '') === '') return 0;\n		const",
+		find: 'throw this.nothingIn(field, `Change',
+		becomes: 'return 0;\n\t\tif (label === undefined) throw this.nothingIn(field, `Change',
 		noticedBy: 'test/nodes/triggers.test.ts',
 		title: 'is named and nothing is sent',
 	},
@@ -212,7 +212,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'a file host that trickles is given up',
-		file: 'nodes/generation/arrival.ts',
+		file: 'nodes/generation/downloads.ts',
 		find: 'return isSlow ? brokenDownload',
 		becomes: 'return isSlow && this.bytes < 0 ? brokenDownload',
 		noticedBy: 'test/nodes/hostileFiles.test.ts',
@@ -220,7 +220,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'an empty file is no result',
-		file: 'nodes/generation/arrival.ts',
+		file: 'nodes/generation/downloads.ts',
 		find: 'if (this.bytes === 0) throw',
 		becomes: 'if (this.bytes < 0) throw',
 		noticedBy: 'test/nodes/hostileFiles.test.ts',
@@ -426,8 +426,8 @@ export const unplayed = [
 	{
 		promise: 'all items are checked before anything is sent',
 		file: 'nodes/run/runItems.ts',
-		find: 'if (mistake !== undefined && !continueOnError)\n',
-		becomes: 'if (mistake !== undefined && continueOnError)\n',
+		find: 'if (mistake !== undefined && !continueOnError) {',
+		becomes: 'if (mistake !== undefined && continueOnError) {',
 		noticedBy: 'test/nodes/badInput.test.ts',
 		title: 'one bad item sends nothing',
 	},
@@ -474,7 +474,7 @@ export const unplayed = [
 	{
 		promise: 'after a sleep, items of split files are paired with their input',
 		file: 'nodes/durable/outputResults.ts',
-		find: 'return inPlace(items);',
+		find: 'return [...items.map(([first]) => first), ...items.flatMap(([, ...others]) => others)];',
 		becomes: 'return items.flat();',
 		noticedBy: 'test/nodes/acrossRestarts.test.ts',
 		title: 'the first file of each item keeps its place',

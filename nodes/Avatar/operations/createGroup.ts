@@ -4,8 +4,7 @@ import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { buying, toBuy, toRequest } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { withoutEmpty } from '../../run/toItem';
-import { recordField } from '../outputs';
+import { recordField, withoutEmpty } from '../../run/toItem';
 
 const nameField: INodeProperties = {
 	displayName: 'Name',

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { parseCallback, toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
-import { joinAnswers, type CreatedAnswer, type RememberedVerification } from '../../../core/avatars/records';
+import { joinAnswers, type CreatedAnswer } from '../../../core/avatars/records';
 import { gatewayError, type GatewayError, invalidInput, namingTask } from '../../../core/errors';
 import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
 import type { Creation } from '../../../core/engine/buyOnce';
@@ -12,8 +12,8 @@ import { docsLink, simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { buying, toBuy, toRequest } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { memoryOf } from '../../run/verificationMemory';
-import { recordField, toVerificationOutput } from '../outputs';
+import { recordField } from '../../run/toItem';
+import { memoryOf, toVerificationOutput } from '../verification';
 
 const sessionNotice: INodeProperties = {
 	displayName: `The link is valid for 120 seconds. The status completed does not mean that anybody has passed. ${docsLink('guides/avatars.md')}`,
@@ -90,9 +90,11 @@ export const createVerification: Operation = {
 			// The link comes with a read. Right after the creation, the service may not know the ID yet.
 			const isNotKnownYet = ({ kind }: GatewayError) => kind === 'notFound';
 			const session = await namingTask(task, avatars.getVerification(task.taskId, isNotKnownYet));
-			if (session.vendorToken !== undefined) {
+			// For a trigger in this workflow. A manual execution is not remembered.
+			if (session.vendorToken !== undefined && run.context.getMode() !== 'manual') {
 				const given = reference || parseCallback(callbackUrl ?? '').reference;
-				remember(run.context, session.vendorToken, { taskId: task.taskId, reference: given, atMs: Date.now() });
+				const verification = { taskId: task.taskId, reference: given, atMs: Date.now() };
+				rememberVerification(memoryOf(run.context), session.vendorToken, verification);
 			}
 			if (session.h5Link === undefined)
 				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
@@ -111,10 +113,4 @@ function resumesForSeveral(context: IExecuteFunctions, callbackUrl: string): boo
 	if (context.getInputData().length < 2) return false;
 	const [resumeUrl = ''] = resumeUrlOf(context).split('?');
 	return resumeUrl !== '' && callbackUrl.startsWith(resumeUrl);
-}
-
-/** Remembers a verification for a trigger in this workflow, except in a manual execution. */
-function remember(context: IExecuteFunctions, vendorToken: string, verification: RememberedVerification): void {
-	if (context.getMode() === 'manual') return;
-	rememberVerification(memoryOf(context), vendorToken, verification);
 }

@@ -1,10 +1,30 @@
+import { gatewayError } from '../../../core/errors';
+import { MAX_ID_LENGTH } from '../../../core/orders/order';
+import type { TextField } from '../../form/fieldReader';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection } from '../../form/options';
 import { existing } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { assetIdField, assetTimeoutOption, avatarKindField, readAssetId, waitForActiveField } from '../fields';
-import { recordField, toAssetOutput } from '../outputs';
-import { readAssetWait, waitUntilActive } from '../waitUntilActive';
+import { recordField } from '../../run/toItem';
+import {
+	assetTimeoutOption,
+	avatarKindField,
+	readAssetWait,
+	toAssetOutput,
+	waitForActiveField,
+	waitUntilActive,
+} from '../asset';
+
+const assetIdField: TextField = {
+	displayName: 'Asset ID',
+	name: 'assetId',
+	type: 'string',
+	required: true,
+	default: '',
+	maxLength: MAX_ID_LENGTH,
+	placeholder: 'e.g. {{ $json.asset_id }}',
+	description: 'The asset_id that Upload returned',
+};
 
 /** Get: an asset that an earlier node, or an earlier execution, has uploaded (contract 4.6 step 5, 4.7 step 3). */
 export const getAsset: Operation = {
@@ -25,7 +45,9 @@ export const getAsset: Operation = {
 	describes: 'asset',
 	prepare: (item, run) => {
 		const kind = item.givenChoice(avatarKindField);
-		const assetId = readAssetId(item);
+		// It may be given as the reference that videos take.
+		const assetId = item.requiredText(assetIdField).replace(/^asset:\/\//, '');
+		if (assetId === '') throw gatewayError('fieldEmpty', { label: assetIdField.displayName });
 		const simplify = item.options.simplifies;
 		const wait = readAssetWait(item, run);
 		const about = existing(item, 'asset', assetId);

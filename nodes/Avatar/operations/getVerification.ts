@@ -4,8 +4,8 @@ import { optionsCollection } from '../../form/options';
 import { existing } from '../../run/buy';
 import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
-import { verificationIdField } from '../fields';
-import { recordField, toVerificationOutput } from '../outputs';
+import { recordField } from '../../run/toItem';
+import { toVerificationOutput, verificationIdField } from '../verification';
 
 /** Get: link, vendor token and when the link expires (contract 4.6, step 2). */
 export const getVerification: Operation = {

@@ -5,14 +5,12 @@ import { verificationTarget } from '../../../core/avatars/pollTargets';
 import type { VerificationResult } from '../../../core/avatars/records';
 import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
-import { optionsCollection } from '../../form/options';
+import { optionsCollection, timeoutOf } from '../../form/options';
 import { existing, waitFor, readWait } from '../../run/buy';
 import type { Operation } from '../../run/operation';
-import { toValue, withoutEmpty } from '../../run/toItem';
+import { recordField, toValue, withoutEmpty } from '../../run/toItem';
 import type { Run } from '../../run/nodeRun';
-import { memoryOf } from '../../run/verificationMemory';
-import { timeoutOf, verificationIdField } from '../fields';
-import { recordField } from '../outputs';
+import { memoryOf, verificationIdField } from '../verification';
 
 const vendorTokenField: INodeProperties = {
 	displayName: 'Vendor Token',

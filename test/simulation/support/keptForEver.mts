@@ -1,7 +1,7 @@
 /** Places, turns and claims that nobody gives back any more: when everything has ended, there must be none. */
 import type { AccountPlaces } from '../../../core/account/places';
 import type { RowBudget } from '../../../core/account/rowBudget';
-import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
+import { accounts, keysUnderWay, lastTurns } from '../../../core/processMemory';
 import type { Process } from './executions.mts';
 import type { N8n } from './n8n.mts';
 
@@ -23,9 +23,6 @@ export function lookForKept({ time, story, living }: N8n): void {
 		time.owner = process;
 		for (const [what, { size }] of Object.entries({ keysUnderWay, lastTurns }))
 			if (size > 0) story.violations.push(`${what} keeps ${size} for ever`);
-		// Those that sleep are forgotten with the next run of the account.
-		for (const run of [...spendingRuns.values()].flatMap((runs) => [...runs.values()]))
-			if (run.untilMs > time.clockMs) story.violations.push('a run that has ended is said to spend credits for ever');
 		for (const account of accounts.values()) void lookAt(process, account as Account);
 	}
 
