@@ -199,8 +199,10 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 
 /** The value of a field. While the model is an expression, an empty text is n8n's default: see `toProperties`. */
 function chosen(item: Item, field: FieldSpec): unknown {
-	// Some models need no prompt with an image, and none needs images: they would make something that the user did not ask for.
-	if (field.name === optionalPromptField.name || field.type === 'fixedCollection') item.assertNotLost(field);
+	// Some models need no prompt with an image, and none needs images or a reference video: they would make something that the user
+	// did not ask for.
+	const isOptional = field.type === 'fixedCollection' || field.notSent !== undefined;
+	if (field.name === optionalPromptField.name || isOptional) item.assertNotLost(field);
 	const value = item.value(field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }

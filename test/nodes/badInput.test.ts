@@ -73,6 +73,14 @@ const cases: Case[] = [
 		}),
 	),
 	{
+		title: 'a way to use the reference video whose expression gives nothing',
+		parameters: {
+			...{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: '={{ $json.way }}' },
+			referenceVideoUrl: 'https://example.com/a.mp4',
+		},
+		says: /^Reference Video is empty: its expression returned nothing for this item/,
+	},
+	{
 		title: 'asset reference where it is not accepted',
 		parameters: { model: 'delta-2.6-flash', ...images(url('asset://pa_1')) },
 		says: /asset reference.*delta-2.6-flash does not accept/,

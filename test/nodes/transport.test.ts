@@ -99,10 +99,10 @@ describe('an answer that quotes the key', () => {
 	});
 
 	test('the key is removed wherever it stands in a long answer', async () => {
-		const key = 'sk-0123456789abcdef';
+		const quoted = 'sk-0123456789abcdef';
 		for (const before of [16_360, 16_370, 16_384, 32_760])
 			for (const [way, write] of ways)
-				expect([way, await hide(key, `${'a'.repeat(before)}${write(key)}${'b'.repeat(40_000)}`)]).toEqual([
+				expect([way, await hide(quoted, `${'a'.repeat(before)}${write(quoted)}${'b'.repeat(40_000)}`)]).toEqual([
 					way,
 					`${'a'.repeat(before)}[API key]${'b'.repeat(40_000)}`,
 				]);

@@ -508,10 +508,18 @@ export const unplayed = [
 	{
 		promise: 'a service that quotes the key does not bring it into a message of n8n',
 		file: 'nodes/connection/transport.ts',
-		find: 'text: hide(text)',
-		becomes: 'text',
+		find: 'hideInPieces(text, hide, LONGEST_WRITTEN * apiKey.length)',
+		becomes: 'hideInPieces(text, (all) => all, LONGEST_WRITTEN * apiKey.length)',
 		noticedBy: 'test/nodes/badInput.test.ts',
 		title: 'a service that quotes the key does not bring it into an error',
+	},
+	{
+		promise: 'what an agent enters is never evaluated as an expression',
+		file: 'nodes/run/runOperation.ts',
+		find: 'const value = added[name];',
+		becomes: 'const value = context.getNodeParameter(`options.${name}`, 0, null);',
+		noticedBy: 'test/nodes/tools.test.ts',
+		title: 'what an agent enters is no expression',
 	},
 	{
 		promise: 'a credential with which no node can run does not pass its test',
