@@ -219,6 +219,18 @@ test('a row that cannot be read is never free', async () => {
 	expect(world.bought).toEqual([]);
 });
 
+test('a log that is away for half a minute holds an item up, and a stop ends that', async () => {
+	const world = makeWorld();
+	const ports: Start['troubles'] = { broken: 'the database is restarted' };
+	void world.clock.sleep(30_000).then(() => delete ports.broken);
+	expect(await world.run(codeOf(world.process('one', ports).buy(orderOf())))).toBe('bought');
+	const stop = new AbortController();
+	void world.clock.sleep(1_000).then(() => stop.abort());
+	const stopped = world.process('two', { broken: 'it is away' }).buy(orderOf(), undefined, stop.signal);
+	expect(await world.run(codeOf(stopped))).toBe('executionStopped');
+	expect(world.bought).toHaveLength(1);
+});
+
 test('where the log cannot be read, nothing is bought, before the row and after it', async () => {
 	const world = makeWorld();
 	const ports: Start['troubles'] = { broken: 'the database is full' };
