@@ -19,9 +19,10 @@ type Verifications = Map<string, RememberedVerification>;
 
 const KEY = 'generationGatewayVerifications';
 const REMEMBER_FOR_MS = 3_600_000;
-/** Bounds for the database row, far above what an hour, and the address of a callback, brings. */
+/** A bound for the database row, far above what an hour brings. */
 const MOST = 1000;
-const LONGEST_TOKEN = 4096;
+/** The address of a callback has no room for a longer one. */
+const LONGEST_TOKEN = 16_384;
 
 export function rememberVerification(
 	memory: VerificationMemory,

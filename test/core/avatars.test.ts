@@ -81,10 +81,10 @@ describe('verifications are remembered', () => {
 
 	test('a token that is longer than the address of a callback is not remembered', () => {
 		const memory = { workflowId: 'long', store: {} };
-		rememberVerification(memory, 'x'.repeat(4_097), { taskId: 'v1', atMs: 0 });
+		rememberVerification(memory, 'x'.repeat(16_385), { taskId: 'v1', atMs: 0 });
 		expect(memory.store).toEqual({});
-		rememberVerification(memory, 'x'.repeat(4_096), { taskId: 'v1', atMs: 0 });
-		expect(recallVerification(memory, 'x'.repeat(4_096), 1)).toEqual({ taskId: 'v1', atMs: 0 });
+		rememberVerification(memory, 'x'.repeat(16_384), { taskId: 'v1', atMs: 0 });
+		expect(recallVerification(memory, 'x'.repeat(16_384), 1)).toEqual({ taskId: 'v1', atMs: 0 });
 	});
 
 	test('recalling one forgets in the static data what is older than an hour', () => {
