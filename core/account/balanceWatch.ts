@@ -30,7 +30,10 @@ export function parseWatchState(stored: unknown, account: string): BalanceWatchS
 	return ofAccount === account ? state : {};
 }
 
-/** Says if this poll starts the workflow: never without a limit. Without credits it throws, and the state stays. */
+/**
+ * Says if this poll starts the workflow, and the state to keep. An account without a limit is never below. A balance without credits
+ * throws, and the state stays.
+ */
 export function watchBalance(
 	balance: Record<string, unknown>,
 	thresholdCredits: number,

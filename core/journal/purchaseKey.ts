@@ -27,6 +27,8 @@ const MEETS_FOR_MS = 3_000;
 /** The claims of the orders of one run under their Purchase Keys. */
 export interface KeyClaims {
 	rowsOfKey: (keyHash: string) => Promise<unknown[]>;
+	/** The rows of the last key could not be read for a minute. */
+	isAway?: boolean;
 	/** Without jumps. */
 	clock: Clock;
 	wallClock: Clock;
@@ -171,9 +173,7 @@ async function findOrCreate<Answer extends { id: string }>(
 ): Promise<Answer | Bought> {
 	const { order, keys } = buyer;
 	for (let pauses = 0; ; pauses++) {
-		// A database that is away for a moment holds the item up, as it does one without a key.
-		const reading = outlasting(keys.clock, async () => await rowsOf(buyer));
-		const rows = await untilAborted(reading, buyer.signal);
+		const rows = await untilAborted(rowsOutlasting(buyer), buyer.signal);
 		if (rows === undefined) throw stoppedError();
 		const [other] = othersIn(buyer, rows).others;
 		if (other?.is === 'bought') return continueWith(order, other);
@@ -193,6 +193,24 @@ async function findOrCreate<Answer extends { id: string }>(
 async function rowsOf({ order, keys }: Buyer): Promise<unknown[]> {
 	return await keys.rowsOfKey(order.request?.keyHash ?? '').catch((why: unknown) => {
 		throw unavailable(why);
+	});
+}
+
+/**
+ * The same, where the database may be away for a moment: that holds the item up, as it does one without a key. Where it stays away, the
+ * next items ask once, or each of a thousand would wait a minute.
+ */
+async function rowsOutlasting(buyer: Buyer): Promise<readonly unknown[]> {
+	const { keys } = buyer;
+	const read = async () => {
+		const rows = await rowsOf(buyer);
+		keys.isAway = false;
+		return rows;
+	};
+	if (keys.isAway === true) return await read();
+	return await outlasting(keys.clock, read).catch((thrown: unknown) => {
+		keys.isAway = true;
+		throw asGatewayError(thrown);
 	});
 }
 

@@ -1,3 +1,4 @@
+import { gatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { accept } from '../orders/states';
@@ -47,7 +48,7 @@ export async function purchasesIn(
 		if (execution === executionId || row.first === executionId || taken.has(id)) continue;
 		// One that was stopped may still get its answer.
 		if (state === 'submitting' && Math.abs(nowMs - createdAt) < MAY_BE_UNDER_WAY_MS)
-			throw new Error(`execution ${execution} has sent the same request, and has got no answer yet`);
+			throw gatewayError('answerMayCome', { execution });
 		const isThere = state === 'accepted' && id !== '' && nowMs - createdAt < REUSED_FOR_MS;
 		if (isThere) purchases.set(hash, [...(purchases.get(hash) ?? []), row]);
 	}

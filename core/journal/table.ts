@@ -11,9 +11,9 @@ export interface JournalTable {
 	/** The ID of the table, as soon as it is known: a person may rename it, and then another one has the name. */
 	readonly id?: string;
 	/**
-	 * Adds rows, waits until all can see them, and reads all rows with these claims, the newest first; not all from
-	 * before the execution began. Rejects where they may or may not be there; with `NoTableError` where they surely are
-	 * not.
+	 * Adds rows, waits until all can see them, and reads all rows with these claims, the newest first; those from before the execution
+	 * began may be left out. Rejects where the rows may or may not be there; with `NoTableError` where they surely are not, because there
+	 * is no table for them.
 	 *
 	 * @param claims values of the column `key_hash`: first the run, for its leases, then Purchase Keys
 	 */

@@ -147,11 +147,9 @@ class Wait<R> {
 		this.kept = kept;
 		const wallAheadMs = wallClock.now() - this.clock.now();
 		this.askedUntilMs = (kept.notBeforeMs ?? -Infinity) - wallAheadMs;
-		this.gracePeriod = new GracePeriod(
-			kept,
-			wallAheadMs,
-			kept.polls?.some(({ failed }) => !failed),
-		);
+		// Where the time of the acceptance is not known, only an answer has given the task a status.
+		const isKnown = acceptedAtMs === undefined && target.task.status !== undefined;
+		this.gracePeriod = new GracePeriod(kept, wallAheadMs, isKnown || kept.polls?.some(({ failed }) => !failed));
 		this.polls = kept.polls ??= [];
 		// Without a time of acceptance that can be, those of earlier polls mean nothing.
 		if (acceptedAtMs === undefined || isAhead(acceptedAtMs, this.clock.now())) this.polls.length = 0;
@@ -224,6 +222,11 @@ class Wait<R> {
 		return false;
 	}
 
+	/** The acceptance, or the beginning of the wait where that is not known and nothing was answered yet. */
+	private get sinceMs(): number {
+		return this.schedule === undefined ? this.options.startedAtMs : this.acceptedAtMs;
+	}
+
 	/** Throws where the trouble does not pass, or the wait was stopped. */
 	private noteError(error: GatewayError, atMs: number, firstAtMs: number): void {
 		const { target, options } = this;
@@ -237,7 +240,7 @@ class Wait<R> {
 		const isAccepted = options.acceptedAtMs !== undefined || task.status !== undefined;
 		const trouble = verdict === 'passing' ? 'passes' : troubleOf(error, isAccepted);
 		if (trouble === 'passes') this.gracePeriod.reset();
-		else if (trouble === 'final' || !this.gracePeriod.covers(error, trouble, atMs, atMs - this.acceptedAtMs))
+		else if (trouble === 'final' || !this.gracePeriod.covers(error, trouble, atMs, atMs - this.sinceMs))
 			throw error.withTask(task);
 		const { retryAfterMs } = error.details;
 		this.leaveAloneFor(retryAfterMs && Math.min(retryAfterMs, this.gracePeriod.endsAtMs - atMs));

@@ -80,9 +80,14 @@ type SendOptions = (options: IHttpRequestOptions) => Promise<IN8nHttpFullRespons
 const withoutKey =
 	(context: IExecuteFunctions, { baseUrl }: FileRules): SendOptions =>
 	async (options) => {
+		const mayQuote = isAtOrigin(new URL(options.url), baseUrl);
+		const credential = mayQuote ? await context.getCredentials(CREDENTIAL).catch(() => undefined) : undefined;
 		const response = (await context.helpers.httpRequest(options)) as IN8nHttpFullResponse;
-		if (!isAtOrigin(new URL(options.url), baseUrl)) return response;
-		return hidingKeyOf(await context.getCredentials(CREDENTIAL), response);
+		if (!mayQuote) return response;
+		if (credential !== undefined) return hidingKeyOf(credential, response);
+		// They may quote a key that cannot be read now: the file needs no others.
+		const { 'content-type': type, 'content-length': length } = response.headers;
+		return { ...response, headers: { 'content-type': type, 'content-length': length } };
 	};
 
 const withKey =

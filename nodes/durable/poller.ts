@@ -14,7 +14,7 @@ import { SubmissionGate } from '../../core/engine/jobs';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
-import { StoredSize } from '../run/storedSize';
+import { MOST_CHARACTERS_ASLEEP, StoredSize } from '../run/storedSize';
 import { TaskLog } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
 import { trace } from '../run/tracing';
@@ -145,7 +145,7 @@ class Poller {
 
 	private ledger: OrderLedger;
 
-	private readonly stored = new StoredSize();
+	private readonly stored = new StoredSize(MOST_CHARACTERS_ASLEEP);
 
 	private requestsSent = 0;
 

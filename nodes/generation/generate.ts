@@ -177,7 +177,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 
 	const values: FormValues = {};
 	for (const field of model.fields) {
-		const value = chosen(item, field);
+		const value = chosen(item, field, model);
 		values[field.name] = field.type === 'fixedCollection' ? readRows(item, field, value) : value;
 	}
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
@@ -198,11 +198,12 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 }
 
 /** The value of a field. While the model is an expression, an empty text is n8n's default: see `toProperties`. */
-function chosen(item: Item, field: FieldSpec): unknown {
-	// Some models need no prompt with an image, and none needs images or a reference video: they would make something that the user
-	// did not ask for.
-	const isOptional = field.type === 'fixedCollection' || field.notSent !== undefined;
-	if (field.name === optionalPromptField.name || isOptional) item.assertNotLost(field);
+function chosen(item: Item, field: FieldSpec, { fields }: ModelSpec): unknown {
+	const { name, type } = field;
+	// Some models need no prompt with an image, and none needs images, or the fields that another one shows: they would make
+	// something that the user did not ask for.
+	const showsOthers = fields.some(({ displayOptions }) => displayOptions?.show?.[name] !== undefined);
+	if (name === optionalPromptField.name || type === 'fixedCollection' || showsOthers) item.assertNotLost(field);
 	const value = item.value(field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }

@@ -1,7 +1,7 @@
 /** The purchases that a person who builds a workflow is spared: of requests that were bought before, and of a second click. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { takingBreaks, steady } from '../../core/clock';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { asGatewayError, gatewayError, GatewayError } from '../../core/errors';
 import { assignPurchases, purchasesIn, reusePurchase, type ReusingRun } from '../../core/journal/reuse';
 import { NoTableError } from '../../core/journal/table';
 import type { Order, Purchase } from '../../core/orders/order';
@@ -53,6 +53,7 @@ export async function reuseTasks(run: Run, orders: readonly Order[]): Promise<Ga
 		return undefined;
 	} catch (thrown) {
 		if (thrown instanceof NoTableError) return tellNoEffect(run, thrown.message);
+		if (thrown instanceof GatewayError) return asGatewayError(thrown);
 		return gatewayError('reuseUnavailable', { why: wordsOf(thrown) });
 	}
 }

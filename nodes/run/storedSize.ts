@@ -3,23 +3,25 @@ import { gatewayError } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import type { Output } from '../../core/orders/order';
 
-/**
- * n8n stores all data of an execution as one text, which has at most 2^29 characters: beyond that it saves nothing, and each further
- * execution would fetch the same results again.
- */
-const MOST_CHARACTERS = 5e8;
+/** n8n stores all data of an execution as one text, which has no more characters: beyond that it saves nothing. */
+const MOST_CHARACTERS = 2 ** 29 - 24;
 
-/** JSON is stored escaped, and up to three times until the results of executions that sleep are passed on. */
+/** The same beside the orders of a run that sleeps: each further execution would fetch the same results again. */
+export const MOST_CHARACTERS_ASLEEP = 5e8;
+
+/** JSON is stored escaped, and several times: until the results of a run that sleeps are passed on, and by each node that follows. */
 const TIMES_STORED = 3;
 
 /** The results of a run, as far as n8n has to store them. */
 export class StoredSize {
 	private characters = 0;
 
+	constructor(private readonly mostCharacters = MOST_CHARACTERS) {}
+
 	/** Counts an output. False where it does not fit beside the others: then it is not counted. */
 	takes({ json, binary = {} }: Output): boolean {
 		const added = TIMES_STORED * charactersOf(json) + inlineCharacters(binary);
-		if (this.characters + added > MOST_CHARACTERS) return false;
+		if (this.characters + added > this.mostCharacters) return false;
 		this.characters += added;
 		return true;
 	}

@@ -207,11 +207,17 @@ describe('answers that end a wait when they last', () => {
 		expect(later.looksS).toEqual([10, 20, 25]);
 	});
 
-	test('a task that was seen before a sleep has the longer grace, also where the time of its acceptance is not known', async () => {
-		const seen = wait([trouble('notFound')], { acceptedAtMs: undefined, kept: { polls: [{ atMs: 1 }] } });
-		expect((await seen.outcome).error).toMatchObject({ kind: 'notFound' });
-		expect(seen.looksS.at(-1)).toBeGreaterThanOrEqual(130);
-	});
+	test.each<[string, object]>([
+		['by its polls', { kept: { polls: [{ atMs: 1 }] } }],
+		['by its status, where nothing was answered since', { kept: { polls: [{ atMs: 1, failed: true }] } }],
+	])(
+		'a task that was seen before a sleep has the longer grace, also where the time of its acceptance is not known: %s',
+		async (_, more) => {
+			const seen = wait([trouble('notFound')], { acceptedAtMs: undefined, status: 'in_progress', ...more });
+			expect((await seen.outcome).error).toMatchObject({ kind: 'notFound' });
+			expect(seen.looksS.at(-1)).toBe(120);
+		},
+	);
 
 	test('a refusal is told where the deadline comes before the end of its grace', async () => {
 		const refused = trouble('permission', { httpStatus: 403 });

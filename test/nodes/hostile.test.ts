@@ -141,7 +141,7 @@ describe('the answers for many tasks together', () => {
 		hostile.answers.poll = (response, request) => {
 			finished({ id: request.url?.split('/').at(-1), data: [{ b64_json: picture }] })(response, request);
 		};
-		const items = Array.from({ length: 44 }, (_, index) => ({ json: { id: `task_${index}` } }));
+		const items = Array.from({ length: 48 }, (_, index) => ({ json: { id: `task_${index}` } }));
 		const parameters = { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '={{ $json.id }}' };
 		const settings = { onError: 'continueRegularOutput' as const };
 		const { json } = await runGateway('image', hostile as unknown as Sandbox, parameters, { items, settings });

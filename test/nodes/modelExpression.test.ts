@@ -134,6 +134,12 @@ test('audio next to a reference video, each set in the form of another model, is
 	});
 });
 
+test('of a field that shows no others, an expression that gives nothing means the default', async () => {
+	const { message, body } = await send('video', { prompt: 'a', audio: '={{ $json.nothing }}' }, 'beta-v3-omni', false);
+	expect(message).toBeUndefined();
+	expect(body).not.toHaveProperty('audio');
+});
+
 test('a duration next to a base reference video, which sets its own, is not sent, and a hint says so', async () => {
 	const { body, notSent } = await send('video', { ...withVideo, duration: 10 }, 'beta-v3-omni', true);
 	expect(body).not.toHaveProperty('duration');

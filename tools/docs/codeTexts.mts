@@ -47,7 +47,10 @@ export const CODE_TEXTS: Record<string, Texts> = {
 	no_free_place: ['', 'Retry later, or raise Timeout.'],
 	package_bug: ['', 'Report it with the message on GitHub.'],
 
-	already_running: ['The node was started twice by hand, for example by a double click.', 'Open the other execution.'],
+	already_running: [
+		'A double click, or an execution that was stopped and may still get its answer.',
+		'Open the other execution, or wait 3 minutes.',
+	],
 	outcome_unknown: ['No clear answer came to the request.', LOOK],
 	outcome_still_unknown: ['The same in an earlier try, or n8n crashed during it.', LOOK],
 	created_from_other_request: [

@@ -18,6 +18,14 @@ export const CREATING = {
 			`Nothing was sent now. The results come in execution ${execution}. To buy the same again, run this node when it has finished.`,
 		created: 'nothing',
 	},
+	answerMayCome: {
+		kind: 'badInput',
+		code: 'already_running',
+		message: ({ execution }: { execution: string }) =>
+			`Execution ${execution} has sent the same request, and its answer may still come`,
+		advice: () => 'Nothing was sent now: it would be bought twice. Run this node again in 3 minutes.',
+		created: 'nothing',
+	},
 	outcomeUnknown: {
 		kind: 'outcomeUnknown',
 		message: ({ thing }: Creation) => `The service may or may not have accepted this ${wordOf(thing)}`,
