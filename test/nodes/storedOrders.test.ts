@@ -23,6 +23,8 @@ test('a row still says what was true when it was made, whatever becomes of its o
 	const order = planned(0);
 	const rows = await toOrderItems([order]);
 	const before = structuredClone(rows);
+	// As an upload does.
+	Object.assign(order.request ?? {}, { body: { prompt: 'a cat', image_urls: [] }, uploads: [] });
 	beginSubmitting(order);
 	accept(order, { taskId: 't', elapsedMs: 0 }, 1);
 	order.wait?.polls?.push({ atMs: 1 });

@@ -267,6 +267,9 @@ const played = [
 		file: 'core/engine/jobs.ts',
 		find: 'if (!this.closedBy.has(scope)) this.closedBy.set(scope, because);',
 		becomes: '',
+		unfound: 'The same call ends what waits, and most runs of the simulation have one scope.',
+		noticedBy: 'test/core/jobs.test.ts',
+		title: '402 for an upload holds back everything',
 	},
 	{
 		promise: 'a request that waits to be repeated is held back with the others',
@@ -288,6 +291,9 @@ const played = [
 		file: 'nodes/durable/orderItems.ts',
 		find: '...(request && { request: { ...request } }),',
 		becomes: '',
+		unfound: 'The simulation hands over what has been uploaded.',
+		noticedBy: 'test/nodes/storedOrders.test.ts',
+		title: 'a row still says what was true when it was made',
 	},
 	{
 		promise: 'the orders of a dead poller are taken up as n8n has saved them',
