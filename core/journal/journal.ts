@@ -579,8 +579,7 @@ export class Journal implements WriteAhead {
 	private toLease(lease: Partial<JournalRow>): JournalRow {
 		const { isRetry, handedOver } = this.ports;
 		// That of a retry after a crash names no first try: one of the same millisecond that is still silent has to see it, too.
-		const { first: known, isFirstKnown } = this.memory;
-		const first = isRetry && handedOver === undefined && !isFirstKnown ? '' : known;
+		const first = isRetry && handedOver === undefined && !this.memory.isFirstKnown ? '' : this.memory.first;
 		return journalRow.parse({ ...this.columns, first, ...lease, state: LEASE, key_hash: this.run });
 	}
 
@@ -595,8 +594,7 @@ export class Journal implements WriteAhead {
 		const { table, identity, columns, handedOver } = this.ports;
 		const values = await table.rowsOfRun(patternOfRun(identity));
 		const first = handedOver?.first || (this.memory.isFirstKnown && this.memory.first) || undefined;
-		const about = { identity, node: columns.node, first };
-		const rows = await readRun(values, about, breakIfDue);
+		const rows = await readRun(values, { identity, node: columns.node, first }, breakIfDue);
 		return handedOver === undefined ? rows : withoutFreed(rows, handedOver.nextNumber, handedOver.claim?.lease);
 	}
 }

@@ -202,7 +202,7 @@ function hasEntry(body: JsonObject, bodyPath: string): boolean {
 	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
-/** What holds fields (`metadata`, `video_list`) must be an object or a list, or its fields could not be checked. */
+/** Values that hold fields (`metadata`, `video_list`) must be objects or lists, or their fields could not be checked. */
 function checkContainers({ id, fields }: ModelSpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
 	for (const { bodyPath } of fields) {

@@ -339,7 +339,7 @@ const LEAST_FALL = 10;
 const TOLERANCE_MS = 100;
 const TOLERANCE_OF_AGE = 0.002;
 
-/** What the progress so far allows: small, whatever the number of readings. */
+/** The belief about the end that the progress so far allows: small, whatever the number of readings. */
 interface ProgressBelief {
 	/** One per hypothesis, in their order; then those of "it has waited first" and "it says nothing". */
 	readonly windows: readonly Window[];

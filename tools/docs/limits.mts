@@ -86,7 +86,7 @@ const LIMITS: Array<[group: string, rows: Array<[what: string, limit: string]>]>
 				`${mib(FILE_LIMITS.bytes)}; ${mib(FILE_LIMITS.bytesInMemory)} if n8n stores files in memory, its database, S3 or Azure`,
 			],
 			['Until a file begins, without a byte', `${span(FILE_LIMITS.openMs)}, ${span(FILE_LIMITS.silenceMs)}`],
-			['Slowest speed', `${FILE_LIMITS.bytesPerSecond / 1000} KB per second, over each ${span(FILE_LIMITS.graceMs)}`],
+			['Slowest speed', `${FILE_LIMITS.bytesPerSecond / 1000} KB per second, in every ${span(FILE_LIMITS.graceMs)}`],
 			['All files', span(FILE_LIMITS.taskMs)],
 			['Tries of a file', `${DOWNLOAD_TRIES}, within ${span(FILE_LIMITS.triesMs)}`],
 			['Tasks that download in parallel', String(DELIVERIES_IN_PARALLEL)],
