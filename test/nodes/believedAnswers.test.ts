@@ -93,6 +93,17 @@ describe('an answer counts for the task that it names', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
+	test('a retry knows the other ID of a task, although the task has finished meanwhile', async () => {
+		const form = { timeoutMinutes: 0.05 };
+		const slow = 'ids=behind duration=600ms';
+		const first = await run(slow, {}, form);
+		expect(first.error?.message).toContain('has not finished');
+		await new Promise((resolve) => setTimeout(resolve, 800));
+		const again = await retried(slow, first);
+		expect(again.json[0]).toMatchObject({ status: 'completed', task_id: sandbox.tasks[0].id });
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
 	test('the result of another ID that comes only at the end is not believed', async () => {
 		hurryMore();
 		const { json } = await run('ids=behind_end duration=400ms', { settings: continuing });

@@ -475,6 +475,8 @@ const played = [
 		file: 'core/engine/buyOnce.ts',
 		find: 'if (otherIds.length > 0) ledger.isCalled(order.item, otherIds);',
 		becomes: '',
+		noticedBy: 'test/nodes/believedAnswers.test.ts',
+		title: 'a retry knows the other ID of a task',
 	},
 	{
 		promise: 'the ID of the service behind outlives a sleep',
