@@ -36,6 +36,8 @@ const runSchema = z.object({
 	lease: z.string().max(2000).optional(),
 	/** The ID of the table with its rows. */
 	table: z.string().max(200).optional(),
+	/** The entries of the ledger about orders that are still to be submitted, by item: a retry has those of the tries before. */
+	ledger: z.record(z.string().max(20), z.unknown()).optional().catch(undefined),
 });
 
 /** The claim of a poller, which its supervisor has made before it has started it. */

@@ -34,12 +34,13 @@ export class OrderLedger {
 
 	/** The entry of an earlier try of this item, if it was the same purchase. */
 	find(itemIndex: number, hash: string): LedgerEntry | undefined {
-		const { executionId } = this.scope;
+		const { executionId, handedOverBy } = this.scope;
 		const written = this.entries()[this.key(itemIndex)];
 		if (written === undefined) return undefined;
 		// An entry that cannot be read was written nevertheless: its outcome is not known.
 		const entry = ledgerEntry.catch({ hash, executionId, acceptedAtMs: 0 }).parse(written);
-		if (entry.executionId !== executionId && entry.hash !== hash && !entry.lost) return undefined;
+		const isOwn = entry.executionId === executionId || entry.executionId === handedOverBy;
+		if (!isOwn && entry.hash !== hash && !entry.lost) return undefined;
 		// From here on it belongs to this execution, in which the key alone decides.
 		entry.executionId = executionId;
 		if (entry.taskId === undefined) entry.run ??= this.run;
@@ -82,6 +83,20 @@ export class OrderLedger {
 	idOf(itemIndex: number): string | undefined {
 		const { taskId, lost } = this.known(itemIndex) ?? {};
 		return lost ? undefined : taskId;
+	}
+
+	/** The entries of earlier tries about these items, by item, for the execution that they are handed to: rows do not tell all of it. */
+	entriesOf(items: readonly number[]): JsonObject {
+		const entries = this.entries();
+		return Object.fromEntries(
+			items.flatMap((item) => (this.key(item) in entries ? [[item, entries[this.key(item)]]] : [])),
+		);
+	}
+
+	/** Begins with the entries of the execution that has handed the run over, unless this one has begun before. */
+	beginsWith(entries: JsonObject): void {
+		if (KEY in this.scope.store) return;
+		for (const [item, entry] of Object.entries(entries)) this.entries()[this.key(Number(item))] = entry;
 	}
 
 	/** Notes that orders go on in another execution, where Retry On Fail may replace what this run has bought. */

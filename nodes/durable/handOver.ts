@@ -55,8 +55,12 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
 }
 
-function factsOf({ context, concurrency, background, retryOnFail, credits, journal, marks }: Run, orders: Order[]) {
+function factsOf({ context, concurrency, background, retryOnFail, credits, ...run }: Run, orders: Order[]) {
+	const { journal, ledger, marks } = run;
 	const { establishedAtMs, runIndex } = marks.run;
+	// The outcome of a request may come yet: the execution that goes on waits for it as this one would, by the rows.
+	const toSubmit = orders.filter((order) => order.state === 'planned' && journal?.isUnsettled(order) !== true);
+	const known = ledger.entriesOf(toSubmit.map(({ item }) => item));
 	const timeouts = orders.map(({ wait }) => wait?.timeoutMs ?? 0);
 	const longestMs = timeouts.reduce((longest, each) => Math.max(longest, each), 0);
 	const { id: nodeId, name: node } = context.getNode();
@@ -71,7 +75,11 @@ function factsOf({ context, concurrency, background, retryOnFail, credits, journ
 		...(credits && { credits }),
 		...(journal !== undefined &&
 			establishedAtMs !== undefined && {
-				run: { workflow, node, nodeId, by: context.getExecutionId(), establishedAtMs, runIndex, ...journal.toHandOver },
+				run: {
+					...{ workflow, node, nodeId, by: context.getExecutionId(), establishedAtMs, runIndex },
+					...journal.toHandOver,
+					...(Object.keys(known).length > 0 && { ledger: known }),
+				},
 			}),
 	} satisfies HandOver;
 }

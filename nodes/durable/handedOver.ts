@@ -88,6 +88,7 @@ export function journalHandedOver(
 ): { journal: Journal; ledger: OrderLedger } {
 	const { runIndex, establishedAtMs, first, by, nextNumber, isMarked, table: tableId } = run;
 	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex, handedOverBy: by });
+	ledger.beginsWith(run.ledger ?? {});
 	const journal = journalOf(context, {
 		marks: marksHandedOver(context, ledger, establishedAtMs),
 		...{ ledger, rows, tell, isWanted, tableId },

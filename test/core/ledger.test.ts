@@ -25,6 +25,18 @@ describe('the ledger of orders', () => {
 		expect(open(store, 'e1', 2).knownTries).toBe(3);
 	});
 
+	test('an execution that a run is handed to takes what is known of its orders for its own, and begins with it once', () => {
+		const before = open({}, 'e2');
+		before.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+		before.accepted(1, { hash: 'h', taskId: 'task-2', acceptedAtMs: 5 });
+		const after = new OrderLedger({ store: {}, executionId: 'e3', runIndex: 0, handedOverBy: 'e2' });
+		after.beginsWith(before.entriesOf([0, 2]));
+		expect([0, 1, 2].map((item) => after.find(item, 'other')?.taskId)).toEqual(['task-1', undefined, undefined]);
+		after.forget(0);
+		after.beginsWith(before.entriesOf([0]));
+		expect(after.find(0, 'h')).toBeUndefined();
+	});
+
 	test('the end of a run removes nothing of other runs, nor what others keep there', () => {
 		const store: Record<string, unknown> = { other: 1 };
 		open(store, 'e1', 1).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { credentialOf } from '../../nodes/durable/handedOver';
 import { useJournal, fromItem, inItems } from '../support/journalRuns.mts';
-import { prompts, quick, type RunOptions } from '../support/nodes.mts';
+import { hurry, prompts, quick, type RunOptions } from '../support/nodes.mts';
 import { detailsOf, handOverIn, orderOf } from '../support/orders.mts';
 
 const runs = useJournal();
@@ -212,6 +212,38 @@ test('a poller that cannot read the credential for now sleeps with its orders, a
 	expect(rows.map((row) => orderOf(row).state)).toEqual(['accepted', 'planned']);
 	expect(await poll(given)).toEqual(['done', 'done']);
 	expect(prompted()).toBe('ab');
+});
+
+/** The first try has waited in memory, and its retry hands over what it submits, after the canary. */
+describe('a retry that hands its orders over goes by what n8n has saved of the first try', () => {
+	const items = prompts('a', 'b [[sandbox poll=404*all]]', 'c [[sandbox poll=404*all]]', 'd [[sandbox poll=404*all]]');
+	const givenUp = ['done', 'createdTaskNotFound', 'createdTaskNotFound', 'createdTaskNotFound'];
+
+	async function handedOverAgain(more: IDataObject) {
+		hurry(60);
+		const kept = { executionId: '1', establishedAt: milliseconds++ };
+		const first = await runs.run('image', fromItem, { mode: 'trigger', kept, items, ...inItems });
+		const { contextData } = first.data.executionData as { contextData: Record<string, IDataObject> };
+		const parameters = { ...waiting, ...more };
+		const again = { mode: 'retry' as const, kept: { ...kept, executionId: '2', contextData }, items };
+		const { handed } = await runs.handOver(parameters, again);
+		const { given, flow } = await supervise(handed[0] ?? []);
+		const ends = await poll(given);
+		// Its poller dies, and the next one begins with the same.
+		const next = await supervise(handed[0] ?? [], { flow });
+		expect(await poll(next.given, '103')).toEqual(ends);
+		return ends;
+	}
+
+	test('a person gets another task for what was given up', async () => {
+		const ends = await handedOverAgain({ options: { ...quick, submitAgainForRun: '1.0' } });
+		expect([ends, prompted()]).toEqual([givenUp, 'abcdbcd']);
+	});
+
+	test('another request is another purchase', async () => {
+		const ends = await handedOverAgain({ prompt: '={{ $json.prompt }} again' });
+		expect([ends, prompted()]).toEqual([givenUp, 'abcdabcd']);
+	});
 });
 
 describe('the end of a supervisor', () => {

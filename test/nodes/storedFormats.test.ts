@@ -168,6 +168,7 @@ describe('orders', () => {
 		const runOf: Required<NonNullable<HandOver['run']>> = {
 			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: beganAtMs(), runIndex: 0, first: '1', by: '1' },
 			...{ nextNumber: 1, isMarked: true, lease: '1-lease0', table: 'log' },
+			ledger: { 3: { hash: 'h', executionId: '1', acceptedAtMs: beganAtMs(), run: '1.0' } },
 		};
 		const claim: Required<PollerClaim> = {
 			...{ lease: '100-poller0-1.1', ignored: ['100-poller0-1.0'], after: '1-lease0', error: 'words', gap: 'words' },

@@ -3,6 +3,21 @@
 /** @type {import('./breakages.mjs').Breakage[]} */
 export const pollers = [
 	{
+		promise: 'a retry that hands its orders over passes on what n8n has saved of the first try',
+		file: 'nodes/durable/handedOver.ts',
+		find: 'ledger.beginsWith(run.ledger ?? {});',
+		becomes: '',
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'a retry that hands its orders over',
+	},
+	{
+		promise: 'what was passed on does not come back when the execution has forgotten it',
+		file: 'core/orders/ledger.ts',
+		find: 'if (KEY in this.scope.store) return;',
+		becomes: '',
+		noticedBy: 'test/core/ledger.test.ts',
+	},
+	{
 		promise: 'a poller whose lease could not be written submits nothing',
 		file: 'core/journal/fence.ts',
 		find: 'if (error !== undefined) return',
