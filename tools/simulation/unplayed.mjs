@@ -287,10 +287,26 @@ export const unplayed = [
 	{
 		promise: 'a verification whose link has expired is not reused by a retry',
 		file: 'nodes/Avatar/operations/createVerification.ts',
-		find: 'Date.now() - acceptedAtMs < LINK_LIFETIME_MS',
+		find: 'Date.now() - acceptedAtMs < VERIFICATION_LINK_MS',
 		becomes: 'Date.now() >= acceptedAtMs',
 		noticedBy: 'test/nodes/avatar.test.ts',
 		title: 'a retry makes another verification where the link of the first has expired',
+	},
+	{
+		promise: 'nothing is bought with an empty file',
+		file: 'nodes/generation/binaryImage.ts',
+		find: "data.bytes === 0 || (data.id === undefined && data.data === '')",
+		becomes: 'data.mimeType === null',
+		noticedBy: 'test/nodes/binaryData.test.ts',
+		title: 'an empty file buys nothing',
+	},
+	{
+		promise: 'an asset is not uploaded without the source that an expression has lost',
+		file: 'nodes/Avatar/operations/uploadAsset.ts',
+		find: '	item.assertNotLost(sourceUrlField);\n',
+		becomes: '',
+		noticedBy: 'test/nodes/avatar.test.ts',
+		title: 'a source that an expression has lost',
 	},
 	// Triggers.
 	{
