@@ -8,6 +8,7 @@ export const UNITS_PER_USD = 500_000;
 
 /** A person has to open the link of a verification within this time (contract 3.3). */
 export const VERIFICATION_LINK_SECONDS = 120;
+export const VERIFICATION_LINK_MS = VERIFICATION_LINK_SECONDS * 1000;
 
 /** The longest time for a creating request: it may take long where the service checks the images first. */
 export const CREATE_TIMEOUT_MS = 120_000;

@@ -90,12 +90,6 @@ export class CallbackLog {
 		this.forgetOld(callback.atMs);
 	}
 
-	/** True when another lookup would bring nothing new. */
-	isSettled(key: string, nowMs: number): boolean {
-		this.forgetOld(nowMs);
-		return this.told.get(key)?.verified === true;
-	}
-
 	/** Forgets callbacks after a day, which is far longer than any link lives, and the oldest beyond the bound. */
 	private forgetOld(nowMs: number): void {
 		for (const [key, { atMs }] of this.told) {

@@ -1,5 +1,6 @@
 import { isPlainObject, type JsonObject } from '../json';
 import { verifications } from '../processMemory';
+import { LONGEST_URL } from '../urls';
 import { rememberedVerification, type RememberedVerification } from './records';
 
 /**
@@ -21,15 +22,14 @@ const KEY = 'generationGatewayVerifications';
 const REMEMBER_FOR_MS = 3_600_000;
 /** A bound for the database row, far above what an hour brings. */
 const MOST = 1000;
-/** The address of a callback has no room for a longer one. */
-const LONGEST_TOKEN = 16_384;
 
 export function rememberVerification(
 	memory: VerificationMemory,
 	vendorToken: string,
 	verification: RememberedVerification,
 ): void {
-	if (vendorToken.length > LONGEST_TOKEN) return;
+	// The address of a callback has no room for a longer one.
+	if (vendorToken.length > LONGEST_URL) return;
 	const all = recallAll(memory, verification.atMs);
 	all.set(vendorToken, withMarksOf(all.get(vendorToken), verification));
 	const newest = [...all].sort(([, one], [, other]) => one.atMs - other.atMs).slice(-MOST);

@@ -1,7 +1,7 @@
 import { gatewayError, isTransientStatus } from '../errors';
 import type { GatewayError, GatewayErrorKind, TaskReference } from '../errors';
 import { passesByItself } from '../errors/kinds';
-import { VERIFICATION_LINK_SECONDS } from '../limits';
+import { VERIFICATION_LINK_MS } from '../limits';
 import type { PollTarget } from '../polling/waitForTask';
 import { saidIn } from '../records/refusals';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
@@ -18,8 +18,7 @@ export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsse
 	};
 }
 
-/** The link lives so long (contract 3.3), and the service may hear of a person who has just passed so long after. */
-const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
+/** The service may hear of a person who has just passed so long after the link has expired. */
 const GRACE_MS = 60_000;
 
 /**
@@ -44,7 +43,7 @@ export function verificationTarget(
 		classifyError: (error, { atMs, firstAtMs }) => {
 			const { httpStatus, serviceMessage, serviceCode } = error.details;
 			if (!mayBeUnfinished(error)) return undefined;
-			if (atMs <= (openedAtMs ?? firstAtMs) + LINK_LIFETIME_MS + GRACE_MS) return 'passing';
+			if (atMs <= (openedAtMs ?? firstAtMs) + VERIFICATION_LINK_MS + GRACE_MS) return 'passing';
 			return gatewayError('notVerifiedInTime', { id: task.taskId }, { httpStatus, serviceMessage, serviceCode });
 		},
 	};

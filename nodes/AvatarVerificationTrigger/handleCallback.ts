@@ -57,7 +57,8 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const key = createHash('sha256').update(`${node} ${vendorToken}`).digest('base64');
 	// A person who builds the workflow opens the same address again, and n8n waits for it each time.
 	const isTest = context.getMode() === 'manual';
-	const isSettled = known?.told === true || toldCallbacks.isSettled(key, Date.now());
+	// Another lookup would bring nothing new.
+	const isSettled = known?.told === true || !toldCallbacks.isNew(key, { verified: true, atMs: Date.now() });
 	if (!isTest && isSettled) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
 	const shared = lookups.get(key) as Promise<Outcome> | undefined;

@@ -4,7 +4,7 @@ import { invalidInput, type GatewayError } from '../../core/errors';
 import { show } from '../../core/text';
 
 /** The end of the year 9999. What is later is counted in milliseconds, most likely. */
-const LATEST_SECONDS = 253_402_300_799;
+export const LATEST_SECONDS = 253_402_300_799;
 
 /** The latest moment that a date can hold, in milliseconds. */
 const END_OF_TIME_MS = 8.64e15;

@@ -32,6 +32,13 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 		? readFileObject(item, given, fieldLabel)
 		: readNamed(item, given, label, fieldLabel);
 
+	// A service may take it, and the task would be paid for.
+	if (data.bytes === 0 || (data.id === undefined && data.data === ''))
+		throw invalidInput(
+			`${label}: the binary field "${name}" is an empty file`,
+			'Choose a field that contains an image.',
+		);
+
 	const { mimeType = '', fileName, fileExtension } = data;
 	const isNamedImage = mimeType.startsWith('image/');
 	let type = { mimeType, extension: fileExtension || (isNamedImage ? extensionOf(mimeType) : 'png') };

@@ -485,6 +485,43 @@ describe('bad input', () => {
 			/^Reference is empty: its expression returned nothing/,
 		],
 		[
+			'a name that an expression has lost: the group would have none, and no request renames or deletes one',
+			'group',
+			'create',
+			{ groupName: '={{ $json.none }}' },
+			/^Name is empty: its expression returned nothing/,
+		],
+		[
+			'a source that an expression has lost, of a real avatar with other fields',
+			'asset',
+			'upload',
+			{ avatarKind: 'real', sourceUrl: '={{ $json.none }}', options: { additionalFields: { label: 'a' } } },
+			/^Source URL is empty: its expression returned nothing/,
+		],
+		[
+			'a file that is empty',
+			'asset',
+			'upload',
+			{ source: 'binary', binaryPropertyName: 'data' },
+			/^Input Binary Field: the binary field "data" is an empty file/,
+		],
+		...['vendorToken', 'resultCode'].map(
+			(name): Bad => [
+				`a ${name} that no address can hold`,
+				'verification',
+				'getResult',
+				{ verificationId: 'rav_1', vendorToken: 'vt_1', [name]: 'x'.repeat(16_385) },
+				/^(Vendor Token|Result Code) has 16385 characters: at most 16384 are allowed/,
+			],
+		),
+		[
+			'a callback URL that no browser can open, with its reference',
+			'verification',
+			'create',
+			{ callbackUrl: 'https://n8n.example/webhook/1', reference: 'x'.repeat(16_400) },
+			/^Callback URL has 16440 characters: at most 16384 are allowed/,
+		],
+		[
 			'a callback URL that is none',
 			'verification',
 			'create',
@@ -694,6 +731,15 @@ describe('Additional Fields are checked as they are sent', () => {
 		expect(error).toBeUndefined();
 		expect(posts()[0].body).toEqual({ link: 'https://example.com/a.png' });
 		expect(json[0]).toEqual({ asset_id: 'ra_1', reference: 'asset://ra_1', status: 'processing', avatar_kind: 'real' });
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { asset_id: 'ra_2' } } });
+		const renamed = { groupId: ' pg_1 ', options: { additionalFields: { group: 'pg_1', group_id: null } } };
+		const { json: named } = await run('asset', 'upload', {
+			...asset,
+			...renamed,
+			avatarKind: 'real',
+			waitForActive: false,
+		});
+		expect(named[0]).toMatchObject({ asset_id: 'ra_2', group_id: 'pg_1' });
 		expect((await upload('private', { source_url: null })).error?.message).toBe('Source URL is empty');
 		expect((await upload('private', { asset_type: null })).error?.message).toBe('Asset Type is empty');
 		const { json: verifications } = await run('verification', 'create', {

@@ -1,4 +1,6 @@
 /** Images of items, in whichever way n8n holds them: in `item.binary`, or, with the setting `binaryMode: 'combined'`, in the JSON. */
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
 import {
@@ -123,6 +125,19 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick });
 		expect(error?.message).toBe(message);
 		expect(error?.description).toMatch(/Enter the name of a binary field.* Nothing was sent\./);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('an empty file buys nothing, whatever its type says', async () => {
+		const place = { type: 'execution' as const, workflowId: 'wf', executionId: '1' };
+		const { mimeType, fileName } = pngField();
+		const data = await Container.get(BinaryDataService).store(place, Buffer.alloc(0), { data: '', mimeType, fileName });
+		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
+		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick }, [
+			{ json: {}, binary: { data } },
+		]);
+		expect(error?.message).toBe('Image 1: the binary field "data" is an empty file');
+		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 

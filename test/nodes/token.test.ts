@@ -189,6 +189,7 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 	test.each<[object, RegExp]>([
 		[{ name: 'a'.repeat(51) }, /^Name has 51 characters/],
 		[{ expired_time: 1893456000.5 }, /^Expires At is 1893456000.5, which is not a time in Unix seconds/],
+		[{ expired_time: 1893456000000 }, /^Expires At is 1893456000000, which is not a time in Unix seconds/],
 		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
 		[{ remain_credits: null, remain_quota: 0.5 }, /^remain_quota is 0.5: internal units are whole numbers/],
 		[{ remain_quota: 100_000 }, /^remain_quota and Amount are both given: the service would use Amount only/],

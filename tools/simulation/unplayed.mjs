@@ -130,6 +130,14 @@ export const unplayed = [
 		title: 'golden body',
 	},
 	{
+		promise: 'a time in milliseconds makes no API key that never expires',
+		file: 'nodes/Token/operations/create.ts',
+		find: ' && Number(value) <= LATEST_SECONDS',
+		becomes: '',
+		noticedBy: 'test/nodes/token.test.ts',
+		title: 'Additional Fields with {"expired_time":1893456000000} are refused',
+	},
+	{
 		promise: 'a number that would be rounded is not sent',
 		file: 'core/models/body.ts',
 		find: 'return Number.isNaN(number) || isInexact(number) ? value : number;',
@@ -287,10 +295,26 @@ export const unplayed = [
 	{
 		promise: 'a verification whose link has expired is not reused by a retry',
 		file: 'nodes/Avatar/operations/createVerification.ts',
-		find: 'Date.now() - acceptedAtMs < LINK_LIFETIME_MS',
+		find: 'Date.now() - acceptedAtMs < VERIFICATION_LINK_MS',
 		becomes: 'Date.now() >= acceptedAtMs',
 		noticedBy: 'test/nodes/avatar.test.ts',
 		title: 'a retry makes another verification where the link of the first has expired',
+	},
+	{
+		promise: 'nothing is bought with an empty file',
+		file: 'nodes/generation/binaryImage.ts',
+		find: "data.bytes === 0 || (data.id === undefined && data.data === '')",
+		becomes: 'data.mimeType === null',
+		noticedBy: 'test/nodes/binaryData.test.ts',
+		title: 'an empty file buys nothing',
+	},
+	{
+		promise: 'an asset is not uploaded without the source that an expression has lost',
+		file: 'nodes/Avatar/operations/uploadAsset.ts',
+		find: '	item.assertNotLost(sourceUrlField);\n',
+		becomes: '',
+		noticedBy: 'test/nodes/avatar.test.ts',
+		title: 'a source that an expression has lost',
 	},
 	// Triggers.
 	{

@@ -38,6 +38,8 @@ export const createGroup: Operation = {
 	],
 	describes: 'group',
 	prepare: (item, run) => {
+		// The group would have none, and the service has no request that renames or deletes one.
+		item.assertNotLost(nameField);
 		// The contract does not show the body (4.7, step 1): Additional Fields may give anything.
 		const request = toRequest(item, {
 			name: { value: item.text(nameField), default: nameField.default },

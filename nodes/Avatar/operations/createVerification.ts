@@ -3,10 +3,10 @@ import { parseCallback, toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type CreatedAnswer } from '../../../core/avatars/records';
 import { gatewayError, type GatewayError, invalidInput, namingTask } from '../../../core/errors';
-import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
+import { VERIFICATION_LINK_MS } from '../../../core/limits';
 import type { Creation } from '../../../core/engine/buyOnce';
-import { asText, show } from '../../../core/text';
-import { isUrl } from '../../../core/urls';
+import { show } from '../../../core/text';
+import { isUrl, LONGEST_URL } from '../../../core/urls';
 import { resumeUrlOf } from '../../durable/wakeUp';
 import { docsLink, simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
@@ -41,9 +41,6 @@ const referenceField: INodeProperties = {
 	description: 'A code of your own for the person, which the trigger returns. Added to the callback URL as reference.',
 };
 
-/** The lifetime of the link (contract 3.3): an older session cannot be used. */
-const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
-
 /** Create: opens a session in which a real person can verify themselves (contract 4.6, steps 1 and 2). */
 export const createVerification: Operation = {
 	option: {
@@ -67,24 +64,14 @@ export const createVerification: Operation = {
 		// Assumed: the contract does not show the body (4.6, step 1). A text that is no URL is shown as it was entered.
 		const given = { value: isUrl(url) ? toCallbackUrl(url, reference) : url, default: callbackUrlField.default };
 		const request = toRequest(item, { callback_url: given });
-		const { callback_url: sent } = request.body;
-		if (sent !== undefined && !isUrl(sent))
-			throw invalidInput(
-				`${callbackUrlField.displayName} is ${show(sent)}, which is not a URL`,
-				'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
-			);
-		if (sent !== undefined && resumesForSeveral(run.context, sent))
-			throw invalidInput(
-				`${callbackUrlField.displayName} is {{ $execution.resumeUrl }}, which several items cannot share`,
-				'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
-			);
-		const callbackUrl = asText(sent);
+		const callbackUrl = checkCallbackUrl(request.body.callback_url, run.context);
 		const simplify = item.options.simplifies;
 		const { avatars } = run.client;
 		const creation: Creation<CreatedAnswer> = {
 			status: 'created',
 			send: avatars.createVerification.bind(avatars),
-			isReusable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
+			// The link of an older session has expired.
+			isReusable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < VERIFICATION_LINK_MS,
 		};
 		return buying(run, toBuy(item, 'verification', request), creation, async ({ task, answer }) => {
 			// The link comes with a read. Right after the creation, the service may not know the ID yet.
@@ -104,6 +91,25 @@ export const createVerification: Operation = {
 		});
 	},
 };
+
+/** The callback URL as it is sent: Additional Fields may give another one, or none. Throws where no person could come back to it. */
+function checkCallbackUrl(sent: unknown, context: IExecuteFunctions): string | undefined {
+	const { displayName: label } = callbackUrlField;
+	if (sent === undefined) return undefined;
+	if (!isUrl(sent))
+		throw invalidInput(
+			`${label} is ${show(sent)}, which is not a URL`,
+			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
+		);
+	const { length } = sent;
+	if (length > LONGEST_URL) throw gatewayError('textTooLong', { label, length, max: LONGEST_URL });
+	if (resumesForSeveral(context, sent))
+		throw invalidInput(
+			`${label} is {{ $execution.resumeUrl }}, which several items cannot share`,
+			'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
+		);
+	return sent;
+}
 
 /**
  * True where several people would come back to the one URL that resumes this execution: n8n resumes it for the first of

@@ -4,6 +4,8 @@ import { recallVerification } from '../../../core/avatars/memory';
 import { verificationTarget } from '../../../core/avatars/pollTargets';
 import type { VerificationResult } from '../../../core/avatars/records';
 import { namingTask } from '../../../core/errors';
+import { LONGEST_URL } from '../../../core/urls';
+import type { TextField } from '../../form/fieldReader';
 import { simplifyField } from '../../form/fields';
 import { optionsCollection, timeoutOf } from '../../form/options';
 import { existing, waitFor, readWait } from '../../run/buy';
@@ -12,22 +14,24 @@ import { recordField, toValue, withoutEmpty } from '../../run/toItem';
 import type { Run } from '../../run/nodeRun';
 import { memoryOf, verificationIdField } from '../verification';
 
-const vendorTokenField: INodeProperties = {
+const vendorTokenField: TextField = {
 	displayName: 'Vendor Token',
 	name: 'vendorToken',
 	type: 'string',
 	required: true,
 	typeOptions: { password: true },
 	default: '',
+	maxLength: LONGEST_URL,
 	placeholder: 'e.g. {{ $json.vendor_token }}',
 	description: 'The vendor_token that Verification → Create or Get returned',
 };
 
-const resultCodeField: INodeProperties = {
+const resultCodeField: TextField = {
 	displayName: 'Result Code',
 	name: 'resultCode',
 	type: 'string',
 	default: '',
+	maxLength: LONGEST_URL,
 	placeholder: 'e.g. {{ $json.query.resultCode }}',
 	description: 'The resultCode of the browser callback, if there is one. The service recommends sending it.',
 };

@@ -144,7 +144,7 @@ export const uploadAsset: Operation = {
 		const hash = () => hashOf('asset', chosen);
 		await identifyFiles(image === undefined ? [] : [image], { item, run, isKeyed: false, hash });
 		const { body, files } = withReferences(planned);
-		const groupId = groupIn(body, item.value(groupIdField));
+		const groupId = groupIn(body, ofForm.form.group_id);
 		const asset = toBuy(item, 'asset', { body, chosen });
 		asset.scope = `the group ${asText(groupId) ?? item.text(groupIdField)}`;
 		run.files.set(asset, files);
@@ -186,6 +186,7 @@ function readFromUrl(item: Item, kind: AvatarKind): FormRequest {
 	const hasMore = Object.keys(item.options.json(additionalFieldsOption)).length > 0;
 	const groupId = readGroupId(item);
 	const isNeeded = kind === 'private' || !hasMore;
+	item.assertNotLost(sourceUrlField);
 	const request = toRequest(item, {
 		group_id: { value: groupId },
 		asset_type: { value: type, default: assetTypeField.default },

@@ -9,7 +9,7 @@ import { createdTokens } from '../../../core/processMemory';
 import type { TokenRecord } from '../../../core/records/accountRecords';
 import { looseTime } from '../../../core/records/loose';
 import { show } from '../../../core/text';
-import { readUnixSeconds } from '../../form/dates';
+import { LATEST_SECONDS, readUnixSeconds } from '../../form/dates';
 import type { ChoiceField } from '../../form/fieldReader';
 import { docsLink, simplifyField, unitField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
@@ -204,8 +204,9 @@ const isWhole: Check = (given, value) =>
 				`Enter a whole number: ${UNITS_PER_USD} units are 1 USD.`,
 			));
 
+/** In milliseconds, it would be a key that never expires. */
 const isTime: Check = ({ label, value: shown }, value) =>
-	Number.isSafeInteger(value)
+	Number.isSafeInteger(value) && Number(value) <= LATEST_SECONDS
 		? undefined
 		: invalidInput(
 				`${label} is ${shown}, which is not a time in Unix seconds`,
