@@ -234,6 +234,14 @@ export const unplayed = [
 		noticedBy: 'test/nodes/hostile.test.ts',
 		title: 'is not fetched at the end of a redirect',
 	},
+	{
+		promise: 'a result at the address of the service is fetched with the key, whatever the status of the refusal',
+		file: 'nodes/connection/resultFile.ts',
+		find: 'return mayBeAboutTheKey &&',
+		becomes: 'return false &&',
+		noticedBy: 'test/nodes/downloads.test.ts',
+		title: 'a refusal as JSON',
+	},
 	// Agents.
 	{
 		promise: 'two calls of an agent with the same words are two purchases',
