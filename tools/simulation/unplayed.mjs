@@ -242,6 +242,14 @@ export const unplayed = [
 		noticedBy: 'test/nodes/downloads.test.ts',
 		title: 'a refusal as JSON',
 	},
+	{
+		promise: 'a task that goes on under a word in camel case has not failed, and is not bought again',
+		file: 'core/records/taskRecord.ts',
+		find: 'STATES.get(toPlainCode(status))',
+		becomes: 'STATES.get(status.toLowerCase())',
+		noticedBy: 'test/core/taskEnd.test.ts',
+		title: 'InQueue',
+	},
 	// Agents.
 	{
 		promise: 'two calls of an agent with the same words are two purchases',
