@@ -262,7 +262,7 @@ describe('a result that is in a private network', () => {
 
 	test.each([301, 302, 303, 307, 308])('a redirect with %i of a result file is followed', async (status) => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
-		const there = text('a file', { 'content-type': 'image/png' });
+		const there = text('\0 file', { 'content-type': 'image/png' });
 		hostile.answers.file = (response, request) =>
 			(request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, status) : there)(response, request);
 		const { error, items } = await download();
@@ -273,7 +273,7 @@ describe('a result that is in a private network', () => {
 	test('a user in the address of a file at the service does not take the place of the key', async () => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl.replace('//', '//user:word@')}/files/a.png` });
 		const key = `Bearer ${hostile.apiKey}`;
-		const there = text('a file', { 'content-type': 'image/png' });
+		const there = text('\0 file', { 'content-type': 'image/png' });
 		hostile.answers.file = (response, request) =>
 			(request.headers.authorization === key ? there : text('', {}, 401))(response, request);
 		expect((await download()).error).toBeUndefined();
