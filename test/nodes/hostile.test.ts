@@ -296,12 +296,12 @@ describe('an answer that is hard to read', () => {
 		expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
 	});
 
-	test('of more URLs than may be, the first 10,000 are the result', async () => {
+	test('as many URLs as an answer can have are the result', async () => {
 		hostile.answers.poll = finished({
 			urls: Array.from({ length: 15_000 }, (_, index) => `http://127.0.0.1/${index}`),
 		});
 		const { json } = await cheaply(async () => await getTask());
-		expect(json[0].urls).toHaveLength(10_000);
+		expect(json[0].urls).toHaveLength(15_000);
 	});
 
 	test('__proto__ and constructor change no object', async () => {
