@@ -96,8 +96,7 @@ export function isUnset(value: unknown): boolean {
 }
 
 /** Every value in it with its name (none for the entries of a list) and what contains it, the nearest to the top first. */
-export function* valuesBelow(root: unknown, most = Infinity): Generator<[string | undefined, unknown, object]> {
-	let seen = 0;
+export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown, object]> {
 	// Without recursion: a record may be deep.
 	const queue = isContainer(root) ? [root] : [];
 	// It grows meanwhile.
@@ -106,7 +105,6 @@ export function* valuesBelow(root: unknown, most = Infinity): Generator<[string 
 			? container.map((entry: unknown) => [undefined, entry])
 			: Object.entries(container);
 		for (const [name, value] of entries) {
-			if (++seen > most) return;
 			yield [name, value, container];
 			if (isContainer(value)) queue.push(value);
 		}

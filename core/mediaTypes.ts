@@ -47,12 +47,9 @@ const SIGNATURES = [
 	['application/vnd.rar', String.raw`^Rar!\x1a\x07`],
 	['application/vnd.apple.mpegurl', String.raw`^(\xef\xbb\xbf)?#EXTM3U`],
 	['application/dash+xml', String.raw`^(\xef\xbb\xbf)?\s*(<\?xml.*)?<MPD[\s>]`],
-	[
-		'text/html',
-		String.raw`^(\xef\xbb\xbf)?(\s|<!--(?:(?!-->).)*-->)*<(![Dd][Oo][Cc][Tt][Yy][Pp][Ee]\s+)?([Hh][Tt][Mm][Ll]|[Hh][Ee][Aa][Dd]|[Bb][Oo][Dd][Yy])[\s>]`,
-	],
-	['application/xml', String.raw`^(\xef\xbb\xbf)?\s*<\?xml\s`],
-	['application/json', String.raw`^(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[[{"\]])`],
+	['application/xml', String.raw`^(\xef\xbb\xbf)?\s*<(\?xml\s|!--)`],
+	// No medium is without control characters for so long.
+	['text/plain', String.raw`^[\t\n\f\r\x20-\xff]+$`],
 ].map(([mimeType = '', starts = '']) => ({ mimeType, starts: new RegExp(starts, 's') }));
 
 /** The number of bytes that is enough for every type. */

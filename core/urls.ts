@@ -69,6 +69,11 @@ export function isFileContent(value: unknown): boolean {
 	return typeof value === 'string' && (/^data:/i.test(value) || /^[A-Za-z0-9+/=\r\n]{100,}$/.test(value));
 }
 
+/** A picture, a video or a sound itself, where its address could be. */
+export function isMediaDataUri(value: unknown): boolean {
+	return typeof value === 'string' && /^data:(image|video|audio)\//i.test(value);
+}
+
 /** A reference to an avatar asset (contract 4.4.5, which sets no form of the ID). */
 export function isAssetReference(value: unknown): value is string {
 	return typeof value === 'string' && /^asset:\/\/.*\S/.test(value);

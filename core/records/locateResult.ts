@@ -1,16 +1,11 @@
 import { getPath, isContainer, isPlainObject, isUnset, type JsonObject, valuesBelow } from '../json';
 import { isMedia, typeByName } from '../mediaTypes';
-import { isFileContent, isHttpUrl, LONGEST_URL, parseHttpUrl, parseResultUrl } from '../urls';
+import { isFileContent, isHttpUrl, isMediaDataUri, LONGEST_URL, parseHttpUrl, parseResultUrl } from '../urls';
 import { stateOf, type TaskRecord } from './taskRecord';
 import { beginningOf } from '../text';
 import { parseRefusal } from './refusals';
 import { looseText } from './loose';
-
-/** A service that gives more has not meant them as results. */
-const MOST_URLS = 10_000;
-
-/** The values at one place that are looked at: what lies beyond was not meant as a result. */
-const MOST_ENTRIES = 20_000;
+import { appendName, flattened, listsOnPath, valuesAtPath } from './resultPath';
 
 export interface Located {
 	urls: string[];
@@ -48,7 +43,7 @@ export function locateResult(
 	const toUrl = remembering((value) => parseResultUrl(value, baseUrl));
 	const inputs = once(() => urlsOfInputs(raw, toUrl));
 	const others = once(() => urlsOfOtherKinds(raw, kind, toUrl));
-	const isRequested = (url: string) => requestUrls.has(toComparable(url));
+	const isRequested = (url: string) => requestUrls.size > 0 && requestUrls.has(toComparable(url));
 	const isInput = (url: string) => isRequested(url) || inputs().has(url);
 	const isNoResult = (url: string) => isInput(url) || others().has(url);
 	const isCompleted = state === 'completed';
@@ -170,14 +165,8 @@ function isWithin(urls: string[], list: string[]): boolean {
 
 /** The URLs in strings, objects with a URL, and lists of either; each once. */
 function urlsIn(value: unknown, toUrl: ToUrl): string[] {
-	const urls = new Set<string>();
-	let seen = 0;
-	for (const each of flattened(value, (entry) => within(entry, toUrl))) {
-		const url = toUrl(each);
-		if (url !== undefined) urls.add(url);
-		if (urls.size === MOST_URLS || ++seen === MOST_ENTRIES) break;
-	}
-	return [...urls];
+	const found = [...flattened(value, (entry) => within(entry, toUrl))].map(toUrl);
+	return [...new Set(found.filter((url) => url !== undefined))];
 }
 
 function within(value: unknown, toUrl: ToUrl): unknown[] | undefined {
@@ -213,14 +202,10 @@ const toComparable = (url: string) => new URL(url).href;
 /** The URL that a value is, if it is one that counts. */
 export type ToUrl = (value: unknown) => string | undefined;
 
-/** Names of inputs that a record repeats. */
-const INPUTS = new Set([
-	...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url'],
-	...['input', 'inputs', 'request', 'params', 'parameters'],
-]);
-/** Names below which no result is: inputs, links to other pages, reasons. */
+/** Names of inputs that a record repeats: those of the contract (4.4 to 4.7), and others that say so. */
+const INPUT = /^(image_urls|image_with_roles|video_list|inputs?|request|param(eter)?s|(input|reference|source)_.+)$/;
+/** Names below which no result is, beside inputs: links to other pages, reasons. */
 const NEVER_BELOW = new Set([
-	...INPUTS,
 	...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors'],
 	...['delete_url', 'viewer_url', 'url_viewer', 'status_url', 'cancel_url'],
 	'__proto__',
@@ -228,7 +213,7 @@ const NEVER_BELOW = new Set([
 /** Names of previews, and of the frames that a video begins or ends with. */
 const PREVIEW = /thumb|preview|poster|(first|last)_?frame|(^|_)covers?(_|$|image|img|pic|photo|url)/;
 
-/** The levels that are searched, and in each list or object `MOST_ENTRIES`. */
+/** The levels that are searched: the path of a result is shown. */
 const MOST_LEVELS = 1000;
 /** More possible results than a person would choose from. */
 const MOST_LOCATIONS = 5;
@@ -246,7 +231,8 @@ class ResultLocation {
 		private readonly level = 0,
 		name = '',
 	) {
-		this.isSearched = level <= MOST_LEVELS && !NEVER_BELOW.has(name) && !PREVIEW.test(name);
+		const saysOtherwise = NEVER_BELOW.has(name) || INPUT.test(name) || PREVIEW.test(name);
+		this.isSearched = level <= MOST_LEVELS && !saysOtherwise;
 	}
 
 	at(name: string): ResultLocation {
@@ -258,9 +244,13 @@ class ResultLocation {
 	}
 }
 
+/** A name can have a megabyte: its beginning tells what it means. */
+const LONGEST_NAME = 200;
+
 /** `imageUrls`, `image-urls` and `IMAGE_URLS` mean the same. */
 function toSnakeCase(name: string): string {
 	return name
+		.slice(0, LONGEST_NAME)
 		.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
 		.replace(/[-\s]+/g, '_')
 		.toLowerCase();
@@ -270,52 +260,52 @@ function toSnakeCase(name: string): string {
  * Searches the whole record for values that may be a result. Without recursion: a record may be deep.
  *
  * @param toUrl the URL that a value is, if it may be a result
- * @returns the locations, the nearest to the top first, or that the result is in the record itself, as some values of
- *   `response_format` give it
+ * @returns the locations, the nearest to the top first, or that the result is in the record itself: as some values of
+ *   `response_format` give it, or as a data URI, where no URL is
  */
 function searchRecord(record: unknown, toUrl: ToUrl) {
 	const found = new Set<ResultLocation>();
 	const queue: Array<{ values: object; location: ResultLocation }> = [];
+	let hasFile = false;
 
 	const visit = (value: unknown, location: ResultLocation, name?: string) => {
 		const url = isContainer(value) ? undefined : toUrl(value);
-		// Most values are neither, and need no location of their own.
-		if (!isContainer(value) && url === undefined) return;
+		const isFile = isMediaDataUri(value);
+		// Most values are none of these, and need no location of their own.
+		if (!isContainer(value) && url === undefined && !isFile) return;
 		const own = name === undefined ? location : location.at(name);
 		if (!own.isSearched) return;
+		hasFile ||= isFile;
 		if (isContainer(value)) queue.push({ values: value, location: own });
-		else if (url !== undefined && own.urls.size < MOST_URLS) {
-			own.urls.add(url);
-			found.add(own);
-		}
+		if (url === undefined) return;
+		own.urls.add(url);
+		found.add(own);
 	};
 
 	visit(record, new ResultLocation());
 	// It grows meanwhile.
 	for (const { values, location } of queue) {
 		if (found.size >= MOST_LOCATIONS) break;
-		if (Array.isArray(values)) for (const value of values.slice(0, MOST_ENTRIES)) visit(value, location);
+		if (Array.isArray(values)) for (const value of values) visit(value, location);
 		else {
 			const inner = values as Record<string, unknown>;
 			if (typeof inner.b64_json === 'string' && inner.b64_json !== '') return { locations: [], isInline: true };
-			for (const name of Object.keys(inner).slice(0, MOST_ENTRIES)) {
+			for (const name of Object.keys(inner)) {
 				if (found.size >= MOST_LOCATIONS) break;
 				visit(inner[name], location, name);
 			}
 		}
 	}
-	return { locations: [...found].map(({ path, urls }) => ({ path, urls: [...urls] })), isInline: false };
+	const locations = [...found].map(({ path, urls }) => ({ path, urls: [...urls] }));
+	return { locations, isInline: found.size === 0 && hasFile };
 }
-
-/** The values of a record that are read for their names: breadth first, so that no name near the top is missed. */
-const MOST_NAMED = 50_000;
 
 /** The URLs that a record gives as inputs of its task. */
 export function urlsOfInputs(record: unknown, toUrl: ToUrl): Set<string> {
 	const urls = new Set<string>();
 	const below = new Set<unknown>();
-	for (const [name, value, container] of valuesBelow(record, MOST_NAMED)) {
-		const isInput = below.has(container) || (name !== undefined && INPUTS.has(toSnakeCase(name)));
+	for (const [name, value, container] of valuesBelow(record)) {
+		const isInput = below.has(container) || (name !== undefined && INPUT.test(toSnakeCase(name)));
 		if (!isInput) continue;
 		const url = toUrl(value);
 		if (url !== undefined) urls.add(url);
@@ -332,7 +322,8 @@ const KIND_NAMES = {
 };
 
 function kindByName(name: string): string | undefined {
-	const [kind, another] = Object.entries(KIND_NAMES).filter(([, pattern]) => pattern.test(toSnakeCase(name)));
+	const plain = toSnakeCase(name);
+	const [kind, another] = Object.entries(KIND_NAMES).filter(([, pattern]) => pattern.test(plain));
 	return another === undefined ? kind?.[0] : undefined;
 }
 
@@ -345,7 +336,7 @@ function urlsOfOtherKinds(record: unknown, kind: 'image' | 'video' | undefined, 
 	if (kind === undefined) return others;
 	const own = new Set<string>();
 	const kinds = new Map<unknown, string | undefined>();
-	for (const [name = '', value, container] of valuesBelow(record, MOST_NAMED)) {
+	for (const [name = '', value, container] of valuesBelow(record)) {
 		const named = kindByName(name) ?? kinds.get(container);
 		const url = isContainer(value) ? undefined : toUrl(value);
 		if (isContainer(value)) kinds.set(value, named);
@@ -365,8 +356,6 @@ export interface MissingParts {
 	reason?: string;
 }
 
-/** The values of one entry that are looked at. */
-const MOST_VALUES = 1_000;
 const MOST_REASONS = 3;
 const LONGEST_REASON = 300;
 
@@ -383,7 +372,7 @@ function missingAt(
 	if (state !== 'completed') return {};
 	const urls = new Set(found);
 	const missing = listsOnPath(raw, path)
-		.map((list) => list.slice(0, MOST_ENTRIES).filter((entry) => !hasResult(entry, urls, toUrl)))
+		.map((list) => list.filter((entry) => !hasResult(entry, urls, toUrl)))
 		.reduce((most, entries) => (entries.length > most.length ? entries : most), []);
 	if (missing.length === 0) return {};
 	const reasons = new Set(missing.map(reasonOf).filter((reason) => reason !== undefined));
@@ -395,16 +384,14 @@ function missingAt(
 function hasResult(entry: unknown, urls: ReadonlySet<string>, toUrl: ToUrl): boolean {
 	if (!isContainer(entry))
 		return !isUnset(entry) && (typeof entry !== 'string' || toUrl(entry) !== undefined || isFileContent(entry));
-	let seen = 0;
 	let hasAny = false;
 	for (const [, value] of valuesBelow(entry)) {
 		if (isContainer(value)) continue;
 		const url = toUrl(value);
 		if ((url !== undefined && urls.has(url)) || isFileContent(value)) return true;
 		hasAny ||= url !== undefined;
-		if (++seen === MOST_VALUES) return true;
 	}
-	return reasonOf(entry) === undefined && (hasAny || (isPlainObject(entry) && typeof entry.text === 'string'));
+	return (hasAny || (isPlainObject(entry) && typeof entry.text === 'string')) && reasonOf(entry) === undefined;
 }
 
 /** The reason that an entry gives, in the service's words. */
@@ -416,93 +403,4 @@ function reasonOf(entry: unknown): string | undefined {
 	const hasFailed = status !== undefined && stateOf(status) === 'failed';
 	const reason = message ?? code ?? looseText(entry.finish_reason) ?? (hasFailed ? status : undefined);
 	return reason === undefined ? undefined : beginningOf(reason, LONGEST_REASON);
-}
-
-/**
- * A place in a record as people read and write it: names and indexes, separated by dots, such as `content.video_url`,
- * `results.0.url` or `results[0].url`. A name goes through lists: `results.url` is the URL of every entry. A name that
- * would read as something else is written in brackets and quotes: `["a.b"].url`.
- */
-type Step = { name: string; isQuoted: boolean } | 'all';
-
-const STEP = /\[\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d*)\s*\]|[^.[\]]+|[[\]]/g;
-const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
-
-/** The values at a path, several where lists are on the way. Own properties only. */
-export function valuesAtPath(record: unknown, path: string): unknown[] {
-	const steps = parsePath(path);
-	return steps.length === 0
-		? []
-		: steps.reduce<unknown[]>((values, step) => values.flatMap((value) => stepInto(value, step)), [record]);
-}
-
-/** The lists that a path leads through or to, except those of which it takes one entry. */
-function listsOnPath(record: unknown, path: string): unknown[][] {
-	let values = [record];
-	const lists: unknown[][] = [];
-	for (const step of [...parsePath(path), undefined]) {
-		const takesOne = step !== undefined && step !== 'all' && !step.isQuoted && /^\d+$/.test(step.name);
-		if (!takesOne) lists.push(...values.filter((value) => Array.isArray(value)));
-		if (step !== undefined) values = values.flatMap((value) => stepInto(value, step));
-	}
-	return lists;
-}
-
-/** The place one name further; lists add nothing to it. What comes out reads back as the same place. */
-export function appendName(path: string, name: string): string {
-	if (PLAIN_NAME.test(name)) return path === '' ? name : `${path}.${name}`;
-	// It is shown in a page, too.
-	const quoted = JSON.stringify(name).replace(
-		/[<>&\u007f-\u009f\u2028\u2029]/g,
-		(sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-	);
-	return `${path}[${quoted}]`;
-}
-
-function parsePath(path: string): Step[] {
-	return [...path.matchAll(STEP)].map(([whole, inBrackets]): Step => {
-		if (inBrackets === undefined) return { name: whole.trim(), isQuoted: false };
-		if (inBrackets === '') return 'all';
-		return /^\d/.test(inBrackets)
-			? { name: inBrackets, isQuoted: false }
-			: { name: unquote(inBrackets), isQuoted: true };
-	});
-}
-
-function unquote(quoted: string): string {
-	const inner = quoted.slice(1, -1);
-	if (quoted[0] === "'") return inner.replace(/\\(.)/g, '$1');
-	try {
-		return String(JSON.parse(quoted));
-	} catch {
-		return inner;
-	}
-}
-
-function stepInto(value: unknown, step: Step): unknown[] {
-	if (step === 'all') return Array.isArray(value) ? value : [value];
-	const { name, isQuoted } = step;
-	if (Array.isArray(value)) {
-		if (!isQuoted && /^\d+$/.test(name)) return value.slice(Number(name), Number(name) + 1);
-		return [...flattened(value, listOf)].flatMap((entry) => stepInto(entry, step));
-	}
-	return isPlainObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
-}
-
-const listOf = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : undefined);
-
-/**
- * A value, or in its place what is in it, and in that, in order. Without recursion: a record can be as deep as it likes.
- *
- * @param within what is in a value; undefined where it stays as it is
- */
-function* flattened(value: unknown, within: (value: unknown) => unknown[] | undefined): Generator {
-	const open = [[value].values()];
-	for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
-		const next = last.next();
-		const inner = within(next.value);
-		if (next.done) open.pop();
-		else if (inner) open.push(inner.values());
-		else yield next.value;
-	}
 }

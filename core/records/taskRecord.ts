@@ -1,4 +1,4 @@
-import { parseRefusal, refusalAround, type ServiceRefusal } from './refusals';
+import { parseRefusal, refusalAround, toPlainCode, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
 import { beginningOf } from '../text';
 import { idsUnder, looseExpiry, looseProgress, looseText, looseTime } from './loose';
@@ -66,9 +66,8 @@ const STATES = new Map(
 	(Object.keys(WORDS) as TaskState[]).flatMap((state) => WORDS[state].map((word) => [word, state] as const)),
 );
 
-/** The contract's word for a status word that is known, in any case of letters. */
-export const knownState = (status: string): TaskState | undefined =>
-	STATES.get(status.toLowerCase().replace(/[\s-]+/g, '_'));
+/** The contract's word for a status word that is known, in any spelling: `InProgress`, `in-progress` and `IN PROGRESS` are one. */
+export const knownState = (status: string): TaskState | undefined => STATES.get(toPlainCode(status));
 
 /** The contract's word for a status word. An unknown one is not final. */
 export const stateOf = (status: string): TaskState => knownState(status) ?? 'in_progress';
@@ -119,7 +118,7 @@ function innerOf(answer: JsonObject, taskId: string | undefined): JsonObject | u
 /** True where the inner object belongs to the record, and is not the record. */
 function isRecordItself(answer: JsonObject, inside: JsonObject, taskId: string | undefined): boolean {
 	const levelOf = (object: JsonObject) => ({
-		status: statusOf(object)?.toLowerCase(),
+		status: statusOf(object),
 		hasId: idsOf(object).length > 0,
 		// It has the ID of the task that was asked for.
 		isNamed: taskId !== undefined && idsOf(object).includes(taskId),
@@ -128,7 +127,7 @@ function isRecordItself(answer: JsonObject, inside: JsonObject, taskId: string |
 	if (inner.isNamed && !outer.isNamed) return false;
 	// It is the request that went well, and the task goes on or has failed.
 	if (
-		outer.status === 'success' &&
+		outer.status?.toLowerCase() === 'success' &&
 		inner.status !== undefined &&
 		(knownState(inner.status) ?? 'completed') !== 'completed'
 	)

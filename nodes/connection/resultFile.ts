@@ -42,8 +42,8 @@ interface Opened {
 
 /**
  * Opens a result file, at first without the key: most files are on another host, which must never see it. Only where the
- * origin of the Base URL answers 401 or 403 is the same address asked again with the key, and only if no other host has led
- * there: it could choose what is read with the key. Each redirect is checked before it is followed, without the key.
+ * origin of the Base URL refuses is the same address asked again with the key, and only if no other host has led there: it
+ * could choose what is read with the key. Each redirect is checked before it is followed, without the key.
  * Throws `AddressNotAllowed` for an address that may not be fetched; all other errors come from the connection. Any status
  * is an answer.
  */
@@ -58,8 +58,7 @@ export async function openResultFile(
 	for (let redirects = 0; ; redirects++) {
 		isOfGateway &&= isAtOrigin(next, rules.baseUrl);
 		let { response, discard } = await open(withoutKey(context, rules), next, abortSignal);
-		const isRefused = response.statusCode === 401 || response.statusCode === 403;
-		const credential = isOfGateway && isRefused ? await credentialFor(context, next) : undefined;
+		const credential = isOfGateway && isRefusal(response) ? await credentialFor(context, next) : undefined;
 		if (credential) {
 			discard();
 			// n8n would send them in the place of the key.
@@ -73,6 +72,14 @@ export async function openResultFile(
 		discard();
 		next = allowedUrl(location, next, rules);
 	}
+}
+
+/** True for 401 and 403, and for JSON in the place of a file: the contract shows no status codes, and some services refuse with a 200. */
+function isRefusal({ statusCode, headers }: IN8nHttpFullResponse): boolean {
+	if (statusCode === 401 || statusCode === 403) return true;
+	// A redirect is no refusal. From 429 on, the service has no time now, whatever the key.
+	const mayBeAboutTheKey = statusCode < 300 || (statusCode >= 400 && statusCode < 429);
+	return mayBeAboutTheKey && /[/+]json\b/i.test(String(headers['content-type'] ?? ''));
 }
 
 type SendOptions = (options: IHttpRequestOptions) => Promise<IN8nHttpFullResponse>;

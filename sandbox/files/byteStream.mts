@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-const CHUNK = Buffer.alloc(64 * 1024, 'sandbox ');
+const CHUNK = Buffer.alloc(64 * 1024, 'sandbox\0');
 const MEGABYTE = 1_000_000;
 const SLICES_PER_SECOND = 10;
 

@@ -50,13 +50,15 @@ test.each([
 	['application/vnd.apple.mpegurl', '\xef\xbb\xbf#EXTM3U'],
 	['application/dash+xml', '<?xml version="1.0"?><MPD xmlns="x">'],
 	['application/xml', '<?xml version="1.0"?><Error>'],
-	['text/html', '\n<!DOCTYPE html>'],
-	['application/json', '{"error":{}}'],
+	...[
+		...['<Error><Code>AccessDenied</Code>', '\n<!DOCTYPE html>', '<script>', '{"error":{}}'],
+		...['null', 'Access denied', '\xef\xbb\xbfThe file has expired', '\xe5\xb7\xb2\xe8\xbf\x87\xe6\x9c\x9f\r\n', 'a'],
+	].map((start): [string, string] => ['text/plain', start]),
 ])('a file of the type %s begins with %j', (mimeType, start) => {
 	expect(typeByContent(text(start))).toBe(mimeType);
 });
 
-test.each(['', '89', '89504e47', '474946383861', '0889504e470d0a1a0a', '7b00ff', '424d3610'])(
+test.each(['', '8900', '89504e4700', '47494638386100', '0889504e470d0a1a0a', '7b00ff', '424d3610', 'fffe4e006f00'])(
 	'no known type begins with "%s"',
 	(hex) => {
 		expect(typeByContent(bytes(hex))).toBeUndefined();

@@ -55,6 +55,11 @@ describe('a record', () => {
 			'in_progress',
 		],
 		['goes on under another ID', { task_id: 'b', status: 'Success', data: { id: 'up', status: 'queued' } }, 'queued'],
+		[
+			'goes on under a word in camel case',
+			{ task_id: 'b', status: 'success', data: { status: 'InProgress' } },
+			'in_progress',
+		],
 		['has failed', { id: 'b', status: 'success', data: { status: 'failed' } }, 'failed'],
 		['is ready', { id: 'b', status: 'success', data: { status: 'completed' } }, 'completed'],
 		['has a word of its own for its file', { id: 'b', status: 'success', data: { status: 'ready' } }, 'completed'],
@@ -103,7 +108,10 @@ describe('a record', () => {
 
 	test.each([
 		['queued', ['queued', 'submitted', 'pending', 'Waiting']],
-		['in_progress', ['in_progress', 'IN PROGRESS', 'In - Progress', 'processing', 'running', 'hibernating']],
+		[
+			'in_progress',
+			['in_progress', 'IN PROGRESS', 'In - Progress', 'InProgress', 'processing', 'running', 'hibernating'],
+		],
 		['completed', ['completed', 'succeeded', 'success', 'Succeed', 'DONE']],
 		['failed', ['failed', 'FAILURE', 'cancelled', 'canceled', 'error', 'expired', 'Fail', 'TIMEOUT', 'rejected']],
 	])('the status of a task is %s for %j', (state, words) => {

@@ -6,6 +6,7 @@ import { DELIVERIES_IN_PARALLEL } from '../../core/engine/jobs';
 import { learnedStorageLimit } from '../../core/processMemory';
 import { learnLimit } from '../../nodes/generation/fileLimits';
 import { useBinaryMode } from '../support/engine.mts';
+import { finished, startHostile, TASK_ID, text } from '../support/hostile.mts';
 import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -102,6 +103,26 @@ describe('a file at the service’s own address, which wants the key', () => {
 		expect(error?.description).toContain('The file host answered with HTTP 401. The task is complete.');
 		expect(places().slice(0, 2)).toEqual(['other', 'service']);
 		expect(keys().every((key) => key === undefined)).toBe(true);
+	});
+
+	// The contract shows no status codes, and some services refuse with a 200 (field notes).
+	test.each([200, 400, 404])('a refusal as JSON, with the status %d, counts as one', async (status) => {
+		const host = await startHostile();
+		host.answers.poll = finished({ images: [`${host.baseUrl}/files/a.png`] });
+		host.answers.file = (response, request) => {
+			const answer =
+				request.headers.authorization === undefined
+					? text('{"success":false,"message":"No Authorization header"}', {}, status)
+					: text('\x89PNG\r\n\x1a\n', { 'content-type': 'image/png' });
+			answer(response, request);
+		};
+		const parameters = { operation: 'getResult', wait: 'dontWait', taskId: TASK_ID, result: 'file' };
+		const { items, error } = await runGateway('image', host as unknown as Sandbox, parameters);
+		const sent = host.requests.filter(({ url }) => url.startsWith('/files/')).map(({ key }) => key);
+		await host.close();
+		expect(error).toBeUndefined();
+		expect(items[0]?.binary?.data?.mimeType).toBe('image/png');
+		expect(sent).toEqual([undefined, `Bearer ${host.apiKey}`]);
 	});
 
 	test.each([

@@ -99,7 +99,7 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		['a byte now and then', stall('0123456789', 50), 'The file host sent less than 10 KB per second', { graceMs: 600 }],
 		[
 			'most of it at once, and then a byte now and then',
-			stall('0'.repeat(3 * MIB), 50),
+			stall('\0'.repeat(3 * MIB), 50),
 			'The file host sent less than 10 KB per second',
 			{ graceMs: 600 },
 		],
@@ -144,7 +144,7 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		const long = 'x'.repeat(10_000);
 		hostile.answers.poll = completed(fileUrl(long));
 		const header = { 'content-type': 'image/png', 'content-disposition': `attachment; filename="${long}.png"` };
-		hostile.answers.file = text('a file', header);
+		hostile.answers.file = text('\0 file', header);
 		const { result, grownMb } = await costOf(
 			async () => await runGateway('image', hostile as unknown as Sandbox, getTask),
 		);
@@ -156,7 +156,7 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 
 	test('a host that is slow, but quick enough, is waited for', async () => {
 		Object.assign(FILE_LIMITS, { graceMs: 600, silenceMs: 1_000 });
-		const bytes = Buffer.alloc(2 * MIB, 'a');
+		const bytes = Buffer.alloc(2 * MIB);
 		const { items } = await download(steadily(bytes, 128 * 1024));
 		expect(items[0]?.binary?.data).toMatchObject({ bytes: bytes.length });
 	});
@@ -208,7 +208,7 @@ test('the limits of downloads are those that SECURITY.md and the page about the 
 });
 
 describe('the files of one task', () => {
-	const generous = text('a file', { 'content-type': 'image/png' });
+	const generous = text('\0 file', { 'content-type': 'image/png' });
 
 	test('of 10,000 files of one task none is fetched, and the message names the task and the first URLs', async () => {
 		const urls = Array.from({ length: 10_000 }, (_, index) => fileUrl(index));
@@ -265,7 +265,7 @@ describe('what waits beside such files', () => {
 		let arrived = 0;
 		hostile.answers.file = (response, request) => {
 			if (!/task_[0-5]\./.test(request.url ?? '')) {
-				text('a file', { 'content-type': 'image/png' })(response, request);
+				text('\0 file', { 'content-type': 'image/png' })(response, request);
 				response.once('close', () => ++arrived === 3 && trickling.splice(0).forEach((end) => end()));
 				return;
 			}

@@ -58,7 +58,7 @@ describe('a service that quotes the key in a header does not bring it into an it
 	/** The answer to a request without the key is 401. */
 	const download = async (headers: Record<string, string>, status = 200) => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a` });
-		const answer = text('a file', { 'content-type': 'image/png', ...headers }, status);
+		const answer = text('\0 file', { 'content-type': 'image/png', ...headers }, status);
 		hostile.answers.file = (response, request) =>
 			(request.headers.authorization === undefined ? text('', {}, 401) : answer)(response, request);
 		const parameters = { operation: 'getResult', wait: 'dontWait', result: 'file', taskId: TASK_ID };
@@ -79,7 +79,7 @@ describe('a service that quotes the key in a header does not bring it into an it
 	test('in the name of a file that is given without the key', async () => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a` });
 		const disposition = `attachment; filename="of ${hostile.apiKey}.png"`;
-		hostile.answers.file = text('a file', { 'content-type': 'image/png', 'content-disposition': disposition });
+		hostile.answers.file = text('\0 file', { 'content-type': 'image/png', 'content-disposition': disposition });
 		const parameters = { operation: 'getResult', wait: 'dontWait', result: 'file', taskId: TASK_ID };
 		const { items } = await runGateway('image', hostile as unknown as Sandbox, parameters);
 		expect(items[0]?.binary?.data?.fileName).toMatch(/^of .*API key.*\.png$/);

@@ -180,6 +180,14 @@ describe('a result that stands in the record itself, as some values of response_
 		expect(json[0]).toMatchObject({ task_id: TASK_ID, status: 'completed', record: fields });
 	});
 
+	test('a result as a data URI is put out, too, although nothing asked for it', async () => {
+		const fields = { data: [{ url: 'data:image/png;base64,iVBORw0KGgo=' }] };
+		host.answers.poll = finished(fields);
+		const { error, json } = await run({ operation: 'generate', prompt: 'a', options: quick });
+		expect(error).toBeUndefined();
+		expect(json[0]).toMatchObject({ task_id: TASK_ID, status: 'completed', record: fields });
+	});
+
 	describe('a result that is too large for n8n', () => {
 		const large = finished({ data: [{ b64_json: PICTURE.repeat(2) }] });
 

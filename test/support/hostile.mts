@@ -16,7 +16,7 @@ const ORDINARY = {
 	create: text(task({ status: 'queued', progress: 0 })),
 	poll: text(task({ status: 'completed', progress: 100 })),
 	balance: text(JSON.stringify({ success: true, remain_credits: 5 })),
-	file: text('a file', { 'content-type': 'image/png' }),
+	file: text('\0 file', { 'content-type': 'image/png' }),
 };
 
 export type Hostile = Awaited<ReturnType<typeof startHostile>>;

@@ -242,6 +242,22 @@ export const unplayed = [
 		noticedBy: 'test/nodes/hostile.test.ts',
 		title: 'is not fetched at the end of a redirect',
 	},
+	{
+		promise: 'a result at the address of the service is fetched with the key, whatever the status of the refusal',
+		file: 'nodes/connection/resultFile.ts',
+		find: 'return mayBeAboutTheKey &&',
+		becomes: 'return false &&',
+		noticedBy: 'test/nodes/downloads.test.ts',
+		title: 'a refusal as JSON',
+	},
+	{
+		promise: 'a task that goes on under a word in camel case has not failed, and is not bought again',
+		file: 'core/records/taskRecord.ts',
+		find: 'STATES.get(toPlainCode(status))',
+		becomes: 'STATES.get(status.toLowerCase())',
+		noticedBy: 'test/core/taskEnd.test.ts',
+		title: 'InQueue',
+	},
 	// Agents.
 	{
 		promise: 'two calls of an agent with the same words are two purchases',
