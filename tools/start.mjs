@@ -65,6 +65,7 @@ Ready after ${seconds(process.uptime() * 1000)}.
 
   Inbox             ${sandbox.baseUrl}/inbox   (shows what the examples send to an app or a chat)
   Files             ${relative(projectDir, filesFolderOf(userFolder))}   (the files that the examples store)
+  Purchases         ${sandbox.baseUrl}/__sandbox/tasks   (each task that the sandbox has accepted)
   Sandbox gateway   ${sandbox.baseUrl}   (API key ${sandbox.apiKey}; result files on ${sandbox.filesUrl})
   Logs              ${relative(projectDir, n8n.logFile)} and ${relative(projectDir, join(logsDir, 'sandbox.log'))}
 

@@ -191,11 +191,12 @@ const isUntouched =
 	({ name, type }: FieldSpec) =>
 		!(name in parameters) && !DECIDING.includes(name) && type !== 'dateTime' && type !== 'fixedCollection';
 
-/** Values other than the default. */
-function othersOf({ type, shape, options, default: now }: FieldSpec): Array<string | number | boolean> {
+/** Values other than the default, which the field allows. */
+function othersOf({ type, shape, options, default: now, max }: FieldSpec): Array<string | number | boolean> {
 	if (type === 'options')
 		return (options ?? []).flatMap((each) => ('value' in each && each.value !== now ? [each.value] : []));
-	return type === 'number' || shape === 'number' ? [Number(now) + 6, Number(now) + 7] : ['text', 'another text'];
+	const most = max ?? Number(now) + 7;
+	return type === 'number' || shape === 'number' ? [most - 1, most] : ['text', 'another text'];
 }
 
 /** The choices with which the form shows the field. */
