@@ -121,10 +121,14 @@ export class GatewayClient {
 		);
 	}
 
-	/** Reads a task once (contract 4.8). Throws for an answer that is no success; the caller may try again. */
-	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
+	/**
+	 * Reads a task once (contract 4.8). Throws for an answer that is no success; the caller may try again.
+	 *
+	 * @param beforeSend called right before it is sent; not where it shares the read of another run
+	 */
+	async fetchTask(kind: MediaKind, taskId: string, beforeSend?: () => void): Promise<TaskRecord> {
 		const read = async () =>
-			await mapError(this.readTask(kind, taskId), {
+			await mapError(this.readTask(kind, taskId, beforeSend), {
 				notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 			});
 		const readOrRenew = async () => {
@@ -139,14 +143,14 @@ export class GatewayClient {
 		return { ...((await reads?.read(`${kind} ${taskId}`, readOrRenew, signal)) ?? (await readOrRenew())) };
 	}
 
-	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
+	private async readTask(kind: MediaKind, taskId: string, beforeSend?: () => void): Promise<TaskRecord> {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
 		// A body decides before a status. Others than these speak of the request, or say that the task is there.
-		const saysThatItFailed = ({ status, body }: HttpResponse) =>
+		const answersAnyway = ({ status, body }: HttpResponse) =>
 			[400, 422, 500].includes(status) && isRecordOfFailure(body, taskId);
-		const response = await this.requests.get(path, undefined, saysThatItFailed);
+		const response = await this.requests.get(path, { answersAnyway, beforeSend });
 		const record = parseTaskRecord(response.body, taskId);
 		// `success: false` next to the task's own ID, and nothing that goes on: the task did not succeed, the reading did.
 		const isNamed = record?.ids.includes(taskId) === true;

@@ -53,7 +53,7 @@ class Account {
 
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
 	limitTo({ requestsPerSecond, concurrentTasks }: AccountLimits): void {
-		this.places.most = concurrentTasks;
+		this.places.limitTo(concurrentTasks);
 		this.pace.limitTo(requestsPerSecond);
 	}
 }

@@ -133,6 +133,12 @@ export class AccountPlaces {
 		this.clock = steady(wallClock);
 	}
 
+	/** Changes Concurrent Tasks of the Account, for those that wait, too: else they would wait until a task ends. */
+	limitTo(most: number): void {
+		this.most = most;
+		this.serve();
+	}
+
 	/** The view of one run. */
 	ofRun(): RunPlaces {
 		const run = {};

@@ -33,8 +33,17 @@ export interface RowPermit {
 /** The pace of a run, as far as its rows go by it. */
 export type RowPace = Pick<Pace, 'turnInMs' | 'spacingMs'>;
 
+/** A request for a permit. */
+export interface RowRequest {
+	/** All that the service may refuse together, e.g. one model. */
+	scope?: string;
+	signal?: AbortSignal;
+	/** Called when it waits because the account is full. What it returns is called when it does not any more. */
+	onWait?: () => (() => void) | undefined;
+}
+
 /** An order that wants to write a row. */
-interface Waiter {
+interface Waiter extends Pick<RowRequest, 'scope'> {
 	sinceMs: number;
 	go: (permit: RowPermit) => void;
 	fail: (error: GatewayError) => void;
@@ -80,6 +89,9 @@ export class RowBudget {
 	/** The one that asks whether the account is still full. Answers of others say nothing about that: they were sent before. */
 	private asking?: RowPermit;
 
+	/** The scope of the order that has asked last. */
+	private askedScope?: string;
+
 	/** Those that want to write a row, by the pace of their run: the runs in the sequence of their turns, the orders as they have come. */
 	private readonly turns = new Map<RowPace, Set<Waiter>>();
 
@@ -96,10 +108,8 @@ export class RowBudget {
 	/**
 	 * Resolves when a row may be written; early when the signal aborts (the caller checks it). Rejects when the account
 	 * has been full for as long as a request is repeated.
-	 *
-	 * @param onWait called when it waits because the account is full. What it returns is called when it does not any more
 	 */
-	async take(pace: RowPace, signal?: AbortSignal, onWait?: () => (() => void) | undefined): Promise<RowPermit> {
+	async take(pace: RowPace, { scope, signal, onWait }: RowRequest = {}): Promise<RowPermit> {
 		if (signal?.aborted) return this.permit();
 		if (this.turns.size === 0 && this.clock.now() - (this.full?.untilMs ?? 0) > FORGET_FULL_AFTER_MS)
 			this.full = undefined;
@@ -113,6 +123,7 @@ export class RowBudget {
 				if (waiting.size === 0) this.turns.delete(pace);
 			};
 			const waiter: Waiter = {
+				scope,
 				sinceMs: this.clock.now(),
 				go: (permit) => {
 					end();
@@ -214,12 +225,22 @@ export class RowBudget {
 				this.turns.delete(pace);
 				this.turns.set(pace, waiting);
 			}
-			const permit = this.permit();
-			if (this.full !== undefined) this.asking = permit;
-			first.go(permit);
+			this.letGo(this.full === undefined ? first : this.firstToAsk(waiting, first));
 			break;
 		}
 		return shortestMs;
+	}
+
+	private letGo({ go, scope }: Waiter): void {
+		const permit = this.permit();
+		if (this.full !== undefined) [this.asking, this.askedScope] = [permit, scope];
+		go(permit);
+	}
+
+	/** The first one of another scope than the last that has asked: a model that is never taken must not ask for all others. */
+	private firstToAsk(waiting: ReadonlySet<Waiter>, first: Waiter): Waiter {
+		for (const waiter of waiting) if (waiter.scope !== this.askedScope) return waiter;
+		return first;
 	}
 
 	/** Milliseconds until it is worth to look again; 0 where it may go. */

@@ -54,13 +54,21 @@ export class AvatarClient {
 		return { taskId, ...session };
 	}
 
-	/** Reads the outcome of a verification once (contract 4.6, step 3). */
-	async fetchVerificationResult({ taskId, vendorToken, resultCode }: VerificationKeys): Promise<VerificationResult> {
-		const response = await this.requests.get(`${REAL}/verify-results`, {
+	/**
+	 * Reads the outcome of a verification once (contract 4.6, step 3).
+	 *
+	 * @param beforeSend called right before it is sent
+	 */
+	async fetchVerificationResult(
+		{ taskId, vendorToken, resultCode }: VerificationKeys,
+		beforeSend?: () => void,
+	): Promise<VerificationResult> {
+		const query = {
 			task_id: taskId,
 			vendor_token: vendorToken,
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
-		});
+		};
+		const response = await this.requests.get(`${REAL}/verify-results`, { query, beforeSend });
 		const answer = parseBody(response);
 		const other = otherVerification(answer, { taskId, vendorToken });
 		const aboutOther = { what: 'a verification result', other: `another verification (${shorten(other ?? '', 100)})` };
@@ -99,10 +107,14 @@ export class AvatarClient {
 		});
 	}
 
-	/** Reads an asset once (contract 4.6 step 5, 4.7 step 3). */
-	async fetchAsset(avatarKind: AvatarKind, assetId: string): Promise<AvatarAsset> {
+	/**
+	 * Reads an asset once (contract 4.6 step 5, 4.7 step 3).
+	 *
+	 * @param beforeSend called right before it is sent
+	 */
+	async fetchAsset(avatarKind: AvatarKind, assetId: string, beforeSend?: () => void): Promise<AvatarAsset> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets/${encodeId(assetId)}`;
-		const response = await mapError(this.requests.get(path), {
+		const response = await mapError(this.requests.get(path, { beforeSend }), {
 			notFound: (details) => gatewayError('assetUnknown', { id: assetId, avatarKind }, details),
 		});
 		const asset = parseAsset(response.body);

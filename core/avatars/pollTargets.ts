@@ -7,7 +7,7 @@ import { saidIn } from '../records/refusals';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
 
 /** An asset as a poll target (contract 3.2). */
-export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsset>): PollTarget<AvatarAsset> {
+export function assetTarget(task: TaskReference, fetch: PollTarget<AvatarAsset>['fetch']): PollTarget<AvatarAsset> {
 	const { taskId: id } = task;
 	return {
 		thing: 'asset',
@@ -30,7 +30,7 @@ const GRACE_MS = 60_000;
  */
 export function verificationTarget(
 	task: TaskReference,
-	fetch: () => Promise<VerificationResult>,
+	fetch: PollTarget<VerificationResult>['fetch'],
 	openedAtMs?: number,
 ): PollTarget<VerificationResult> {
 	return {

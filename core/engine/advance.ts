@@ -221,8 +221,8 @@ export function taskTarget(order: Order, task: TaskReference, client: TaskClient
 	return {
 		thing: 'task',
 		task,
-		fetch: async () => {
-			const record = await client.fetchTask(order.kind as MediaKind, task.taskId);
+		fetch: async (beforeSend) => {
+			const record = await client.fetchTask(order.kind as MediaKind, task.taskId, beforeSend);
 			const judged = judgeTask(record, askedFor(order, task, client));
 			const { wait } = order;
 			if (wait !== undefined && isUnfinished(judged) && judged.ids.length > 0) wait.otherIds = otherIdsOf(judged, task);

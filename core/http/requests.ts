@@ -58,6 +58,14 @@ export interface RequestContext {
 	readTimeoutMs?: number;
 }
 
+/** One read. */
+interface Reading {
+	/** True for what it was asked for, although the status says something else. */
+	answersAnyway?: (answer: HttpResponse) => boolean;
+	/** Called right before it is sent. */
+	beforeSend?: () => void;
+}
+
 interface RetryOptions {
 	also?: (error: GatewayError) => boolean;
 	longestPauseMs?: number;
@@ -103,16 +111,10 @@ export class GatewayRequests {
 
 	/**
 	 * Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again.
-	 *
-	 * @param answersAnyway true for what it was asked for, although the status says something else
 	 */
-	async get(
-		path: string,
-		query?: Record<string, string>,
-		answersAnyway?: (answer: HttpResponse) => boolean,
-	): Promise<HttpResponse> {
+	async get(path: string, { query, ...reading }: Reading & Pick<HttpRequest, 'query'> = {}): Promise<HttpResponse> {
 		const timeoutMs = this.context.readTimeoutMs ?? READ_TIMEOUT_MS;
-		return await this.fetch({ method: 'GET', url: this.url(path), query, timeoutMs }, answersAnyway);
+		return await this.fetch({ method: 'GET', url: this.url(path), query, timeoutMs }, reading);
 	}
 
 	url(path: string): string {
@@ -175,10 +177,11 @@ export class GatewayRequests {
 	}
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx, and what answers it anyway. */
-	async fetch(request: HttpRequest, answersAnyway?: (answer: HttpResponse) => boolean): Promise<HttpResponse> {
+	async fetch(request: HttpRequest, { answersAnyway, beforeSend }: Reading = {}): Promise<HttpResponse> {
 		const { clock, pace, signal, send } = this.context;
 		await pace.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
+		beforeSend?.();
 		const answer = await this.sendOnce(request, send);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);

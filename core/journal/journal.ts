@@ -361,7 +361,7 @@ export class Journal implements WriteAhead {
 		if (this.stopped !== undefined) throw this.stopped;
 		const { withoutRows: why } = this.memory;
 		if (why !== undefined) return await this.beginWithoutRows(order, why);
-		const permit = await this.ports.rows.take(this.ports.pace, signal, onWait);
+		const permit = await this.ports.rows.take(this.ports.pace, { scope: order.scope, signal, onWait });
 		if (signal?.aborted) return permit.end();
 		const joined = new Promise<void>((resolve, reject) => {
 			this.joining.push({ order, permit, signal, resolve, reject });

@@ -44,8 +44,12 @@ export interface PollTarget<R> {
 	thing: CreatedThing;
 	/** Named in every error. The wait keeps status, progress and time up to date. */
 	task: TaskReference;
-	/** One poll; throws a GatewayError otherwise. */
-	fetch: () => Promise<R>;
+	/**
+	 * One poll; throws a GatewayError otherwise.
+	 *
+	 * @param beforeSend called when it leaves: the pace of the account may hold it back for a minute
+	 */
+	fetch: (beforeSend?: () => void) => Promise<R>;
 	statusOf(record: R): PollStatus;
 	/** The error of a failed record. */
 	toFailure(record: R): GatewayError;
@@ -191,15 +195,19 @@ class Wait<R> {
 	/** Returns true when the task is done. Throws when it has failed, and for trouble that does not pass. */
 	private async poll(): Promise<boolean> {
 		const { target, options } = this;
-		const atMs = this.clock.now();
-		this.firstAtMs ??= atMs;
-		target.task.elapsedMs = atMs - options.startedAtMs;
+		let atMs = 0;
+		// Counted from when it was due, a task that ends while its poll is held back would teach that it has ended before.
+		const leaves = () => {
+			atMs = this.clock.now();
+			target.task.elapsedMs = atMs - options.startedAtMs;
+		};
+		leaves();
 		try {
-			const answer = await target.fetch();
+			const answer = await target.fetch(leaves);
 			if (options.signal?.aborted) throw stoppedError(target.task);
 			return this.noteAnswer(answer, atMs);
 		} catch (thrown) {
-			this.noteError(asGatewayError(thrown), atMs, this.firstAtMs);
+			this.noteError(asGatewayError(thrown), atMs);
 			return false;
 		}
 	}
@@ -207,6 +215,7 @@ class Wait<R> {
 	private noteAnswer(answer: R, atMs: number): boolean {
 		const { target } = this;
 		this.record = answer;
+		this.firstAtMs ??= atMs;
 		const { state, status, progress, model, createdAtMs, retryAfterMs } = target.statusOf(answer);
 		this.leaveAloneFor(retryAfterMs);
 		Object.assign(target.task, { status, progress });
@@ -228,8 +237,9 @@ class Wait<R> {
 	}
 
 	/** Throws where the trouble does not pass, or the wait was stopped. */
-	private noteError(error: GatewayError, atMs: number, firstAtMs: number): void {
+	private noteError(error: GatewayError, atMs: number): void {
 		const { target, options } = this;
+		const firstAtMs = (this.firstAtMs ??= atMs);
 		const { task } = target;
 		if (options.signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
 		if (error.task) throw error;

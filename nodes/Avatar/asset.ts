@@ -50,7 +50,10 @@ export async function waitUntilActive(
 ): Promise<{ record?: AvatarAsset; json: IDataObject }> {
 	const { client } = run;
 	const { task = { taskId: '', elapsedMs: 0 }, acceptedAtMs: createdAtMs } = about;
-	const target = assetTarget(task, async () => await client.avatars.fetchAsset(kind, task.taskId));
+	const target = assetTarget(
+		task,
+		async (beforeSend) => await client.avatars.fetchAsset(kind, task.taskId, beforeSend),
+	);
 	const survivalTable = client.survivalTable(`${kind} asset`);
 	const { record, waitedMs } = await waitFor(run, controls, { about, target, wait, survivalTable, createdAtMs });
 	const more = { waited_seconds: toSeconds(waitedMs) };

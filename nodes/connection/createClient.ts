@@ -54,14 +54,18 @@ type CredentialRead = Awaited<ReturnType<typeof readCredential>>;
 async function readCredential(context: GatewayContext, item = 0) {
 	const credential = await context.getCredentials(CREDENTIAL, item);
 	const settings = readSettings(credential);
+	const limits = readLimits(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	// All credentials with the same address and API key share the limits of the account.
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
-	return { credential, settings, apiKey, account, signature: JSON.stringify([settings, account]) };
+	return { credential, settings, limits, apiKey, account, signature: JSON.stringify([settings, account]) };
 }
 
-function connect(context: GatewayContext, { credential, settings, apiKey, account }: CredentialRead): Connection {
-	const { pace, places, rows, reads, submissions } = accountOf(account, readLimits(credential), realClock);
+function connect(
+	context: GatewayContext,
+	{ credential, settings, limits, apiKey, account }: CredentialRead,
+): Connection {
+	const { pace, places, rows, reads, submissions } = accountOf(account, limits, realClock);
 	return {
 		send: hidingKey(createSend(context, credential), apiKey),
 		pace: pace.ofRun(),

@@ -1,7 +1,7 @@
 /** The runs of a process that use the same key share the limits of its account. */
 import { accountOf } from '../../core/account/accounts';
 import { accounts } from '../../core/processMemory';
-import { fakeClock, sharedClock } from './support';
+import { fakeClock, flushPromises, sharedClock } from './support';
 
 const limits = { requestsPerSecond: 60, concurrentTasks: 20 };
 const clock = fakeClock();
@@ -15,6 +15,21 @@ test('the limits of an account are those of the credential that was used last; w
 	const changed = of('key', { requestsPerSecond: 7, concurrentTasks: Infinity });
 	expect([changed.places, changed.pace]).toEqual([places, pace]);
 	expect([changed.places.most, Math.round(1000 / changed.pace.ofRun().spacingMs)]).toEqual([Infinity, 7]);
+});
+
+test('more places than before are for those that wait already', async () => {
+	const shared = sharedClock();
+	const of = (concurrentTasks: number) => accountOf('raised', { requestsPerSecond: 60, concurrentTasks }, shared);
+	const { places } = of(1);
+	const run = places.ofRun();
+	const begun: number[] = [];
+	for (const number of [1, 2, 3])
+		void run.take({ timeoutMs: 60_000, sinceMs: run.nowMs() }).then(() => begun.push(number));
+	await flushPromises();
+	expect(begun).toEqual([1]);
+	of(2);
+	await flushPromises();
+	expect(begun).toEqual([1, 2]);
 });
 
 test('two credentials with one key share the pace, whichever is used last', async () => {

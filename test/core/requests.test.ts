@@ -174,7 +174,7 @@ describe('a creating request', () => {
 describe('a read', () => {
 	const get = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
 		const used = service(answers, context);
-		return { ...used, error: await failure(used.requests.get('/v1/things', { a: 'b' })) };
+		return { ...used, error: await failure(used.requests.get('/v1/things', { query: { a: 'b' } })) };
 	};
 
 	test('is a GET that may take half a minute', async () => {

@@ -1,5 +1,5 @@
 /** The rows that an account may have written and not sent: few at any moment, because each is in doubt after a crash. */
-import { RowBudget, type RowPermit } from '../../core/account/rowBudget';
+import { RowBudget, type RowPermit, type RowRequest } from '../../core/account/rowBudget';
 import type { GatewayError } from '../../core/errors';
 import { flushPromises, sharedClock } from './support';
 
@@ -8,12 +8,14 @@ function makeBudget(pace: { turnInMs?: number; spacingMs?: number } = {}) {
 	const budget = new RowBudget(clock);
 	const given: RowPermit[] = [];
 	const own = { turnInMs: 0, spacingMs: 10, ...pace };
-	const take = async (signal?: AbortSignal, ofRun = own, onWait?: () => () => void) => {
-		const permit = await budget.take(ofRun, signal, onWait);
+	const takeFor = async (request: RowRequest, ofRun = own) => {
+		const permit = await budget.take(ofRun, request);
 		given.push(permit);
 		return permit;
 	};
-	return { clock, take, given, pace: own };
+	const take = async (signal?: AbortSignal, ofRun = own, onWait?: () => () => void) =>
+		await takeFor({ signal, onWait }, ofRun);
+	return { clock, take, takeFor, given, pace: own };
 }
 
 describe('rows that are written and not sent', () => {
@@ -145,6 +147,25 @@ describe('an account that is full', () => {
 		await clock.run(take(undefined, { turnInMs: 0, spacingMs: 10 }));
 		// The pauses before it are those of 2 and 4 s.
 		expect(clock.at - beganMs).toBeLessThan(8_000);
+	});
+
+	test('in one run, too: the orders of a model that is never taken let those of another one ask', async () => {
+		const { takeFor, clock } = makeBudget();
+		const beganMs = clock.at;
+		const ask = async (): Promise<void> => {
+			const permit = await takeFor({ scope: 'refused' });
+			permit.refused(0);
+			permit.end();
+			await ask();
+		};
+		for (let order = 0; order < 20; order++) void ask().catch(() => {});
+		await clock.runUntil(beganMs + 100_000);
+		const waitedMs = clock.at;
+		const other = await clock.run(takeFor({ scope: 'other' }));
+		// The next one that asks, after the longest pause.
+		expect(clock.at - waitedMs).toBeLessThanOrEqual(61_000);
+		other.served();
+		other.end();
 	});
 
 	test.each([

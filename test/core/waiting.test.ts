@@ -6,6 +6,7 @@ import { taskTarget } from '../../core/engine/advance';
 import { makeOrder } from '../../core/orders/states';
 import { waitForTask } from '../../core/polling/waitForTask';
 import type { KeptWait, PollStatus, PollTarget, WaitOptions } from '../../core/polling/waitForTask';
+import { usualMs } from '../../core/polling/planner';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { fakeClock, HTML, json, scriptedClient, trouble } from './support';
 
@@ -287,6 +288,38 @@ describe('the pace of a wait', () => {
 			const { outcome, looksS } = wait([seen, DONE], { timeoutMs: 60_000 });
 			expect([(await outcome).state, looksS]).toEqual(['done', [10, 60]]);
 		}
+	});
+
+	describe('a poll that the pace of the account holds back', () => {
+		/** The first poll is due within seconds. A pause of the account lets it leave only after so long. */
+		const LEFT_AFTER_MS = 41_000;
+		const waitBehindPause = async (answers: HttpResponse[]) => {
+			const { client, clock, sent } = scriptedClient(answers);
+			const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
+			const order = makeOrder({ item: 0, thing: 'task', kind: 'video', then: 'poll', task });
+			const table = new SurvivalTable();
+			client.holdBack(LEFT_AFTER_MS);
+			const end = await waitForTask(taskTarget(order, task, client), {
+				...{ survivalTable: () => table, backlogMs: () => client.backlogMs, clock, timeoutMs: 600_000 },
+				...{ startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } },
+			}).then(
+				({ record }) => record?.status,
+				(error: GatewayError) => error.kind,
+			);
+			return { end, polls: sent.length, usual: usualMs(table), task };
+		};
+		const done = json(200, { id: 'task-1', status: 'completed' });
+
+		test('it is not taken for one of the time at which it was due: the task may have taken until it has left', async () => {
+			const { usual, task } = await waitBehindPause([done]);
+			expect(usual).toBeGreaterThan(5_000);
+			expect(task.elapsedMs).toBe(LEFT_AFTER_MS);
+		});
+
+		test('the 30 s for which a new task may be unknown begin when it leaves', async () => {
+			const unknown = json(404, { error: { code: 'task_not_found', message: 'x' } });
+			expect(await waitBehindPause([unknown, unknown, unknown, done])).toMatchObject({ end: 'completed', polls: 4 });
+		});
 	});
 
 	test.each<[string, More, number[]]>([

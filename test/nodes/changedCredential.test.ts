@@ -11,10 +11,10 @@ beforeEach(() => sandbox.reset());
 
 const NOBODY = 'http://127.0.0.1:9';
 
-type Changed = { baseUrl?: string; apiKey?: string };
+type Changed = { baseUrl?: string; apiKey?: string; advanced?: boolean; requestsPerSecond?: number | string };
 
-/** Runs Generate, and changes the credential as soon as `isDue`. */
-async function runWhileChanged(first: Changed, isDue: () => boolean, then: Changed) {
+/** Runs Generate, and changes the credential as soon as `isDue`; two seconds later once more, where there is more to change. */
+async function runWhileChanged(first: Changed, isDue: () => boolean, then: Changed, later?: Changed) {
 	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', result: 'urlOnly', options: quick };
 	const options = toOptions('image', sandbox, form, {
 		items: prompts('a [[sandbox duration=4s]]'),
@@ -24,7 +24,11 @@ async function runWhileChanged(first: Changed, isDue: () => boolean, then: Chang
 	const { promise } = start(options);
 	const changing = (async () => {
 		while (!isDue()) await pause(10);
-		Object.assign(options.credentials?.generationGatewayApi ?? {}, then);
+		const credential = options.credentials?.generationGatewayApi ?? {};
+		Object.assign(credential, then);
+		if (later === undefined) return;
+		await pause(2_000);
+		Object.assign(credential, later);
 	})();
 	const { data } = await promise;
 	await changing;
@@ -52,6 +56,19 @@ test('a key that is replaced while a task runs: the next refusal brings the new 
 		.filter(({ method }) => method === 'GET')
 		.map(({ headers }) => headers.authorization);
 	expect(answered.at(-1)).toBe(`Bearer ${sandbox.apiKey}`);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
+test('a mistake that is saved beside the new key does not end the wait: the credential is read again once it is corrected', async () => {
+	const expiresAtSeconds = Math.floor(Date.now() / 1000) + 2;
+	const { key } = await createToken(expiresAtSeconds);
+	const { items, error } = await runWhileChanged(
+		{ apiKey: `sk-${key}` },
+		() => Date.now() > expiresAtSeconds * 1000 - 200,
+		{ apiKey: sandbox.apiKey, advanced: true, requestsPerSecond: 'many' },
+		{ requestsPerSecond: 30 },
+	);
+	expect([error, items[0]?.json.status]).toEqual([undefined, 'completed']);
 	expect(sandbox.tasks).toHaveLength(1);
 });
 

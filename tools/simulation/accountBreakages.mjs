@@ -88,8 +88,8 @@ export const account = [
 	{
 		promise: 'orders whose rows wait for a full account let the execution sleep',
 		file: 'core/journal/journal.ts',
-		find: 'rows.take(this.ports.pace, signal, onWait)',
-		becomes: 'rows.take(this.ports.pace, signal)',
+		find: 'rows.take(this.ports.pace, { scope: order.scope, signal, onWait })',
+		becomes: 'rows.take(this.ports.pace, { scope: order.scope, signal })',
 		noticedBy: 'test/core/sleepCoordinator.test.ts',
 		title: 'orders whose rows wait because the account is full',
 	},

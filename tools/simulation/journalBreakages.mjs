@@ -72,7 +72,7 @@ export const journal = [
 	{
 		promise: 'while the account is full, one order asks',
 		file: 'core/account/rowBudget.ts',
-		find: 'if (this.full !== undefined) this.asking = permit;',
+		find: 'if (this.full !== undefined) [this.asking, this.askedScope] = [permit, scope];',
 		becomes: '',
 		unfound: 'The simulation has few accounts that are full for long.',
 		noticedBy: 'test/core/rowBudget.test.ts',
@@ -303,9 +303,9 @@ export const journal = [
 	{
 		promise: 'a mark is written after the first rows',
 		file: 'core/journal/journal.ts',
-		find: 'const permit = await this.ports.rows.take(this.ports.pace, signal, onWait);',
+		find: 'const permit = await this.ports.rows.take(this.ports.pace, { scope: order.scope, signal, onWait });',
 		becomes:
-			'if (this.memory.isMarked !== true) await (this.marking ??= this.mark(order));\n		const permit = await this.ports.rows.take(this.ports.pace, signal, onWait);',
+			'if (this.memory.isMarked !== true) await (this.marking ??= this.mark(order));\n		const permit = await this.ports.rows.take(this.ports.pace, { scope: order.scope, signal, onWait });',
 	},
 	{
 		promise: 'an execution that another worker takes over meets the mark of its own',

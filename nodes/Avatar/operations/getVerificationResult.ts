@@ -80,7 +80,8 @@ export const getVerificationResult: Operation = {
 				if (wait === undefined) result = await namingTask(task, client.avatars.getVerificationResult(keys));
 				else {
 					const createdAtMs = whenOpened(run, keys);
-					const fetch = async () => await client.avatars.fetchVerificationResult(keys);
+					const fetch = async (beforeSend?: () => void) =>
+						await client.avatars.fetchVerificationResult(keys, beforeSend);
 					const target = verificationTarget(task, fetch, createdAtMs);
 					const survivalTable = client.survivalTable('verification');
 					({ record: result } = await waitFor(run, controls, { about, target, wait, survivalTable, createdAtMs }));

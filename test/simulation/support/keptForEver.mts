@@ -42,7 +42,7 @@ export function lookForKept({ time, story, living }: N8n): void {
 		// The account may be taken for full: a permit that is given at once says that it is not.
 		const stopped = new AbortController();
 		stopped.abort();
-		const permit = await rows.take(PACE, stopped.signal);
+		const permit = await rows.take(PACE, { signal: stopped.signal });
 		permit.served();
 		permit.end();
 		let written = 0;
