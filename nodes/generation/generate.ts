@@ -156,7 +156,7 @@ export interface PlannedRequest {
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
 	item.options.assertNotLost(additionalFieldsOption);
 	const additionalFields = item.options.json(additionalFieldsOption);
-	const modelId = String(item.given(modelField) ?? '');
+	const modelId = toText(item.given(modelField), modelField.displayName);
 	if (Object.hasOwn(additionalFields, 'model'))
 		throw invalidInput(
 			`${additionalFieldsOption.displayName} contains the field "model", which cannot be changed there`,
@@ -171,7 +171,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined)
 		throw invalidInput(
-			`Model is "${modelId}", which this node does not know`,
+			`Model is ${show(modelId)}, which this node does not know`,
 			`Choose one of ${models.map(({ id }) => id).join(', ')}, or ${CUSTOM_MODEL_LABEL} for any other.`,
 		);
 
