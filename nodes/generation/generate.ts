@@ -117,7 +117,6 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	const hash = () => hashOf('task', [kind, planned.chosen]);
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	const model = String(planned.body.model);
-	run.notSent.set(model, new Set([...(run.notSent.get(model) ?? []), ...planned.unused]));
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.waiting !== 'dontWait';
 	const result = readResult({ item, run }, planned.body, waits ? models : undefined);
@@ -146,8 +145,6 @@ export interface PlannedRequest {
 	body: JsonObject;
 	/** The choices that tell it from another request. */
 	chosen: Chosen | JsonObject;
-	/** Labels of values that are not sent, because the model has no such fields. */
-	unused: string[];
 	/** Hints for the output panel. */
 	hints: string[];
 }
@@ -166,7 +163,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		// Where it was chosen, the form shows nothing else.
 		const unused = item.isExpression(modelField.name) ? findUnused(item, {}, models) : [];
 		const body = planCustom(item, additionalFields);
-		return { body, chosen: body, unused, hints: [] };
+		return { body, chosen: body, hints: notSentTo(String(body.model), unused) };
 	}
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined)
@@ -188,14 +185,18 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	return {
 		body,
 		chosen: toChosen(model, values, additionalFields),
-		unused,
 		hints: [
+			...notSentTo(model.id, unused),
 			...(count < before ? [HINTS.firstImages({ count, model: model.id })] : []),
 			...(model.namesImages && namesMissingImage(body) ? [HINTS.imageNotThere()] : []),
 			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
 }
+
+/** The hint about values that a model has no field for. */
+const notSentTo = (model: string, labels: string[]): string[] =>
+	labels.length === 0 ? [] : [HINTS.notSent({ labels: listOf(labels, 'and'), count: labels.length, model })];
 
 /** The value of a field. While the model is an expression, an empty text is n8n's default: see `toProperties`. */
 function chosen(item: Item, field: FieldSpec, { fields }: ModelSpec): unknown {

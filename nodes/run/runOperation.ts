@@ -7,12 +7,12 @@ import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger, type LedgerScope } from '../../core/orders/ledger';
 import { assertOneAccount, createClient } from '../connection/createClient';
 import { show } from '../../core/text';
-import { plain, toNodeError } from '../errors/toNodeError';
+import { toNodeError } from '../errors/toNodeError';
 import { FieldReader, OptionsReader } from '../form/fieldReader';
 import { waitField, type Waiting } from '../form/fields';
 import { concurrentTasksOption, pollIntervalOption, reportCreditsOption } from '../form/options';
 import { isTool, isToolRun, READ_TIMEOUT_ALONE_MS, runsAlone, timeAlone, type TimeAlone } from './whereItRuns';
-import { HINTS, hintsFor, notSentHint } from './hints';
+import { HINTS, hintsFor, showHints } from './hints';
 import { readLedgerScope, openMarks, openJournal } from './runMemory';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
@@ -107,7 +107,7 @@ async function runOperation(
 		const output = worked === undefined ? [] : await toOutput(run, worked, errorContext);
 		run.log.publish();
 		// An agent does not see hints.
-		if (!errorContext.isTool) showHints(run, operation, output);
+		if (!errorContext.isTool) showHints(context, [...hintsOfOutput(run, operation, output), ...run.hints]);
 		return output;
 	} finally {
 		forget();
@@ -128,15 +128,9 @@ async function refuse(
 	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
 }
 
-function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
+function hintsOfOutput(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): string[] {
 	const buysAgain = option.value === 'generate' && run.reuses !== true;
-	for (const message of [
-		...(waitsFor === undefined && describes !== 'task' ? [] : hintsFor(output, waitsFor, { buysAgain })),
-		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
-		...run.hints,
-	]) {
-		run.context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
-	}
+	return waitsFor === undefined ? [] : hintsFor(output, { what: waitsFor, buysAgain });
 }
 
 /**
@@ -227,7 +221,6 @@ async function prepareRun(
 		credits: options.flag(reportCreditsOption) ? {} : undefined,
 		reuses: canReuse ? readReuse(context, options) : undefined,
 		hints,
-		notSent: new Map(),
 		background,
 		handsOver: false,
 		files: new Map(),
