@@ -148,7 +148,7 @@ export const unplayed = [
 	{
 		promise: 'a guard whose expression gives nothing does not let everything pass',
 		file: 'nodes/form/fieldReader.ts',
-		find: "		if (this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });\n		return undefined;",
+		find: "		if (this.isExpression(field.name)) throw gatewayError('expressionGaveNothing', { label: field.displayName });\n		return undefined;",
 		becomes: '		return undefined;',
 		noticedBy: 'test/nodes/balance.test.ts',
 		title: 'does not let everything pass',
@@ -498,7 +498,7 @@ export const unplayed = [
 	},
 	{
 		promise: 'no prompt gets into the span of a node',
-		file: 'nodes/run/tracing.ts',
+		file: 'nodes/run/taskLog.ts',
 		find: 'value !== undefined && ID.test(value)',
 		becomes: 'value !== undefined',
 		noticedBy: 'test/nodes/telemetry.test.ts',

@@ -79,7 +79,7 @@ export const createVerification: Operation = {
 				'An execution has only one, and the first person who comes back resumes it. Put this node and Wait into Loop Over Items with a Batch Size of 1, or enter the production URL of a Gateway Avatar Trigger.',
 			);
 		const callbackUrl = asText(sent);
-		const simplify = item.options.simplifies;
+		const record = recordField(item.options);
 		const { avatars } = run.client;
 		const creation: Creation<CreatedAnswer> = {
 			status: 'created',
@@ -98,7 +98,7 @@ export const createVerification: Operation = {
 			}
 			if (session.h5Link === undefined)
 				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
-			const raw = recordField(simplify, joinAnswers(answer?.raw, session.raw));
+			const raw = record(joinAnswers(answer?.raw, session.raw));
 			const more = { verified: false, callback_url: callbackUrl, reference: reference || undefined, ...raw };
 			return { json: toVerificationOutput({ ...session, status: answer?.status ?? session.status }, more) };
 		});
