@@ -34,25 +34,31 @@ const LONGEST_RELATIVE = 2_000;
 /** A relative address: after a slash, a dot or the API's `v1`, or the path of a medium. `/9j/` is a JPEG in base64. */
 const RELATIVE =
 	/^(?!\/9j\/)(\/{1,2}[^/\s\\]|\.{1,2}\/[^\s\\]|v1\/)[^\s\\]*$|^[\w~%.-]+(\/[\w~%@=+.-]+)+(\.[a-z]\w{1,4}|\/content)(\?[^\s\\]*)?$/i;
-/** The same at a place that a person has entered: there, any path is meant as one that is no type of a file. */
-const RELATIVE_THERE = /^(?!(image|video|audio|text|application)\/[\w.+-]+$)[\w~%.-]+(\/[\w~%@=+.-]+)+(\?[^\s\\]*)?$/i;
+/** Any path that is no type of a file. */
+const ANY_PATH = /^(?!(image|video|audio|text|application)\/[\w.+-]+$)[\w~%.-]+(\/[\w~%@=+.-]+)+(\?[^\s\\]*)?$/i;
 
 /**
  * The address of a result that a record gives, also one without a host, such as `/v1/videos/7/content` or `//host/a.mp4`: it
  * is meant against the Base URL. `/v1` is where the API is, behind a path of the Base URL, too.
- *
- * @param isEntered it stands where a person says that the result is
  */
-export function parseResultUrl(value: unknown, baseUrl?: string, isEntered = false): string | undefined {
-	const absolute = parseHttpUrl(value);
-	if (absolute !== undefined || baseUrl === undefined || typeof value !== 'string') return absolute;
-	const text = value.length > LONGEST_RELATIVE ? '' : value.trim();
-	const isThere = isEntered && RELATIVE_THERE.test(text);
-	if (!isThere && !RELATIVE.test(text)) return undefined;
+export const parseResultUrl = (value: unknown, baseUrl?: string): string | undefined =>
+	parseHttpUrl(value) ?? against(baseUrl, value, (text) => RELATIVE.test(text) && isOfMedium(text));
+
+/** The same at a place that a person has entered: there, any path is meant as one. */
+export const parseUrlAtPath = (value: unknown, baseUrl?: string): string | undefined =>
+	parseResultUrl(value, baseUrl) ?? against(baseUrl, value, (text) => ANY_PATH.test(text));
+
+function isOfMedium(text: string): boolean {
 	const path = text.replace(/\?.*/s, '');
-	const isOfMedium = isThere || /^[/.]|^v1\/|\/content$/.test(path) || isMedia(typeByName(path) ?? '');
+	return /^[/.]|^v1\/|\/content$/.test(path) || isMedia(typeByName(path) ?? '');
+}
+
+/** The address of a text that is relative to the Base URL; undefined of any other. */
+function against(baseUrl: string | undefined, value: unknown, isRelative: (text: string) => boolean) {
+	const text = typeof value === 'string' && value.length <= LONGEST_RELATIVE ? value.trim() : '';
+	if (baseUrl === undefined || !isRelative(text)) return undefined;
 	const address = /^\/v1\//.test(text) ? baseUrl + text : text;
-	return isOfMedium && URL.canParse(address, `${baseUrl}/`) ? new URL(address, `${baseUrl}/`).href : undefined;
+	return URL.canParse(address, `${baseUrl}/`) ? new URL(address, `${baseUrl}/`).href : undefined;
 }
 
 /**

@@ -55,7 +55,7 @@ export const createAgain = (situation: Situation) =>
 		: 'To try again, create a new task with Generate.';
 
 /** The steps that cost money when the node that has met this is run again. n8n shows the first two beside the error. */
-function buysAgain({ operation, recovery, subExecution }: Situation): string {
+export function buysAgain({ operation, recovery, subExecution }: Situation): string {
 	if (operation !== 'generate') return '';
 	if (recovery === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
 	if (recovery === 'runAgain') return ' Running this node again creates a new task, and you pay again.';

@@ -380,7 +380,7 @@ export class Journal implements WriteAhead {
 		const { marks, clock, table } = this.ports;
 		const { missed } = this.memory;
 		const stop = (what: string) => (this.stopped ??= gatewayError('outcomeStillUnknown', { thing, what }));
-		const found = await outlasting(clock, async () => await marks.leaveWithRows(!this.takesOver));
+		const found = await outlasting(clock, async () => await marks.leaveWithRows(this.takesOver ? 'retry' : 'firstTry'));
 		if (found === 'taken') throw stop(INTERRUPTED);
 		if (found !== 'alone' && missed?.marks !== false) {
 			// It has come since this one has looked, and a person may have cleared the table in between: then the rows of the

@@ -131,9 +131,10 @@ export class Marks implements WriteAhead {
 	 * Leaves the marks of a try with rows. Returns `taken` where another process has sent something for this very
 	 * execution; `retried` where a retry of this first try may have, `beside` where another try or execution may.
 	 *
-	 * @param isFirst false: a retry
+	 * @param of a first try of the run, or a retry
 	 */
-	async leaveWithRows(isFirst: boolean): Promise<'alone' | 'beside' | 'retried' | 'taken'> {
+	async leaveWithRows(of: 'firstTry' | 'retry'): Promise<'alone' | 'beside' | 'retried' | 'taken'> {
+		const isFirst = of === 'firstTry';
 		const [slot, ...slots] = isFirst ? this.slotsWithRows : [];
 		const found = await this.leave([this.ofExecution, this.withRows, ...(slot ? [slot] : [])], slots);
 		if (found.includes(this.ofExecution)) return 'taken';

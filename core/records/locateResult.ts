@@ -1,6 +1,14 @@
 import { getPath, isContainer, isPlainObject, isUnset, type JsonObject, valuesBelow } from '../json';
 import { isMedia, typeByName } from '../mediaTypes';
-import { isFileContent, isHttpUrl, isMediaDataUri, LONGEST_URL, parseHttpUrl, parseResultUrl } from '../urls';
+import {
+	isFileContent,
+	isHttpUrl,
+	isMediaDataUri,
+	LONGEST_URL,
+	parseHttpUrl,
+	parseResultUrl,
+	parseUrlAtPath,
+} from '../urls';
 import { stateOf, type TaskRecord } from './taskRecord';
 import { beginningOf } from '../text';
 import { parseRefusal } from './refusals';
@@ -48,7 +56,7 @@ export function locateResult(
 	const isNoResult = (url: string) => isInput(url) || others().has(url);
 	const isCompleted = state === 'completed';
 	if (path !== '') {
-		const named = urlsIn(valuesAtPath(raw, path), (value) => parseResultUrl(value, baseUrl, true));
+		const named = urlsIn(valuesAtPath(raw, path), (value) => parseUrlAtPath(value, baseUrl));
 		const own = named.filter((url) => !(isCompleted ? isRequested : isInput)(url));
 		const urls = own.length === 0 && isCompleted ? named : own;
 		if (urls.length === 0) return { urls, isInline: searchRecord(raw, () => undefined).isInline };

@@ -5,7 +5,7 @@ import type { GatewayClient } from '../../core/client';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { credentialIdOf } from '../connection/transport';
-import { toNodeError, unreadable } from '../errors/toNodeError';
+import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
 import { unitField, docsLink } from '../form/fields';
 import { toFields, withoutEmpty } from '../run/toItem';
@@ -86,13 +86,8 @@ async function prepare(context: IPollFunctions): Promise<{ thresholdCredits: num
 	}
 }
 
-/** An expression that n8n cannot resolve is no bug of this package. */
 function readThreshold(context: IPollFunctions): number {
 	const form = new FieldReader((name) => context.getNodeParameter(name, null), context.getNode().parameters);
-	try {
-		const unit = form.givenChoice(unitField);
-		return toCredits(form.requiredNumber(thresholdField), unit);
-	} catch (thrown) {
-		throw unreadable(thrown);
-	}
+	const unit = form.givenChoice(unitField);
+	return toCredits(form.requiredNumber(thresholdField), unit);
 }

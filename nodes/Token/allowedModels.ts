@@ -57,7 +57,7 @@ export const allowedModelsOfOtherShape: INodeProperties = otherShape(allowedMode
 /** The IDs of all rows; none means all models. Throws where an expression gives nothing: the limit would be missing. */
 export function readAllowedModels(item: Item): string[] {
 	const stored = item.node.parameters[NAME];
-	const rows = toRows(item.value({ name: NAME }));
+	const rows = toRows(item.value(allowedModelsField));
 	if (rows.length === 0 && holdsExpression(stored)) throw gatewayError('expressionGaveNothing', { label: LABEL });
 	const storedRows = holdsExpression(isPlainObject(stored) ? {} : stored) ? [] : toRows(stored);
 	return rows.flatMap((row, index) => readRow(row, storedRows[index], index + 1));

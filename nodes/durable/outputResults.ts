@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
 import { errorOf, hasEnded } from '../../core/orders/states';
-import { hintsFor } from '../run/hints';
+import { hintsFor, showHints } from '../run/hints';
 import { reportCredits } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { itemsOf, type OnError, outcomeOf } from '../run/toItem';
@@ -19,7 +19,7 @@ import { journalOfReader } from './handedOver';
 import { ParentExecutions } from './parentExecutions';
 import { asGatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
-import { plain, toNodeError, listIds, type BatchSummary } from '../errors/toNodeError';
+import { toNodeError, listIds, type BatchSummary } from '../errors/toNodeError';
 
 /** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
@@ -39,8 +39,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 		await reportCredits({ context, hints, log: new TaskLog(context), credits, journal }, orders);
 	}
 	const [operation = ''] = orders.map(operationOf);
-	for (const message of [...hintsFor(items, 'task', { buysAgain: operation === 'generate' }), ...hints])
-		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
+	showHints(context, [...hintsFor(items, { what: 'task', buysAgain: operation === 'generate' }), ...hints]);
 	return items;
 }
 

@@ -15,9 +15,8 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { deliverTask } from '../generation/deliverTask';
 import { MOST_CHARACTERS_ASLEEP, StoredSize } from '../run/storedSize';
-import { TaskLog } from '../run/taskLog';
+import { TaskLog, trace } from '../run/taskLog';
 import { sayWhere } from '../run/whereItRuns';
-import { trace } from '../run/tracing';
 import {
 	canceledError,
 	endAll,

@@ -26,7 +26,7 @@ export function readUnixSeconds(value: unknown, { displayName: label }: INodePro
 }
 
 function toUnixTime(value: unknown, label: string, timeZone: string): number {
-	const atMs = typeof value === 'string' ? readText(value.trim(), timeZone) : readObject(value);
+	const atMs = typeof value === 'string' ? readText(value.trim(), timeZone) : toMs(value);
 	if (Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
 	throw notADate(label, value);
 }
@@ -37,16 +37,12 @@ const notADate = (label: string, value: unknown): GatewayError =>
 		'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or clear the field for an API key that never expires.',
 	);
 
-/** Unix milliseconds of what an expression gives that is no text; NaN where it is no moment. */
-function readObject(value: unknown): number {
-	if (typeof value === 'number') return toMs(value);
-	return value instanceof Date || DateTime.isDateTime(value) ? value.valueOf() : NaN;
-}
-
 /** As `yyyyMMddHHmm` and `yyyyMMddHHmmss` write it: as Unix time, it would be a moment centuries away. */
 const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{4}(\d\d)?$/;
 
-function toMs(unixTime: number): number {
+/** Of Unix time, in seconds or milliseconds. NaN where it is neither. */
+function toMs(unixTime: unknown): number {
+	if (typeof unixTime !== 'number') return NaN;
 	if (COMPACT_DATE.test(String(unixTime))) return NaN;
 	return unixTime > LATEST_SECONDS ? unixTime : unixTime * 1000;
 }

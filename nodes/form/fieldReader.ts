@@ -1,3 +1,4 @@
+import { DateTime } from 'luxon';
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError, invalidInput, type GatewayError } from '../../core/errors';
 import { asArray, isPlainObject, type JsonObject } from '../../core/json';
@@ -19,8 +20,8 @@ export type TextField = INodeProperties & { maxLength: number };
 
 type Labelled = Pick<FieldSpec, 'name' | 'displayName' | 'maxLength'> & Partial<Pick<FieldSpec, 'type'>>;
 
-/** A field whose value is read, with its label where its text may be one that the form shows. */
-type Read = Pick<INodeProperties, 'name'> & Partial<Pick<INodeProperties, 'displayName' | 'type'>>;
+/** A field whose value is read. */
+type Read = Pick<INodeProperties, 'name' | 'displayName'> & Partial<Pick<INodeProperties, 'type'>>;
 
 /**
  * Reads fields of a form as their declarations say: type, choices, bounds and default are theirs. Expressions can give
@@ -42,25 +43,36 @@ export class FieldReader {
 	}
 
 	/** As it is; undefined when there is none. Throws where a field has `{{ … }}` as text; a dropdown tells what it allows. */
-	value({ name, displayName: label, type }: Read): unknown {
-		if (label !== undefined && type !== 'options') assertNoTemplate(this.stored[name], label, type);
-		return this.read(name) ?? undefined;
+	value(field: Read): unknown {
+		const { name, displayName: label, type } = field;
+		if (type !== 'options') assertNoTemplate(this.stored[name], label, type);
+		return dateAsText(this.resolve(field)) ?? undefined;
+	}
+
+	/** Throws where n8n cannot resolve an expression: its words name a node or an item, and never the field. */
+	private resolve({ name, displayName: label }: Read): unknown {
+		try {
+			return this.read(name);
+		} catch (thrown) {
+			const { message = 'n8n cannot read it', description } = thrown as { message?: string; description?: string };
+			throw invalidInput(`${label}: ${message}`, description ?? `Check the expression in ${label}.`, { cause: thrown });
+		}
 	}
 
 	/** Throws where an expression has no value at all. Null is a value: the item says that it has none. */
-	assertNotLost({ name, displayName: label }: Labelled): void {
-		if (this.isExpression(name) && this.read(name) === undefined)
-			throw gatewayError('expressionGaveNothing', { label });
+	assertNotLost(field: Read): void {
+		if (this.isExpression(field.name) && this.resolve(field) === undefined)
+			throw gatewayError('expressionGaveNothing', { label: field.displayName });
 	}
 
 	/**
 	 * As it is; undefined where the form leaves it empty. Throws where an expression gave nothing: no value may mean "no limit",
 	 * and the default may be another amount; the person would notice neither.
 	 */
-	given({ name, displayName: label, type }: INodeProperties): unknown {
-		const value = this.value({ name, displayName: label, type });
+	given(field: Read): unknown {
+		const value = this.value(field);
 		if (value !== undefined && value !== '') return value;
-		if (this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
+		if (this.isExpression(field.name)) throw gatewayError('expressionGaveNothing', { label: field.displayName });
 		return undefined;
 	}
 
@@ -127,22 +139,17 @@ export class FieldReader {
 		throw gatewayError('notAChoice', { label, value: show(value), allowed });
 	}
 
-	/** The fields that were added to a collection. Throws where it is no collection: what was added would be missing. */
-	collection(field: Labelled): JsonObject {
-		const { name, displayName: label } = field;
-		const added = this.read(name);
-		if (added === undefined && this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
-		if (isPlainObject(added ?? {})) return { ...(added as JsonObject | null) };
-		throw invalidInput(
-			`${label} is ${show(added)}, which is not an object`,
-			`Add the entries of ${label} in the form. An expression or JSON must give an object with their names and values.`,
-		);
-	}
-
 	/** The JSON object that was typed in, or that an expression gave. */
 	json(field: Labelled): JsonObject {
 		return toJsonObject(field.displayName, this.value(field));
 	}
+}
+
+/** A date as ISO 8601. n8n itself makes text of those in collections and lists, and leaves one that is a whole value. */
+function dateAsText(value: unknown): unknown {
+	if (!(value instanceof Date || DateTime.isDateTime(value))) return value;
+	// One that is no moment has no text, and is refused as it is.
+	return value.toJSON() ?? value;
 }
 
 /** True when a part of a stored parameter is an expression, such as an entry of a list. */

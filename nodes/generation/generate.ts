@@ -117,7 +117,6 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	const hash = () => hashOf('task', [kind, planned.chosen]);
 	await identifyFiles(pendingUploads(planned.body), { item, run, isKeyed: key.keyHash !== undefined, hash });
 	const model = String(planned.body.model);
-	run.notSent.set(model, new Set([...(run.notSent.get(model) ?? []), ...planned.unused]));
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.waiting !== 'dontWait';
 	const result = readResult({ item, run }, planned.body, waits ? models : undefined);
@@ -146,8 +145,6 @@ export interface PlannedRequest {
 	body: JsonObject;
 	/** The choices that tell it from another request. */
 	chosen: Chosen | JsonObject;
-	/** Labels of values that are not sent, because the model has no such fields. */
-	unused: string[];
 	/** Hints for the output panel. */
 	hints: string[];
 }
@@ -156,7 +153,7 @@ export interface PlannedRequest {
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
 	item.options.assertNotLost(additionalFieldsOption);
 	const additionalFields = item.options.json(additionalFieldsOption);
-	const modelId = String(item.given(modelField) ?? '');
+	const modelId = toText(item.given(modelField), modelField.displayName);
 	if (Object.hasOwn(additionalFields, 'model'))
 		throw invalidInput(
 			`${additionalFieldsOption.displayName} contains the field "model", which cannot be changed there`,
@@ -166,12 +163,12 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		// Where it was chosen, the form shows nothing else.
 		const unused = item.isExpression(modelField.name) ? findUnused(item, {}, models) : [];
 		const body = planCustom(item, additionalFields);
-		return { body, chosen: body, unused, hints: [] };
+		return { body, chosen: body, hints: notSentTo(String(body.model), unused) };
 	}
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined)
 		throw invalidInput(
-			`Model is "${modelId}", which this node does not know`,
+			`Model is ${show(modelId)}, which this node does not know`,
 			`Choose one of ${models.map(({ id }) => id).join(', ')}, or ${CUSTOM_MODEL_LABEL} for any other.`,
 		);
 
@@ -188,14 +185,18 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	return {
 		body,
 		chosen: toChosen(model, values, additionalFields),
-		unused,
 		hints: [
+			...notSentTo(model.id, unused),
 			...(count < before ? [HINTS.firstImages({ count, model: model.id })] : []),
 			...(model.namesImages && namesMissingImage(body) ? [HINTS.imageNotThere()] : []),
 			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
 }
+
+/** The hint about values that a model has no field for. */
+const notSentTo = (model: string, labels: string[]): string[] =>
+	labels.length === 0 ? [] : [HINTS.notSent({ labels: listOf(labels, 'and'), count: labels.length, model })];
 
 /** The value of a field. While the model is an expression, an empty text is n8n's default: see `toProperties`. */
 function chosen(item: Item, field: FieldSpec, { fields }: ModelSpec): unknown {

@@ -1,7 +1,7 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { assetStateOf } from '../../core/avatars/records';
 import { TABLE_NAME } from '../../core/labels';
-import { listOf } from '../../core/text';
+import { plain } from '../errors/toNodeError';
 
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node after this
 // one, and runs this one again for it as soon as the page has been reloaded, unless the output is pinned.
@@ -28,14 +28,12 @@ function sayTime(time: string): string {
 
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
-	oneTaskRunning: ({ buysAgain }: { buysAgain?: boolean }) =>
-		`1 task is still running. After this node, Get Result with {{ $json.task_id }} gets its result.${buysAgain ? AGAIN : ''}`,
 	tasksRunning: ({ count, buysAgain }: { count: number; buysAgain?: boolean }) =>
-		`${count} tasks are still running. After this node, Get Result with {{ $json.task_id }} gets their results.${buysAgain ? AGAIN : ''}`,
-	oneAssetProcessed: () =>
-		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.',
+		`${count === 1 ? '1 task is' : `${count} tasks are`} still running. After this node, Get Result with {{ $json.task_id }} gets ${count === 1 ? 'its result' : 'their results'}.${buysAgain ? AGAIN : ''}`,
 	assetsProcessed: ({ count }: { count: number }) =>
-		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Get, Wait Until Active and each asset_id.`,
+		count === 1
+			? '1 asset is still being processed. To use it in videos, first wait for it with Asset → Get, Wait Until Active and its asset_id.'
+			: `${count} assets are still being processed. To use them in videos, first wait for them with Asset → Get, Wait Until Active and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
 		`Execution ${id} is waiting for the tasks, even if n8n restarts. When all have finished, their results take the place of this output, and the workflow goes on. Until then, the data table ${TABLE_NAME} lists their IDs.`,
 	furtherFiles: () =>
@@ -63,9 +61,8 @@ export const HINTS = {
 		`It is not known what this run has used, because the used credits of the account could not be read: ${why}.`,
 	wokenLate: ({ why, advice }: { why: string; advice: string }) =>
 		`Results may arrive up to a minute late: this n8n could not call itself (${why}). To change this, ${advice}.`,
-	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,
-	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
-	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
+	/** @param when e.g. "expire in about 5 hours" */
+	urlsExpire: ({ when }: { when: string }) => `Result URLs ${when}. ${KEEP_FILES}`,
 	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, ${GET_FILES}.`,
 	endedByRecord: ({ status }: { status: string }) =>
 		`The service ended a task with ${status === '' ? 'no status' : `the status "${status}"`}, which this node does not know. Its result, and a progress of 100 or none, say that it is complete. Check that the result is the finished one.`,
@@ -89,10 +86,10 @@ export const HINTS = {
 		`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${SAY_WHERE}.`,
 	noDownloadLink: () =>
 		'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
-	oneNotSent: ({ label, model }: { label: string; model: string }) =>
-		`${label} was not sent: ${model} does not support it.`,
-	notSent: ({ labels, model }: { labels: string; model: string }) =>
-		`${labels} were not sent: ${model} does not support them.`,
+	notSent: ({ labels, count, model }: { labels: string; count: number; model: string }) =>
+		count === 1
+			? `${labels} was not sent: ${model} does not support it.`
+			: `${labels} were not sent: ${model} does not support them.`,
 	notSentWithOthers: ({ label }: { label: string }) =>
 		`${label} was not sent: it cannot be combined with the other values.`,
 	firstImages: ({ count, model }: { count: number; model: string }) =>
@@ -117,58 +114,47 @@ const HOUR_MS = 3_600_000;
 /** Links that expire later need no hint. */
 const SOON_MS = 48 * HOUR_MS;
 
+/** n8n shows each hint in a box of its own above the output, and stores them all with the execution. */
+const MOST_HINTS = 10;
+
+/** Shows the first hints of a run in the output panel, each once: some name what differs from item to item. */
+export function showHints(context: IExecuteFunctions, hints: string[]): void {
+	for (const message of [...new Set(hints)].slice(0, MOST_HINTS))
+		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
+}
+
 /**
  * The hints that the output itself gives.
  *
- * @param about `buysAgain`: to run the node again would buy the same again
+ * @param what may not have finished yet
+ * @param buysAgain to run the node again would buy the same again
  */
 export function hintsFor(
 	output: INodeExecutionData[],
-	waitsFor: Unfinished | undefined,
-	about: { buysAgain: boolean },
+	{ what, buysAgain }: { what: Unfinished; buysAgain: boolean },
 ): string[] {
 	// Another execution waits for an item that names it: a hint of its own says so.
 	const items = output.filter(({ json }) => json.error === undefined && json.execution_id === undefined);
-	return [waitsFor && aboutUnfinished(items, waitsFor, about), aboutExpiry(items, Date.now())].filter(
-		(hint) => hint !== undefined,
-	);
-}
-
-/** The values that a model has no use for. */
-export function notSentHint(model: string, labels: string[]): string[] {
-	const [label, ...others] = labels;
-	if (label === undefined) return [];
-	return [
-		others.length === 0 ? HINTS.oneNotSent({ label, model }) : HINTS.notSent({ labels: listOf(labels, 'and'), model }),
-	];
-}
-
-function aboutUnfinished(
-	items: INodeExecutionData[],
-	what: Unfinished,
-	about: { buysAgain: boolean },
-): string | undefined {
 	const count = items.filter(({ json }) => !HAS_ENDED[what](String(json.status))).length;
-	if (count === 0) return undefined;
-	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning(about) : HINTS.tasksRunning({ count, ...about });
-	return count === 1 ? HINTS.oneAssetProcessed() : HINTS.assetsProcessed({ count });
+	const unfinished = what === 'task' ? HINTS.tasksRunning({ count, buysAgain }) : HINTS.assetsProcessed({ count });
+	return [...(count === 0 ? [] : [unfinished]), ...aboutExpiry(items, Date.now())];
 }
 
 /** About results that were not downloaded. */
-function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undefined {
+function aboutExpiry(items: INodeExecutionData[], nowMs: number): string[] {
 	const left = items.filter(
 		({ json, binary }) => json.status === 'completed' && json.url !== undefined && binary === undefined,
 	);
-	if (left.length === 0) return undefined;
+	if (left.length === 0) return [];
 	// An input field that is passed on may have this name.
 	const times = left.flatMap(({ json: { expires_at: time } }) => {
 		const atMs = typeof time === 'string' ? Date.parse(time) : NaN;
 		return Number.isNaN(atMs) ? [] : [atMs - nowMs];
 	});
-	if (times.length === 0) return HINTS.urlsExpire();
+	if (times.length === 0) return [HINTS.urlsExpire({ when: 'usually expire, for example after 24 hours' })];
 	const leftMs = times.reduce((first, time) => Math.min(first, time));
-	if (leftMs > SOON_MS) return undefined;
-	if (leftMs <= 0) return HINTS.urlsExpired();
+	if (leftMs > SOON_MS) return [];
+	if (leftMs <= 0) return [HINTS.urlsExpired()];
 	const hours = Math.round(leftMs / HOUR_MS);
-	return hours <= 1 ? HINTS.urlsExpireSoon() : HINTS.urlsExpireInHours({ hours });
+	return [HINTS.urlsExpire({ when: hours <= 1 ? 'expire within about an hour' : `expire in about ${hours} hours` })];
 }

@@ -1,11 +1,9 @@
 import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { asGatewayError, GatewayError } from '../../core/errors';
-import { isPlainObject, type JsonObject } from '../../core/json';
+import { getPath, isPlainObject, type JsonObject } from '../../core/json';
 import type { Job } from '../../core/engine/jobs';
 import type { Order, Purchase } from '../../core/orders/order';
 import { FieldReader, holdsExpression, OptionsReader } from '../form/fieldReader';
 import { simplifyField } from '../form/fields';
-import { optionsCollection } from '../form/options';
 
 /**
  * The parameters of a node for its items. n8n takes its time for each of them, so one without an expression, which is
@@ -20,12 +18,15 @@ export class Parameters {
 		readonly node: INode,
 	) {}
 
-	/** Null when there is none. */
-	read(name: string, itemIndex: number): unknown {
-		if (this.same.has(name)) return this.same.get(name);
-		const value: unknown = this.context.getNodeParameter(name, itemIndex, null);
-		const { parameters } = this.node;
-		if (name in parameters && !holdsExpression(parameters[name])) this.same.set(name, value);
+	/**
+	 * Null when there is none.
+	 *
+	 * @param path of the parameter, e.g. `prompt` or `options.fileName`
+	 */
+	read(path: string, itemIndex: number): unknown {
+		if (this.same.has(path)) return this.same.get(path);
+		const value: unknown = this.context.getNodeParameter(path, itemIndex, null);
+		if (!holdsExpression(getPath(this.node.parameters, path))) this.same.set(path, value);
 		return value;
 	}
 }
@@ -51,27 +52,15 @@ export class Item extends FieldReader {
 	}
 }
 
-const optionsField = optionsCollection([]);
-
 /** The Options collection of one item: the fields that were added. */
 class ItemOptions extends OptionsReader {
-	constructor(item: Item, parameters: Parameters) {
-		// Read as a whole and once, because each call evaluates every expression in it. Where one of them cannot be
-		// resolved, the others can still be read by themselves.
-		let added: JsonObject | undefined;
-		const readAll = () => (added ??= item.collection(optionsField));
-		const read = (name: string) => {
-			try {
-				return readAll()[name];
-			} catch (thrown) {
-				// It is no collection, so it has no options that could be read by themselves.
-				if (thrown instanceof GatewayError) throw asGatewayError(thrown);
-				return parameters.read(`options.${name}`, item.index);
-			}
-		};
-		const { options: stored } = item.node.parameters;
-		super(read, isPlainObject(stored) ? stored : {});
-		this.readAll = readAll;
+	private readonly added: JsonObject;
+
+	constructor({ index, node }: Item, parameters: Parameters) {
+		const { options } = node.parameters;
+		const added = isPlainObject(options) ? options : {};
+		super((name) => parameters.read(`options.${name}`, index), added);
+		this.added = added;
 	}
 
 	/** True unless Simplify was turned off. Nothing at all means the default, and this one is on. */
@@ -82,10 +71,8 @@ class ItemOptions extends OptionsReader {
 
 	/** True when an option was added, also when its expression gave nothing. */
 	has({ name }: Pick<INodeProperties, 'name'>): boolean {
-		return name in this.readAll();
+		return name in this.added;
 	}
-
-	private readonly readAll: () => JsonObject;
 }
 
 /** Work that is a function, and ends with the execution: it reads or uploads, or buys a thing that is no task (`buy.ts`). */

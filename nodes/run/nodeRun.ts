@@ -64,8 +64,6 @@ export interface Run {
 	reuses?: boolean;
 	/** Hints for the output panel. */
 	hints: Set<string>;
-	/** Labels of fields that were left out, by the model that does not have them. */
-	notSent: Map<string, Set<string>>;
 	/** The workflow to start with the results. Absent where the node returns them, or does not wait for them. */
 	background?: Background;
 	/** Tells the user how far it is. */

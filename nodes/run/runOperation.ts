@@ -7,12 +7,12 @@ import type { HandOver } from '../../core/orders/handOver';
 import { OrderLedger, type LedgerScope } from '../../core/orders/ledger';
 import { assertOneAccount, createClient } from '../connection/createClient';
 import { show } from '../../core/text';
-import { plain, toNodeError } from '../errors/toNodeError';
+import { toNodeError } from '../errors/toNodeError';
 import { FieldReader, OptionsReader } from '../form/fieldReader';
 import { waitField, type Waiting } from '../form/fields';
 import { concurrentTasksOption, pollIntervalOption, reportCreditsOption } from '../form/options';
 import { isTool, isToolRun, READ_TIMEOUT_ALONE_MS, runsAlone, timeAlone, type TimeAlone } from './whereItRuns';
-import { HINTS, hintsFor, notSentHint } from './hints';
+import { HINTS, hintsFor, showHints } from './hints';
 import { readLedgerScope, openMarks, openJournal } from './runMemory';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
@@ -23,8 +23,7 @@ import { fileHashes } from './requestHash';
 import { sharing, type Run } from './nodeRun';
 import { refuseAll, runItems, type ItemsToRun } from './runItems';
 import { toItems, type ItemContext, type Worked } from './toItem';
-import { TaskLog } from './taskLog';
-import { trace } from './tracing';
+import { TaskLog, trace } from './taskLog';
 
 /** Runs the operation that the form says. */
 export async function executeOperation(
@@ -107,7 +106,7 @@ async function runOperation(
 		const output = worked === undefined ? [] : await toOutput(run, worked, errorContext);
 		run.log.publish();
 		// An agent does not see hints.
-		if (!errorContext.isTool) showHints(run, operation, output);
+		if (!errorContext.isTool) showHints(context, [...hintsOfOutput(run, operation, output), ...run.hints]);
 		return output;
 	} finally {
 		forget();
@@ -128,15 +127,9 @@ async function refuse(
 	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
 }
 
-function showHints(run: Run, { option, waitsFor, describes }: Operation, output: INodeExecutionData[]): void {
+function hintsOfOutput(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): string[] {
 	const buysAgain = option.value === 'generate' && run.reuses !== true;
-	for (const message of [
-		...(waitsFor === undefined && describes !== 'task' ? [] : hintsFor(output, waitsFor, { buysAgain })),
-		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
-		...run.hints,
-	]) {
-		run.context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
-	}
+	return waitsFor === undefined ? [] : hintsFor(output, { what: waitsFor, buysAgain });
 }
 
 /**
@@ -194,56 +187,58 @@ const lacksSign = (value: unknown): value is string =>
 /** Reads the options of the whole run for the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
-	{ wait, concurrency = Number(concurrentTasksOption.default), waitsFor, canReuse, canBuy }: Operation,
+	operation: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
-	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null), context.getNode().parameters);
-	const waiting = wait && form.givenChoice(wait);
-	const options = runOptionsOf(context);
-	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.given(option);
-	const log = new TaskLog(context);
-	const noun = waitsFor === 'task' ? nounOf(context) : undefined;
-	const progress = new Progress({ console: (line) => log.writeToConsole(line), noun });
-	const alone = timeAlone(context);
+	const settings = readSettings(context, operation);
+	const { waiting, alone } = settings;
 	if (alone !== undefined) assertNeedsNoSleep(alone, waiting);
 	await assertOneAccount(context, sleeps(waiting) ? nameOfWait(waiting) : undefined);
 	const background = waiting === 'inAnotherWorkflow' ? await durable?.readBackground(context) : undefined;
+	const log = new TaskLog(context);
+	const noun = operation.waitsFor === 'task' ? nounOf(context) : undefined;
+	const progress = new Progress({ console: (line) => log.writeToConsole(line), noun });
 	const ledger = new OrderLedger(readLedgerScope(context));
-	const hints = new Set<string>();
-	const marks = openMarks(context, ledger);
 	const readTimeoutMs = alone && READ_TIMEOUT_ALONE_MS;
 	const client = await createClient(context, { signal, onRetry: progress.retrying, readTimeoutMs });
 	const run: Run = {
-		context,
-		client,
-		log,
-		progress,
-		ledger,
-		marks,
-		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
-		pollPlan: readPollPlan(options),
-		waiting,
-		alone,
-		credits: options.flag(reportCreditsOption) ? {} : undefined,
-		reuses: canReuse ? readReuse(context, options) : undefined,
-		hints,
-		notSent: new Map(),
-		background,
+		...settings,
+		...{ context, client, ledger, log, progress, background },
+		marks: openMarks(context, ledger),
+		hints: new Set(),
 		handsOver: false,
 		files: new Map(),
 		shared: sharing(),
 		fileHash: fileHashes(ledger.scope.store),
 		openJournal: once(async () => {
-			const needsRows = background !== undefined;
-			const opened = await openJournal(context, { ledger, marks, client, hints, needsRows });
+			const opened = await openJournal(context, { ...run, needsRows: background !== undefined });
 			if (typeof opened === 'string') return opened;
 			run.journal = opened;
 			return undefined;
 		}),
 	};
-	run.handsOver = await handsOver(run, { buys: canBuy === true, durable });
+	run.handsOver = await handsOver(run, { buys: operation.canBuy === true, durable });
 	if (run.handsOver) run.retryOnFail = readRetryOnFail(context, ledger.scope);
 	return run;
+}
+
+/** What the form and n8n say of the whole run. Throws where an expression in the form gave nothing. */
+function readSettings(
+	context: IExecuteFunctions,
+	{ wait, concurrency = Number(concurrentTasksOption.default), canReuse }: Operation,
+): Pick<Run, 'waiting' | 'alone' | 'concurrency' | 'pollPlan' | 'credits' | 'reuses'> {
+	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null), context.getNode().parameters);
+	const waiting = wait && form.givenChoice(wait);
+	const options = runOptionsOf(context);
+	for (const option of [concurrentTasksOption, pollIntervalOption, reportCreditsOption]) options.given(option);
+	return {
+		waiting,
+		alone: timeAlone(context),
+		concurrency: options.number({ ...concurrentTasksOption, default: concurrency }),
+		pollPlan: readPollPlan(options),
+		credits: options.flag(reportCreditsOption) ? {} : undefined,
+		reuses: canReuse ? readReuse(context, options) : undefined,
+	};
 }
 
 /** The task in lines of progress. */

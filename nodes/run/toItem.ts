@@ -200,9 +200,9 @@ export function toRecord(raw: JsonObject): IDataObject {
 	return toValue(raw) as IDataObject;
 }
 
-/** The service's answer as it came, as the field `record`; nothing with Simplify on. */
-export function recordField(simplify: boolean, raw: JsonObject = {}): IDataObject {
-	return simplify ? {} : { record: toRecord(raw) };
+/** Makes the field `record` of an output: the service's answer as it came; nothing with Simplify on. */
+export function recordField({ simplifies }: { simplifies: boolean }): (raw?: JsonObject) => IDataObject {
+	return (raw = {}) => (simplifies ? {} : { record: toRecord(raw) });
 }
 
 /** The fields of an item that passes through. An error of an earlier node would be taken for one of this node. */

@@ -86,6 +86,12 @@ const errorOf = (reason: Reason) => {
 	return gatewayError(reason, facts as DataOf<Reason>);
 };
 
+/** A retry without a change meets the same end, and the other items of the run with it. */
+test.each<Reason>([...reasons.filter((reason) => REASONS[reason].permanent), 'createdTaskTooLarge'])(
+	'the advice on %s, which a retry meets again, names a change before any retry',
+	(reason) => expect(describeError(errorOf(reason), ALONE)).not.toMatch(/(^|\. )Retry this execution/),
+);
+
 /**
  * Five lines of n8n's error panel, as it is at first: more is not read. Lists of URLs, and records, are not counted, nor
  * what is said about a value that was entered.

@@ -85,6 +85,25 @@ const cases: Case[] = [
 		parameters: { model: 'delta-2.6-flash', ...images(url('asset://pa_1')) },
 		says: /asset reference.*delta-2.6-flash does not accept/,
 	},
+	...Object.entries<[string, RegExp]>({
+		'a list': ['={{ ["beta-v3"] }}', /^Model is \["beta-v3"\], which is not text$/],
+		'an object': ['={{ ({ id: "beta-v3" }) }}', /^Model is \{"id":"beta-v3"\}, which is not text$/],
+		'a long text': ['={{ "x".repeat(5000) }}', /^Model is "x{56}…, which this node does not know$/],
+	}).map(
+		([what, [model, says]]): Case => ({ title: `a model that is ${what}`, parameters: { prompt: 'a', model }, says }),
+	),
+	...Object.entries<IDataObject>({
+		Prompt: { prompt: '={{ $("Not There").item.json.text }}' },
+		'Duration (Seconds)': { prompt: 'a', duration: '={{ $("Not There").item.json.text }}' },
+		Images: { prompt: 'a', ...images({ source: 'url', url: '={{ $("Not There").item.json.text }}' }) },
+		'File Name': { prompt: 'a', options: { fileName: '={{ $("Not There").item.json.text }}', timeoutMinutes: 5 } },
+	}).map(
+		([label, parameters]): Case => ({
+			title: `an expression in ${label} that n8n cannot resolve`,
+			parameters,
+			says: new RegExp(`^${label.replace(/[()]/g, '\\$&')}: Referenced node doesn't exist$`),
+		}),
+	),
 	{
 		title: 'a model in Additional Fields',
 		parameters: { prompt: 'a', options: { additionalFields: '{"model": "beta-v3"}' } },
@@ -398,7 +417,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 					'an option of the run that n8n cannot resolve',
 					{ options: { concurrentTasks: '={{ $("No").first().json.x }}' } },
 					{},
-					/^Referenced node/,
+					/^Concurrent Tasks: Referenced node/,
 				],
 				['a credential without an address', {}, { baseUrl: '' }, /^Base URL in the credential is empty/],
 			])('makes an error of each item for %s: none passes for a result', async (_title, more, credential, message) => {

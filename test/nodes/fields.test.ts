@@ -45,6 +45,14 @@ test.each<[unknown, unknown]>([
 	expect(outcome(() => toText(value, 'L'))).toEqual(expected);
 });
 
+test.each<[unknown, unknown]>([
+	[new Date(0), '1970-01-01T00:00:00.000Z'],
+	[DateTime.fromISO('2030-01-31T12:00:00+01:00', { setZone: true }), '2030-01-31T12:00:00.000+01:00'],
+	[new Date(NaN), refused('Field is null, which is not text')],
+])('a date is a text in every field, as n8n makes it in lists and collections: %p is %j', (value, expected) => {
+	expect(outcome(() => reader(value).text(field()))).toEqual(expected);
+});
+
 test.each<[unknown, object, unknown]>([
 	['', { default: 5 }, 5],
 	[0, { default: 5 }, 0],
@@ -110,7 +118,7 @@ test.each<[unknown, unknown]>([
 		{ at: new Date(0), b: [{ c: new Date(1) }] },
 		{ at: '1970-01-01T00:00:00.000Z', b: [{ c: '1970-01-01T00:00:00.001Z' }] },
 	],
-	[new Date(0), refused('Field must be a JSON object')],
+	[new Date(0), refused('Field is not valid JSON')],
 	[{ a: undefined, b: { c: undefined, d: null } }, { b: { d: null } }],
 ])('the JSON of %j is %j', (value, expected) => {
 	expect(outcome(() => reader(value).json(field()))).toEqual(expected);
@@ -119,8 +127,9 @@ test.each<[unknown, unknown]>([
 describe('a date', () => {
 	beforeEach(() => jest.useFakeTimers({ now: Date.UTC(2026, 0, 1) }));
 	afterEach(() => jest.useRealTimers());
+	const label = field({ displayName: 'L' });
 	const read = (value: unknown, zone = 'Europe/Berlin') =>
-		outcome(() => readUnixSeconds(value, field({ displayName: 'L' }), zone));
+		outcome(() => readUnixSeconds(reader(value).given(label), label, zone));
 
 	test.each<[unknown, unknown]>([
 		['2027-01-01T12:00:00', Date.UTC(2027, 0, 1, 11) / 1000],

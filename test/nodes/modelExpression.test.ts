@@ -134,6 +134,11 @@ test('audio next to a reference video, each set in the form of another model, is
 	});
 });
 
+test('spaces around the ID of a model, as a sheet has them, do not count, as in every other text', async () => {
+	const { message, body } = await send('video', { prompt: 'a' }, ' beta-v3\n', true);
+	expect({ message, model: body?.model }).toEqual({ message: undefined, model: 'beta-v3' });
+});
+
 test('of a field that shows no others, an expression that gives nothing means the default', async () => {
 	const { message, body } = await send('video', { prompt: 'a', audio: '={{ $json.nothing }}' }, 'beta-v3-omni', false);
 	expect(message).toBeUndefined();

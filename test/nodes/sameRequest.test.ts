@@ -106,7 +106,7 @@ async function requestOf({ operation, parameters, input }: Form, more: IDataObje
 	const properties = operationProperties({ option: { name: 'X', value: 'x' }, operations: [built] }, value);
 	const node = { description: { ...NODES.image.description, properties } };
 	const run = {
-		...{ waiting: 'dontWait', hints: new Set(), notSent: new Map(), files: new Map() },
+		...{ waiting: 'dontWait', hints: new Set(), files: new Map() },
 		fileHash: async (_id: string, read: () => Promise<string>) => await read(),
 		...{
 			context: { getMode: () => 'manual', getExecutionId: () => '1', getInputData: () => [input] },

@@ -50,7 +50,6 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	backgroundNotPossible: { missing: true, why: true },
 };
 const OF_HINTS: Missing<{ [H in Hint]: Parameters<(typeof HINTS)[H]>[0] }> = {
-	oneTaskRunning: { buysAgain: true },
 	tasksRunning: { buysAgain: true },
 	awake: { advice: true },
 };

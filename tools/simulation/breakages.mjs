@@ -1,6 +1,7 @@
 import { journal } from './journalBreakages.mjs';
 import { pollers } from './pollerBreakages.mjs';
 import { account } from './accountBreakages.mjs';
+import { avatars } from './avatarBreakages.mjs';
 import { unplayed } from './unplayed.mjs';
 
 /**
@@ -119,7 +120,7 @@ const played = [
 	{
 		promise: 'within an execution the place alone decides, because a prompt with the time changes',
 		file: 'core/orders/ledger.ts',
-		find: 'if (entry.executionId !== executionId && entry.hash !== hash && !entry.lost) return undefined;',
+		find: 'if (!isOwn && entry.hash !== hash && !entry.lost) return undefined;',
 		becomes: 'if (entry.hash !== hash) return undefined;',
 	},
 	{
@@ -517,4 +518,4 @@ const played = [
 ];
 
 /** @type {Breakage[]} */
-export const breakages = [...played, ...journal, ...pollers, ...account, ...unplayed];
+export const breakages = [...played, ...journal, ...pollers, ...account, ...avatars, ...unplayed];

@@ -297,7 +297,7 @@ export const journal = [
 	{
 		promise: 'a mark is written before the first request',
 		file: 'core/journal/journal.ts',
-		find: 'const found = await outlasting(clock, async () => await marks.leaveWithRows(!this.takesOver));',
+		find: "const found = await outlasting(clock, async () => await marks.leaveWithRows(this.takesOver ? 'retry' : 'firstTry'));",
 		becomes: "const found = await Promise.resolve('alone' as string);",
 	},
 	{

@@ -47,7 +47,7 @@ export const RESULTS = {
 		message: ({ id }: Result) =>
 			`The result of task ${id} is too large for n8n to store it with the others of this run`,
 		advice: (_: object, situation) =>
-			`The task is complete. ${continueTask(situation, 'and URL Only as Result')} For further runs, set Result to URL Only, or run fewer items at the same time.`,
+			`The task is complete. ${asUrls(situation)} To get files in further runs, run fewer items at the same time.`,
 		permanent: true,
 	},
 	tooManyResultFiles: {

@@ -2,6 +2,7 @@ import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { TABLE_NAME } from '../../labels';
 import {
 	buyAgain,
+	buysAgain,
 	continueAsset,
 	continueTask,
 	retryAfter,
@@ -76,7 +77,7 @@ export const TASKS = {
 		code: 'created_task_not_shown',
 		message: ({ id }: Task) => `The service accepted task ${id}, but its record is too large for this node`,
 		advice: (_: unknown, situation) =>
-			`An HTTP Request node with this credential can read it. For new tasks, set response_format to url in Additional Fields (JSON). ${continueTask(situation)}`,
+			`An HTTP Request node with this credential can read it. For new tasks, set response_format to url in Additional Fields (JSON).${buysAgain(situation)}`,
 	},
 	createdTaskRefused: {
 		kind: 'permission',

@@ -45,7 +45,7 @@ export const createGroup: Operation = {
 			name: { value: item.text(nameField), default: nameField.default },
 			description: { value: item.text(descriptionField), default: descriptionField.default },
 		});
-		const simplify = item.options.simplifies;
+		const record = recordField(item.options);
 		const { avatars } = run.client;
 		const creation = { status: 'created', send: avatars.createGroup.bind(avatars) };
 		return buying(run, toBuy(item, 'group', request), creation, ({ task, answer }) => {
@@ -58,7 +58,7 @@ export const createGroup: Operation = {
 				group_id: String(given) === task.taskId ? given : task.taskId,
 				...{ name, description },
 			});
-			return { json: { ...shown, ...recordField(simplify, answer?.raw) } };
+			return { json: { ...shown, ...record(answer?.raw) } };
 		});
 	},
 };

@@ -65,7 +65,7 @@ export const createVerification: Operation = {
 		const given = { value: isUrl(url) ? toCallbackUrl(url, reference) : url, default: callbackUrlField.default };
 		const request = toRequest(item, { callback_url: given });
 		const callbackUrl = checkCallbackUrl(request.body.callback_url, run.context);
-		const simplify = item.options.simplifies;
+		const record = recordField(item.options);
 		const { avatars } = run.client;
 		const creation: Creation<CreatedAnswer> = {
 			status: 'created',
@@ -85,7 +85,7 @@ export const createVerification: Operation = {
 			}
 			if (session.h5Link === undefined)
 				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
-			const raw = recordField(simplify, joinAnswers(answer?.raw, session.raw));
+			const raw = record(joinAnswers(answer?.raw, session.raw));
 			const more = { verified: false, callback_url: callbackUrl, reference: reference || undefined, ...raw };
 			return { json: toVerificationOutput({ ...session, status: answer?.status ?? session.status }, more) };
 		});

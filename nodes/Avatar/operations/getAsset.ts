@@ -48,7 +48,7 @@ export const getAsset: Operation = {
 		// It may be given as the reference that videos take.
 		const assetId = item.requiredText(assetIdField).replace(/^asset:\/\//, '');
 		if (assetId === '') throw gatewayError('fieldEmpty', { label: assetIdField.displayName });
-		const simplify = item.options.simplifies;
+		const toRecordField = recordField(item.options);
 		const wait = readAssetWait(item, run);
 		const about = existing(item, 'asset', assetId);
 		return {
@@ -56,11 +56,11 @@ export const getAsset: Operation = {
 			run: async (controls) => {
 				if (wait !== undefined) {
 					const { record, json } = await waitUntilActive(run, controls, { about, kind, wait });
-					return { json: { ...json, ...recordField(simplify, record?.raw) } };
+					return { json: { ...json, ...toRecordField(record?.raw) } };
 				}
 				// One check. An asset that has failed is no error of it: its status says so.
 				const asset = await run.client.avatars.getAsset(kind, assetId);
-				return { json: toAssetOutput(assetId, kind, asset, recordField(simplify, asset.raw)) };
+				return { json: toAssetOutput(assetId, kind, asset, toRecordField(asset.raw)) };
 			},
 		};
 	},

@@ -19,11 +19,11 @@ export const getVerification: Operation = {
 	prepare: (item, { client, hints }) => {
 		const about = existing(item, 'verification', item.requiredText(verificationIdField));
 		const { task } = about;
-		const simplify = item.options.simplifies;
+		const record = recordField(item.options);
 		const run = async () => {
 			const session = await namingTask(task, client.avatars.getVerification(task.taskId));
 			if (session.h5Link === undefined) hints.add(HINTS.noVerificationLink());
-			return { json: toVerificationOutput(session, recordField(simplify, session.raw)) };
+			return { json: toVerificationOutput(session, record(session.raw)) };
 		};
 		return { about, run };
 	},

@@ -65,7 +65,7 @@ export const getVerificationResult: Operation = {
 	prepare: (item, run) => {
 		item.given(waitField);
 		const waits = item.flag(waitField);
-		const simplify = item.options.simplifies;
+		const record = recordField(item.options);
 		const vendorToken = item.requiredText(vendorTokenField);
 		const resultCode = item.text(resultCodeField) || undefined;
 		const about = existing(item, 'verification', item.requiredText(verificationIdField));
@@ -86,7 +86,7 @@ export const getVerificationResult: Operation = {
 					const survivalTable = client.survivalTable('verification');
 					({ record: result } = await waitFor(run, controls, { about, target, wait, survivalTable, createdAtMs }));
 				}
-				return { json: toResultOutput(keys, result, recordField(simplify, result?.raw)) };
+				return { json: toResultOutput(keys, result, record(result?.raw)) };
 			},
 		};
 	},

@@ -139,7 +139,7 @@ export const uploadAsset: Operation = {
 		const kind = item.givenChoice(avatarKindField);
 		const { body: planned, chosen: ofForm, image } = readUpload(item, kind);
 		const wait = readAssetWait(item, run);
-		const simplify = item.options.simplifies;
+		const toRecordField = recordField(item.options);
 		const chosen = { ...ofForm, kind };
 		const hash = () => hashOf('asset', chosen);
 		await identifyFiles(image === undefined ? [] : [image], { item, run, isKeyed: false, hash });
@@ -159,9 +159,9 @@ export const uploadAsset: Operation = {
 		};
 		return buying(run, asset, creation, async ({ task, answer, controls }) => {
 			const uploaded = toUploadOutput(task.taskId, kind, { body: sent, groupId, answer: answer?.raw });
-			if (wait === undefined) return { json: { ...uploaded, ...recordField(simplify, answer?.raw) } };
+			if (wait === undefined) return { json: { ...uploaded, ...toRecordField(answer?.raw) } };
 			const { record, json } = await waitUntilActive(run, controls, { about: asset, kind, wait });
-			const raw = recordField(simplify, joinAnswers(answer?.raw, record?.raw));
+			const raw = toRecordField(joinAnswers(answer?.raw, record?.raw));
 			return { json: { ...uploaded, ...json, ...raw } };
 		});
 	},

@@ -122,7 +122,7 @@ export const create: Operation = {
 	prepare: (item, run) => {
 		const request = readTokenRequest(item);
 		const { body } = request;
-		const simplify = item.options.simplifies;
+		const record = recordField(item.options);
 		const { store, runIndex } = run.ledger.scope;
 		const [tokens, key] = [tokensOf(store), `${runIndex}.${item.index}`];
 		const creation = {
@@ -138,7 +138,7 @@ export const create: Operation = {
 			if (token === undefined) throw gatewayError('tokenKeyGone', { name: String(body.name), id: task.taskId });
 			run.hints.add(HINTS.apiKeyOnce());
 			if (hasNothingToSpend(body)) run.hints.add(HINTS.nothingToSpend());
-			return { json: { ...toTokenOutput(token), ...recordField(simplify, token.answer) } };
+			return { json: { ...toTokenOutput(token), ...record(token.answer) } };
 		});
 	},
 };
