@@ -30,7 +30,12 @@ const suites = {
 	},
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, onSchedule: /sigterm/, switches: /^write$/ },
+	crash: {
+		needs: [() => installN8n(), installDatabases],
+		atOnce: 3,
+		onSchedule: /sigterm|random/,
+		switches: /^(write|\d+)$/,
+	},
 	// It lasts as long as it is told to: no limit for a file.
 	soak: { needs: [() => installN8n(), installDatabases], inOneProcess: true, switches: /^\d+$/ },
 	versions: { needs: [installVersions], atOnce: 4 },

@@ -74,6 +74,23 @@ export const buyingNodes = (
 	},
 ];
 
+/** A webhook takes the items, and each goes on by itself. */
+export const webhookNodes = (path: string): TestNode[] => [
+	{
+		name: 'Webhook',
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		webhookId: path,
+		parameters: { httpMethod: 'POST', path, options: {} },
+	},
+	{
+		name: 'Split',
+		type: 'n8n-nodes-base.splitOut',
+		typeVersion: 1,
+		parameters: { fieldToSplitOut: 'body.items', options: {} },
+	},
+];
+
 /** Saves a workflow of nodes one after the other. Returns its id. */
 export async function saveChain(
 	target: Signed,
@@ -112,19 +129,7 @@ export async function prepareBatch(
 	};
 	if (hangs) sandbox.faults.add({ on: 'file', match: { path: pathOf(order) }, do: `slow:${hangsFor}` });
 	const nodes = [
-		{
-			name: 'Webhook',
-			type: 'n8n-nodes-base.webhook',
-			typeVersion: 2,
-			webhookId: name,
-			parameters: { httpMethod: 'POST', path: name, options: {} },
-		},
-		{
-			name: 'Split',
-			type: 'n8n-nodes-base.splitOut',
-			typeVersion: 1,
-			parameters: { fieldToSplitOut: 'body.items', options: {} },
-		},
+		...webhookNodes(name),
 		...(hangs === 'before' ? [ask] : []),
 		...buyingNodes({ survives, options, hasTwoModels }, settings),
 		...(hangs === 'behind' ? [ask] : []),
@@ -134,7 +139,7 @@ export async function prepareBatch(
 	return { ...order, workflowId, url: `${url}/webhook/${name}` };
 }
 
-export async function startBatch({ url, prompts }: Batch): Promise<void> {
+export async function startBatch({ url, prompts }: Pick<Batch, 'url' | 'prompts'>): Promise<void> {
 	const answer = await fetch(url, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json' },
@@ -148,7 +153,7 @@ export const tasksOf = ({ sandbox }: Pick<Target, 'sandbox'>, { prompts }: Pick<
 	sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 
 /** The creating requests of the batch, accepted or not. */
-export const creationsOf = ({ sandbox }: Target, { prompts }: Pick<Batch, 'prompts'>) =>
+export const creationsOf = ({ sandbox }: Pick<Target, 'sandbox'>, { prompts }: Pick<Batch, 'prompts'>) =>
 	sandbox.requests.filter(
 		({ method, body }) =>
 			method === 'POST' && prompts.includes(String((body as { prompt?: unknown } | undefined)?.prompt)),

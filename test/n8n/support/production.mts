@@ -83,6 +83,11 @@ export async function asleepWorkflows(signed: Pick<Signed, 'rest'>): Promise<str
 	return asleep.flatMap(({ mode, workflowId }) => (mode === 'integrated' ? [] : [workflowId]));
 }
 
+/** The executions of all workflows that have not ended: they run, sleep, or are to begin. */
+export async function openExecutions(signed: Pick<Signed, 'rest'>): Promise<Listed[]> {
+	return await findExecutions(signed, { status: ['new', 'running', 'waiting'] });
+}
+
 /** As n8n's list of executions filters them. Oldest first. */
 async function findExecutions(
 	{ rest }: Pick<Signed, 'rest'>,
