@@ -86,6 +86,10 @@ export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: 
 	);
 }
 
+/** True in an execution that hands its results to another workflow by itself, a retry of it, too. */
+export const startsWorkflow = (context: IExecuteFunctions): boolean =>
+	context.getChildNodes(context.getNode().name).some(({ type }) => type === EXECUTE);
+
 /** The same, to see whether n8n would start it: for no items. It leaves nothing in the list. */
 export function tryWaitAndStart(worker: INode, workflowId: string): InlineWorkflow {
 	const { settings, ...code } = waitAndStart(worker, workflowId);
@@ -131,7 +135,7 @@ Do not delete or retry this one: n8n hands the results of a retry to no node.`,
 Do not delete or retry this one: n8n hands the results of a retry to no node.`,
 	starts: `This execution waits until all tasks have ended, and starts the other workflow with their results. It goes on by itself, also after a restart of n8n.
 
-Do not delete it. Retry it only if **Start Workflow** has failed: that hands over the same results again, and buys nothing.`,
+Do not delete it. Retry it only if it has crashed or **Start Workflow** has failed: it goes on, and nothing is bought twice.`,
 };
 
 const noteOf = ({ notes }: INode, text: string) => notes && `### For ${notes}\n\n${text}`;

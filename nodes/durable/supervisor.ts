@@ -24,7 +24,7 @@ import {
 } from './orderItems';
 import { claimPoller, credentialOf, journalOfReader, mayBuy, rememberSaved, type RunHandedOver } from './handedOver';
 import { ParentExecutions, readData } from './parentExecutions';
-import { POLL_TASKS, pollWhenCalled } from './subWorkflow';
+import { POLL_TASKS, pollWhenCalled, startsWorkflow } from './subWorkflow';
 import { wakeUp } from './wakeUp';
 
 /** Each is a poller that has failed, most often with n8n: something is wrong with this n8n then. */
@@ -74,7 +74,7 @@ export async function keepWaiting(context: IExecuteFunctions): Promise<INodeExec
 	const round = { rounds, left, orders, handOver, memory };
 	const why = handOver === undefined ? 'its data cannot be read' : await whyOver(context, round);
 	if (why !== undefined || handOver === undefined) return await endHere(context, round, why);
-	if (isRetry || isLate(handOver)) return await pollOnly(context, { ...round, handOver });
+	if ((isRetry && !startsWorkflow(context)) || isLate(handOver)) return await pollOnly(context, { ...round, handOver });
 	const isSame = passedOn !== undefined && rounds === 0;
 	return await startPoller(context, { ...round, handOver }, isSame ? input : undefined);
 }
@@ -109,7 +109,7 @@ async function whyOver(context: IExecuteFunctions, round: Round): Promise<string
 const isLate = ({ deadlineMs }: HandOver) => Date.now() >= deadlineMs;
 
 /**
- * Starts a poller that submits nothing: in a retry, which gives its results to no workflow that waits, or when the time was over before
+ * Starts a poller that submits nothing: in a retry that gives its results to no workflow, or when the time was over before
  * any poller could end, because n8n was away for so long. Then it is the last one, and looks at each task once: what has finished
  * meanwhile is paid for.
  */

@@ -30,7 +30,7 @@ const mostly = <T>(good: fc.Arbitrary<T>, bad: fc.Arbitrary<T>) =>
 	fc.oneof({ weight: 9, arbitrary: good }, { weight: 1, arbitrary: bad });
 
 describe('tokens (contract 4.3)', () => {
-	const seconds = fc.oneof(fc.constantFrom(-1, 0, -5, 1_000_000_000, 1_893_456_000_000), fc.integer());
+	const seconds = fc.oneof(fc.constantFrom(-1, 0, -5, 1_000_000_000), fc.integer());
 	const credits = fc.double({ min: 0, max: 1_000, noNaN: true, noDefaultInfinity: true });
 	const models = fc.constantFrom('gamma-image-2', 'a, b', 'a,,b', ' ', '', 'beta-v3,gamma-image-2');
 	const legal = {
@@ -65,7 +65,12 @@ describe('tokens (contract 4.3)', () => {
 	});
 
 	test('the sandbox takes every token that the node lets through', async () => {
-		const odd = fc.oneof(seconds, credits, models, fc.constantFrom<unknown>('5', null, [], {}, true, 0.5, -5));
+		const odd = fc.oneof(
+			seconds,
+			credits,
+			models,
+			fc.constantFrom<unknown>('5', null, [], {}, true, 0.5, 1_893_456_000_000),
+		);
 		const oddFields = fc.dictionary(fc.constantFrom(...Object.keys(legal), 'name', 'more'), odd, { maxKeys: 2 });
 		const amount = mostly<unknown>(fc.integer({ min: 0, max: 1_000 }), odd);
 		const anyForm = fc.record({

@@ -25,14 +25,16 @@ interface Round {
 	/** What n8n has of the poller of that round. */
 	dead?: object;
 	mode?: 'integrated' | 'retry';
+	/** The nodes after it. */
+	others?: RunOptions['others'];
 }
 
 /** A round of the supervisor: the orders that it gives to the next poller, or those that it has ended. */
-async function supervise(items: INodeExecutionData[], { flow, dead, mode = 'integrated' }: Round = {}) {
+async function supervise(items: INodeExecutionData[], { flow, dead, mode = 'integrated', others }: Round = {}) {
 	const contextData = flow && { flow: { ...flow, polledBy: '102' } };
 	const kept = { executionId: '101', contextData };
 	const step = { operation: 'durableKeepWaiting' };
-	const { handed, data } = await runs.handOver(step, { mode, kept, items }, dead && { 102: dead });
+	const { handed, data } = await runs.handOver(step, { mode, kept, items, others }, dead && { 102: dead });
 	return {
 		given: handed[0] ?? [],
 		ended: data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [],
@@ -312,6 +314,19 @@ describe('the end of a supervisor', () => {
 		const { given } = await supervise(start, { mode: 'retry' });
 		expect(await poll(given, '103')).toEqual(['done', 'submissionStopped']);
 		expect(prompted()).toBe('a');
+	});
+
+	test('a person’s retry of one that starts another workflow goes on with what is left, and buys nothing twice', async () => {
+		const others = [{ name: 'Start Workflow', type: 'n8n-nodes-base.executeWorkflow', after: 'Node' }];
+		const start = await handOver(prompts('a', 'b', 'c'));
+		const { given } = await supervise(start, { others });
+		await poll(given.slice(0, 2));
+		const retried = await supervise(start, { mode: 'retry', others });
+		expect(await poll(retried.given, '103')).toEqual(['done', 'done', 'done']);
+		expect(prompted()).toBe('abc');
+		// The poller before it is stopped by its lease.
+		expect(await poll(given, '104')).toEqual(['done', 'done', 'done']);
+		expect(prompted()).toBe('abc');
 	});
 
 	test('a person’s retry of it gets what a poller has bought that n8n has not saved', async () => {

@@ -32,8 +32,16 @@ export const pollers = [
 	{
 		promise: 'a retry by a person of an execution that waits submits nothing',
 		file: 'nodes/durable/supervisor.ts',
-		find: 'if (isRetry || isLate(handOver)) return',
+		find: 'if ((isRetry && !startsWorkflow(context)) || isLate(handOver)) return',
 		becomes: 'if (isLate(handOver)) return',
+	},
+	{
+		promise: 'a retry by a person of an execution that starts another workflow goes on with what is left',
+		file: 'nodes/durable/supervisor.ts',
+		find: 'isRetry && !startsWorkflow(context)',
+		becomes: 'isRetry',
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'a person’s retry of one that starts another workflow',
 	},
 	{
 		promise: 'a poller that a person has stopped is not replaced',

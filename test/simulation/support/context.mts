@@ -25,6 +25,12 @@ export function contextOf(n8n: N8n, execution: Execution, live: State, log: RunL
 	const ofRound = namesIn(execution, live.round);
 	const ownRun = drawn.submitAgainFor === 'its own run' ? `${id}.${live.runs}` : undefined;
 	const values = parametersOf(drawn, execution.submitAgainFor ?? ownRun);
+	const key = drawn.purchaseKey ? { purchaseKey: '={{ $json.name }}' } : {};
+	// As they are stored: what is no expression is read once for all items.
+	const parameters = {
+		...{ ...values, prompt: '={{ $json.name }} a cat' },
+		options: { ...(values.options as IDataObject), ...key },
+	};
 	const prompt = (item: number) => `${ofRound[item]} ${drawn.volatilePrompt ? n8n.time.elapsedMs : 'a cat'}`;
 	const isFirstRunMadeUp = live.isFirstRunMadeUp;
 	const all = () => {
@@ -36,10 +42,9 @@ export function contextOf(n8n: N8n, execution: Execution, live: State, log: RunL
 		getInputData: () => ofRound.map((name) => ({ json: { name } })),
 		getNodeParameter: (name: string, item: number, fallback: unknown) => {
 			if (name === 'prompt') return prompt(item);
-			if (name !== 'options' || !drawn.purchaseKey) return read(values, name, fallback);
-			return { ...(values.options as object), purchaseKey: ofRound[item] };
+			return name === 'options.purchaseKey' && drawn.purchaseKey ? ofRound[item] : read(values, name, fallback);
 		},
-		getNode: () => ({ ...NODE, onError: drawn.onError, retryOnFail: drawn.maxTries > 1 }),
+		getNode: () => ({ ...NODE, parameters, onError: drawn.onError, retryOnFail: drawn.maxTries > 1 }),
 		continueOnFail: () => drawn.onError !== 'stopWorkflow',
 		getContext: () => live.store,
 		getExecutionId: () => id,
@@ -78,6 +83,8 @@ export function contextOfStep(
 		getNodeParameter: (name: string, _item: number, fallback: unknown) => read(parameters, name, fallback),
 		getNode: () => node,
 		continueOnFail: () => node.onError !== undefined && node.onError !== 'stopWorkflow',
+		// Nothing here waits in the background.
+		getChildNodes: () => [],
 		getContext: (type: string) => sub.contextOf(type === 'flow' ? 'flow' : node.name),
 		getExecutionId: () => sub.id,
 		getExecutionContext: () => ({ establishedAt: n8n.time.clockMs, parentExecutionId: sub.parent.id }),
