@@ -92,8 +92,8 @@ export interface SeenRow {
 	atMs: number;
 }
 
-/** The turns of sub-executions for data tables. One entry: the simulation of n8n tells its processes apart by their maps. */
-export const tableTurns = new Map<'all', ReturnType<typeof pLimit>>();
+/** The turns of sub-executions for data tables. */
+export const tableTurns = new Map<'requests' | 'outcomes', ReturnType<typeof pLimit>>();
 
 /** The highest numbers that were read in each of these tables, the oldest first, by the table's ID: at most 1,000. */
 export const seenRows = new Map<string, SeenRow[]>();

@@ -101,8 +101,10 @@ class LostPurchases {
 		if (known === undefined) return true;
 		const { hash, attempt, taskId, isGivenUp, handedOver } = known;
 		if (handedOver) this.ledger.handedBack(item);
-		const ofItem = this.unclaimed(item).filter((row) => row.request_hash === hash);
-		const isInDoubt = taskId === undefined || isGivenUp === true || handedOver === true;
+		// A try that has died may have sent this request in the place of the one that the ledger knows.
+		const ofItem = this.unclaimed(item).filter((row) => [hash, request.hash].includes(row.request_hash));
+		const isOfOtherKey = known.reusedKey !== undefined && known.reusedKey !== request.keyHash;
+		const isInDoubt = taskId === undefined || isGivenUp === true || handedOver === true || isOfOtherKey;
 		const ownAt = ofItem.findIndex((row) => row.attempt === attempt);
 		const own = ofItem.slice(ownAt, ownAt + 1).filter((row) => taskId === undefined && isCreated(row, order));
 		const later = isInDoubt || ownAt >= 0 ? [...own, ...ofItem.slice(ownAt + 1)] : [];

@@ -85,12 +85,16 @@ export class OrderLedger {
 		return lost ? undefined : taskId;
 	}
 
-	/** The entries of earlier tries about these items, by item, for the execution that they are handed to: rows do not tell all of it. */
+	/**
+	 * The entries of earlier tries about these items, by item, for the execution that they are handed to: rows do not tell all of it.
+	 * They do of what a crash has left, and of what a key has reused.
+	 */
 	entriesOf(items: readonly number[]): JsonObject {
-		const entries = this.entries();
-		return Object.fromEntries(
-			items.flatMap((item) => (this.key(item) in entries ? [[item, entries[this.key(item)]]] : [])),
-		);
+		const entries = items.flatMap((item): Array<[number, LedgerEntry]> => {
+			const entry = this.known(item);
+			return entry === undefined || entry.lost || entry.reusedKey !== undefined ? [] : [[item, entry]];
+		});
+		return Object.fromEntries(entries);
 	}
 
 	/** Begins with the entries of the execution that has handed the run over, unless this one has begun before. */

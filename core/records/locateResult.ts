@@ -23,6 +23,8 @@ export interface Located {
 	choices?: string[];
 	/** The result is in the record itself. */
 	isInline?: boolean;
+	/** A picture, a video or a sound is in the record as a data URI, and nothing else: in one that has not ended, it may be an input. */
+	hasDataUri?: boolean;
 	/** The service names more parts than it has made. */
 	missing?: MissingParts;
 }
@@ -59,7 +61,11 @@ export function locateResult(
 		const named = urlsIn(valuesAtPath(raw, path), (value) => parseUrlAtPath(value, baseUrl));
 		const own = named.filter((url) => !(isCompleted ? isRequested : isInput)(url));
 		const urls = own.length === 0 && isCompleted ? named : own;
-		if (urls.length === 0) return { urls, isInline: searchRecord(raw, () => undefined).isInline };
+		if (urls.length === 0)
+			return {
+				...{ urls, isInline: searchRecord(raw, () => undefined).isInline },
+				hasDataUri: valuesAtPath(raw, path).some(isMediaDataUri) || undefined,
+			};
 		return { urls, ...missingAt(record, path, urls, toUrl) };
 	}
 	for (const isExcluded of isCompleted ? [isNoResult, isInput, isRequested] : [isNoResult]) {
@@ -93,9 +99,9 @@ function locateAmong(
 ): Located & { at?: string } {
 	const known = findResultUrls(raw, toUrl);
 	if (known.urls.length > 0 || state !== 'completed') return known;
-	const { locations, isInline } = searchRecord(raw, toFoundUrl);
+	const { locations, isInline, hasDataUri } = searchRecord(raw, toFoundUrl);
 	const [first] = locations;
-	if (first === undefined) return { urls: [], isInline };
+	if (first === undefined) return { urls: [], isInline, hasDataUri };
 	const found = new Set(first.urls);
 	const agree = locations.every((each) => each.urls.length === found.size && each.urls.every((url) => found.has(url)));
 	return agree
@@ -268,22 +274,22 @@ function toSnakeCase(name: string): string {
  * Searches the whole record for values that may be a result. Without recursion: a record may be deep.
  *
  * @param toUrl the URL that a value is, if it may be a result
- * @returns the locations, the nearest to the top first, or that the result is in the record itself: as some values of
- *   `response_format` give it, or as a data URI, where no URL is
+ * @returns the locations, the nearest to the top first, or that the result is in the record itself, as some values of
+ *   `response_format` give it; and whether it has a data URI
  */
 function searchRecord(record: unknown, toUrl: ToUrl) {
 	const found = new Set<ResultLocation>();
 	const queue: Array<{ values: object; location: ResultLocation }> = [];
-	let hasFile = false;
+	let hasDataUri: true | undefined;
 
 	const visit = (value: unknown, location: ResultLocation, name?: string) => {
 		const url = isContainer(value) ? undefined : toUrl(value);
-		const isFile = isMediaDataUri(value);
+		const isDataUri = isMediaDataUri(value);
 		// Most values are none of these, and need no location of their own.
-		if (!isContainer(value) && url === undefined && !isFile) return;
+		if (!isContainer(value) && url === undefined && !isDataUri) return;
 		const own = name === undefined ? location : location.at(name);
 		if (!own.isSearched) return;
-		hasFile ||= isFile;
+		if (isDataUri) hasDataUri = true;
 		if (isContainer(value)) queue.push({ values: value, location: own });
 		if (url === undefined) return;
 		own.urls.add(url);
@@ -297,7 +303,8 @@ function searchRecord(record: unknown, toUrl: ToUrl) {
 		if (Array.isArray(values)) for (const value of values) visit(value, location);
 		else {
 			const inner = values as Record<string, unknown>;
-			if (typeof inner.b64_json === 'string' && inner.b64_json !== '') return { locations: [], isInline: true };
+			if (typeof inner.b64_json === 'string' && inner.b64_json !== '')
+				return { locations: [], isInline: true, hasDataUri };
 			for (const name of Object.keys(inner)) {
 				if (found.size >= MOST_LOCATIONS) break;
 				visit(inner[name], location, name);
@@ -305,7 +312,7 @@ function searchRecord(record: unknown, toUrl: ToUrl) {
 		}
 	}
 	const locations = [...found].map(({ path, urls }) => ({ path, urls: [...urls] }));
-	return { locations, isInline: found.size === 0 && hasFile };
+	return { locations, isInline: false, hasDataUri };
 }
 
 /** The URLs that a record gives as inputs of its task. */

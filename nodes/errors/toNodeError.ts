@@ -112,7 +112,8 @@ function aboutRest(
 	situation: Situation,
 	{ about, unsent }: { about: string; unsent: number },
 ): string {
-	const wayOn = endsTheSame(error) ? 'pastThisItem' : error.kind === 'badInput' ? 'withChanges' : 'asItIs';
+	const meetsTheSame = endsTheSame(error) || error.details.reason?.name === 'createdTaskTooLarge';
+	const wayOn = meetsTheSame ? 'pastThisItem' : error.kind === 'badInput' ? 'withChanges' : 'asItIs';
 	const count = unsent === 1 ? '1 item was' : `${unsent} items were`;
 	return [situation.others && !namesRetry(about) && retryRest[wayOn](situation), unsent > 0 && `${count} not sent.`]
 		.filter(Boolean)

@@ -161,7 +161,7 @@ function readResult({ order, task, record, result, waitedMs = 0, baseUrl }: Deli
 	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected, missing };
 	if (record.state !== 'completed') return { urls, needsRecord: false };
 
-	const isInRecord = located.isInline === true || !urlExpected;
+	const isInRecord = located.isInline === true || located.hasDataUri === true || !urlExpected;
 	const isNeeded = result.resultNeeded && order.then !== 'nothing';
 	if (choices) hints.add(HINTS.resultUnclear({ places: choices.join(' or ') }));
 	else if (isNeeded && !isInRecord) throw missingResult(task.taskId, record, waitedMs, resultPath);

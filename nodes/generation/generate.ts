@@ -103,7 +103,7 @@ function generateProperties(media: Media): INodeProperties[] {
 /** The prompt of a form that cannot be used otherwise; undefined where it is what cannot be read. */
 function promptInForm(item: Item): string | undefined {
 	try {
-		const isCustom = item.value(modelField) === CUSTOM_MODEL;
+		const isCustom = toText(item.value(modelField), modelField.displayName) === CUSTOM_MODEL;
 		return promptIn(isCustom ? item.json(customBodyField) : { prompt: asText(item.value(promptField))?.trim() });
 	} catch {
 		return undefined;

@@ -17,8 +17,11 @@ export const NEEDED_NODES: Record<string, string> = {
 /** The longest wait for one sub-execution that has begun: a database that does not answer must not hold up a run forever. */
 const MOST_MS = 30_000;
 
-/** More sub-executions at once are no faster: n8n has one thread, and few connections to its database. */
-const AT_ONCE = 6;
+/**
+ * More sub-executions at once are no faster: n8n has one thread, and few connections to its database. What has come of requests does not
+ * wait behind those of others that are to be sent: a crash would leave their items in doubt.
+ */
+const AT_ONCE = { requests: 6, outcomes: 2 };
 
 /** n8n has not answered in time. It may have done the operation, or may still do it. */
 export class TooSlowError extends Error {
@@ -36,8 +39,9 @@ export async function runDataTableNodes(
 	context: IExecuteFunctions,
 	operations: INodeParameters[],
 	rows: IDataObject[] = [{}],
+	about: keyof typeof AT_ONCE = 'requests',
 ): Promise<IDataObject[]> {
-	const endTurn = await takeTurn(context);
+	const endTurn = await takeTurn(context, about);
 	const timeout = new AbortController();
 	const late = realClock.sleep(MOST_MS, timeout.signal).then(() => {
 		throw new TooSlowError(`n8n took more than ${MOST_MS / 1000} s`);
@@ -60,10 +64,10 @@ export async function runDataTableNodes(
  * Resolves when the next sub-execution may begin, with what lets another one begin after it. A hundred that begin at once slow each
  * other down until none of them ends in time, and each is tried again.
  */
-async function takeTurn(context: IExecuteFunctions): Promise<() => void> {
+async function takeTurn(context: IExecuteFunctions, about: keyof typeof AT_ONCE): Promise<() => void> {
 	const signal = context.getExecutionCancelSignal();
-	const limit = tableTurns.get('all') ?? pLimit(AT_ONCE);
-	tableTurns.set('all', limit);
+	const limit = tableTurns.get(about) ?? pLimit(AT_ONCE[about]);
+	tableTurns.set(about, limit);
 	const turn = new Promise<() => void>((begin) => void limit(async () => await new Promise<void>(begin)));
 	const end = await untilAborted(turn, signal);
 	if (end === undefined) {

@@ -263,7 +263,8 @@ export class N8nJournalTable implements JournalTable {
 		const lastTable = this.isStopped ? this.lastTable : undefined;
 		const insert = onRows(lastTable ?? (await this.findTable()), 'insert', INSERT);
 		if (this.isStopped) return await writeInBackground(this.context, insert, rows);
-		await runDataTableNodes(this.context, [insert], rows).catch(async (thrown: unknown) => await this.refuse(thrown));
+		const writing = runDataTableNodes(this.context, [insert], rows, 'outcomes');
+		await writing.catch(async (thrown: unknown) => await this.refuse(thrown));
 	}
 
 	private giveUp(count: number, why: string): void {

@@ -26,7 +26,7 @@ function sayTime(time: string): string {
 	return `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
 }
 
-/** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
+/** The hints of the output panel, for things that are easily overlooked. */
 export const HINTS = {
 	tasksRunning: ({ count, buysAgain }: { count: number; buysAgain?: boolean }) =>
 		`${count === 1 ? '1 task is' : `${count} tasks are`} still running. After this node, Get Result with {{ $json.task_id }} gets ${count === 1 ? 'its result' : 'their results'}.${buysAgain ? AGAIN : ''}`,
@@ -117,10 +117,11 @@ const SOON_MS = 48 * HOUR_MS;
 /** n8n shows each hint in a box of its own above the output, and stores them all with the execution. */
 const MOST_HINTS = 10;
 
-/** Shows the first hints of a run in the output panel, each once: some name what differs from item to item. */
+/** Shows hints of a run in the output panel, each once. Those of items come first, and may be many; those of the whole run last. */
 export function showHints(context: IExecuteFunctions, hints: string[]): void {
-	for (const message of [...new Set(hints)].slice(0, MOST_HINTS))
-		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
+	const all = [...new Set(hints)];
+	const shown = all.length > MOST_HINTS ? [...all.slice(0, MOST_HINTS / 2), ...all.slice(-MOST_HINTS / 2)] : all;
+	for (const message of shown) context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 }
 
 /**

@@ -30,7 +30,11 @@ describe('the ledger of orders', () => {
 		before.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		before.accepted(1, { hash: 'h', taskId: 'task-2', acceptedAtMs: 5 });
 		const after = new OrderLedger({ store: {}, executionId: 'e3', runIndex: 0, handedOverBy: 'e2' });
-		after.beginsWith(before.entriesOf([0, 2]));
+		before.lost(3, { hash: 'h', acceptedAtMs: 5 });
+		before.accepted(4, { hash: 'h', taskId: 'task-4', acceptedAtMs: 5, reusedKey: 'k' });
+		after.beginsWith(before.entriesOf([0, 2, 3, 4]));
+		// The rows tell of these, and of what was bought in their place.
+		expect([3, 4].map((item) => after.find(item, 'h'))).toEqual([undefined, undefined]);
 		expect([0, 1, 2].map((item) => after.find(item, 'other')?.taskId)).toEqual(['task-1', undefined, undefined]);
 		after.forget(0);
 		after.beginsWith(before.entriesOf([0]));

@@ -156,6 +156,18 @@ describe('requests that were submitted again', () => {
 		return new OrderLedger({ ...first.scope, executionId: '11' });
 	};
 	const accepted = (execution: string) => sent(execution, 'accepted', { task_id: `t${execution}` });
+	/** The ledger of a retry whose order has another request than the one that a crash has left. */
+	const knowingLost = () => {
+		const ledger = emptyLedger();
+		ledger.lost(0, { hash: 'before', acceptedAtMs: 1, attempt: '7', run: '7.0' });
+		return new OrderLedger({ ...ledger.scope, executionId: '11' });
+	};
+	/** That of one whose Purchase Key a person has removed. */
+	const knowingReused = () => {
+		const ledger = emptyLedger();
+		ledger.accepted(0, { hash: 'hash', taskId: 'of the key', acceptedAtMs: 1, reusedKey: 'k' });
+		return new OrderLedger({ ...ledger.scope, executionId: '11' });
+	};
 
 	test.each<[string, Changes[], OrderLedger | undefined, object]>([
 		['after two crashes', [lostIn('7'), lostIn('8')], undefined, { run: '8.0' }],
@@ -178,6 +190,13 @@ describe('requests that were submitted again', () => {
 		['by no other retry, but accepted after all', [lostIn('7'), accepted('7')], knowing(), { taskId: 't7' }],
 		['by another retry that was refused', [lostIn('7'), sent('8', 'not_accepted')], knowing(), { run: '7.0' }],
 		['by another retry, before the journal was turned on', [accepted('8')], knowing(), { taskId: 't8' }],
+		[
+			'with another request, by a retry that has crashed',
+			[lostIn('7', { request_hash: 'before' }), accepted('8')],
+			knowingLost(),
+			{ taskId: 't8' },
+		],
+		['in the place of what a key has reused', [accepted('8')], knowingReused(), { taskId: 't8' }],
 		['in the place of a task that was given up', [accepted('7'), lostIn('8')], knowing(true), { run: '8.0' }],
 		['in the place of no task that was given up', [accepted('7')], knowing(true), { run: '7.0', taskId: 't7' }],
 	])('%s: the last one counts', async (_, rows, ledger, expected) => {

@@ -110,12 +110,15 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		const FILE = 'data:image/png;base64,iVBORw0KGgo=';
 		for (const fields of [{ data: [{ url: FILE }] }, { images: [FILE] }, { odd: { place: FILE } }])
 			expect(locateResult(recordOf(fields), '', undefined, { baseUrl: 'https://gateway.example' })).toEqual({
-				urls: [],
-				isInline: true,
+				...{ urls: [], isInline: false, hasDataUri: true },
 			});
 		expect(locateResult(recordOf({ odd: { placeholder: FILE, place: U } })).urls).toEqual([U]);
+		// The only URL is that of an input, too: beside nothing better, it counts.
+		expect(locateResult(recordOf({ placeholder: FILE, place: U, input: { image_url: U } })).urls).toEqual([U]);
 		for (const fields of [{ input: { image: FILE } }, { thumbnail: FILE }, { url: 'data:text/plain,queued' }])
-			expect(locateResult(recordOf(fields)).isInline).toBe(false);
+			expect(locateResult(recordOf(fields)).hasDataUri).toBeUndefined();
+		const at = (path: string) => locateResult(recordOf({ made: FILE, other: 'x' }), path).hasDataUri;
+		expect(['made', 'other', 'none'].map(at)).toEqual([true, undefined, undefined]);
 	});
 });
 

@@ -1,5 +1,5 @@
 /** The words of errors: complete in every situation, and short enough to be read. */
-import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
+import type { INode, INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { REASONS, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
@@ -10,6 +10,7 @@ import { PURCHASES } from '../../core/errors/reasons/purchases';
 import { RESULTS } from '../../core/errors/reasons/results';
 import { TASKS } from '../../core/errors/reasons/tasks';
 import { TABLE_NAME } from '../../core/labels';
+import { toNodeError } from '../../nodes/errors/toNodeError';
 import { HINTS } from '../../nodes/run/hints';
 import { messages, optionalFactsOf, write } from '../support/messages.mts';
 import { loadPackage, sentencesInCode } from '../support/sources.mts';
@@ -91,6 +92,13 @@ test.each<Reason>([...reasons.filter((reason) => REASONS[reason].permanent), 'cr
 	'the advice on %s, which a retry meets again, names a change before any retry',
 	(reason) => expect(describeError(errorOf(reason), ALONE)).not.toMatch(/(^|\. )Retry this execution/),
 );
+
+test('where nothing changes what such a task ends with, the rest of a batch is reached past its item', () => {
+	const node: INode = { id: '1', name: 'Node', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
+	const context = { node, itemIndex: 0, operation: 'generate' };
+	const { description } = toNodeError(errorOf('createdTaskTooLarge'), context, { rest: { others: 1, unsent: 0 } });
+	expect(description).toContain('To get the rest, set On Error to Continue');
+});
 
 /**
  * Five lines of n8n's error panel, as it is at first: more is not read. Lists of URLs, and records, are not counted, nor

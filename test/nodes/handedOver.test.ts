@@ -242,6 +242,26 @@ describe('a retry that hands its orders over goes by what n8n has saved of the f
 		expect([ends, prompted()]).toEqual([givenUp, 'abcdbcd']);
 	});
 
+	/** A first try that n8n's death has left in doubt; the retry has another prompt, and names the run. */
+	test('what a dead poller has bought in the place of a doubt, with another request, is not bought again', async () => {
+		const kept = { executionId: '1', establishedAt: milliseconds++ };
+		const two = prompts('a [[sandbox create=504]]', 'b [[sandbox create=504]]');
+		const first = await runs.run('image', fromItem, { mode: 'trigger', kept, items: two, ...inItems });
+		const { contextData } = first.data.executionData as { contextData: Record<string, IDataObject> };
+		const parameters = {
+			...waiting,
+			prompt: '={{ $json.prompt.slice(0, 1) }}2',
+			options: { ...quick, submitAgainForRun: '1.0' },
+		};
+		const again = { mode: 'retry' as const, kept: { ...kept, executionId: '2', contextData }, items: two };
+		const { handed } = await runs.handOver(parameters, again);
+		const { given, flow } = await supervise(handed[0] ?? []);
+		expect(await poll(given)).toEqual(['done', 'done']);
+		const next = await supervise(handed[0] ?? [], { flow });
+		expect(await poll(next.given, '103')).toEqual(['done', 'done']);
+		expect(prompted()).toBe('ab');
+	});
+
 	test('another request is another purchase', async () => {
 		const ends = await handedOverAgain({ prompt: '={{ $json.prompt }} again' });
 		expect([ends, prompted()]).toEqual([givenUp, 'abcdabcd']);

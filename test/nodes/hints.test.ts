@@ -73,12 +73,13 @@ test.each<[string, IDataObject, string[], string[]]>([
 	},
 );
 
-test('hints that differ from item to item do not fill the panel: at most 10 are shown', async () => {
+test('hints that differ from item to item do not fill the panel: at most 10 are shown, those of the run too', async () => {
 	const items = prompts(...Array.from({ length: 15 }, (_, index) => `a ${index}`));
-	const options = { ...quick, simplify: false, resultPath: '={{ "no.path" + $itemIndex }}' };
+	const options = { ...quick, simplify: false, resultPath: '={{ "no.path" + $itemIndex }}', reportCredits: true };
 	const { hints } = await hintsOf('image', { ...fromItem, options }, { items });
 	expect(hints).toHaveLength(10);
 	expect(hints[0]).toMatch(/^Result Path no\.path0 leads to no URL/);
+	expect(hints.some((hint) => /credits/i.test(hint))).toBe(true);
 });
 
 test('an asset that is not active yet gets a hint', async () => {

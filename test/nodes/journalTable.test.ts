@@ -326,6 +326,22 @@ describe('rows of IDs and ends, for which no request waits', () => {
 		expect(attemptsIn(tables.rows).sort()).toEqual(['1', '2', '3', '4']);
 	});
 
+	test('they do not wait behind the rows of requests that many other runs are about to send', async () => {
+		class Hanging extends DataTables {
+			protected override async run(parameters: IDataObject, items: INodeExecutionData[]) {
+				if (items.some(({ json }) => json.state === LEASE)) await new Promise(() => {});
+				return await super.run(parameters, items);
+			}
+		}
+		const { tables, table, stop } = await open({ tables: new Hanging() });
+		const others = await Promise.all(Array.from({ length: 20 }, async () => await open({ tables, stop })));
+		for (const other of others) other.table.insertAndLook([lease('other')], ['run']).catch(() => {});
+		void table.insertLater(row({ attempt: 'an ID' }));
+		await pause(100);
+		expect(attemptsIn(tables.rows)).toEqual(['an ID']);
+		stop.abort();
+	});
+
 	test('they wait again where the rows that they travelled with were refused', async () => {
 		const { tables, table, insert, told } = await open();
 		const first = insert(lease('1'));

@@ -5,6 +5,34 @@
  * @type {import('./breakages.mjs').Breakage[]}
  */
 export const journal = [
+	{
+		promise: 'another request that a dead try has sent in the place of a doubt is found',
+		file: 'core/journal/replay.ts',
+		find: '[hash, request.hash].includes(row.request_hash)',
+		becomes: 'row.request_hash === hash',
+		noticedBy: 'test/core/replay.test.ts',
+	},
+	{
+		promise: 'what was bought in the place of what a key has reused is found',
+		file: 'core/journal/replay.ts',
+		find: 'handedOver === true || isOfOtherKey',
+		becomes: 'handedOver === true',
+		noticedBy: 'test/core/replay.test.ts',
+	},
+	{
+		promise: 'what was bought with another request in the place of a doubt is not bought again after a death',
+		file: 'core/orders/ledger.ts',
+		find: 'entry === undefined || entry.lost || entry.reusedKey !== undefined ? []',
+		becomes: 'entry === undefined ? []',
+		noticedBy: 'test/core/ledger.test.ts',
+	},
+	{
+		promise: 'an ID does not wait behind the rows of requests that others are about to send',
+		file: 'nodes/journal/journalTable.ts',
+		find: "runDataTableNodes(this.context, [insert], rows, 'outcomes')",
+		becomes: 'runDataTableNodes(this.context, [insert], rows)',
+		noticedBy: 'test/nodes/journalTable.test.ts',
+	},
 	// The rows of an attempt.
 	{
 		promise: 'IDs reach the purchase log',
