@@ -5,6 +5,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import {
 	hurry,
+	pause,
 	prompts,
 	quick,
 	quickSandbox,
@@ -98,7 +99,7 @@ describe('an answer counts for the task that it names', () => {
 		const slow = 'ids=behind duration=600ms';
 		const first = await run(slow, {}, form);
 		expect(first.error?.message).toContain('has not finished');
-		await new Promise((resolve) => setTimeout(resolve, 800));
+		await pause(800);
 		const again = await retried(slow, first);
 		expect(again.json[0]).toMatchObject({ status: 'completed', task_id: sandbox.tasks[0].id });
 		expect(sandbox.tasks).toHaveLength(1);
