@@ -237,6 +237,8 @@ export const journal = [
 		file: 'core/journal/replay.ts',
 		find: 'const byState = STATES.flatMap((state) => asWritten.filter((row) => row.state === state));',
 		becomes: 'const byState = asWritten;',
+		noticedBy: 'test/core/replay.test.ts',
+		title: 'the states of an attempt count',
 	},
 	{
 		promise: 'declined content is not bought again by a retry after a crash',
@@ -309,6 +311,8 @@ export const journal = [
 		file: 'core/journal/replay.ts',
 		find: "['takenOverWithGap', leases.some(({ code }) => code === GAP_CODE)],",
 		becomes: '',
+		noticedBy: 'test/core/replay.test.ts',
+		title: 'a lease tells of a gap',
 	},
 	{
 		promise: 'the mark of a run with rows says that there must be some',
