@@ -222,7 +222,7 @@ async function prepareRun(
 	return run;
 }
 
-/** What the form and n8n say of the whole run. Throws where an expression in the form gave nothing. */
+/** The settings of the whole run, from its form and from n8n. Throws where an expression in the form gave nothing. */
 function readSettings(
 	context: IExecuteFunctions,
 	{ wait, concurrency = Number(concurrentTasksOption.default), canReuse }: Operation,

@@ -1,4 +1,4 @@
-/** Where the IDs of a run are, beside its output: n8n's log, the execution's custom data, the console of the browser, and its trace. */
+/** The places that have the IDs of a run beside its output: n8n's log, the execution's custom data, the console of the browser, and its trace. */
 import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
 import type { Purchase } from '../../core/orders/order';
 import type { OrderEvents } from '../../core/engine/buyOnce';
