@@ -22,6 +22,8 @@ export interface PlaceRequest {
 	timeoutMs: number;
 	/** The time of the first such request, by the clock of the places. */
 	sinceMs: number;
+	/** All that the service may refuse together, e.g. one model. */
+	scope?: string;
 	signal?: AbortSignal;
 	/** Called when there is none at once. What it returns is called as soon as the wait is over. */
 	onWait?: () => (() => void) | undefined;
@@ -61,6 +63,11 @@ export interface RunPlaces {
 	take(request: PlaceRequest): Promise<Place>;
 	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */
 	occupy(taskId: string): (goesOnForMs?: number) => void;
+}
+
+/** The orders of one scope of a run. */
+interface Line {
+	run: object;
 }
 
 interface Running {
@@ -117,13 +124,13 @@ export class AccountPlaces {
 	private readonly underWay = new Map<Place, UnderWay>();
 
 	/**
-	 * The runs that were answered 429, and have got no task since, come last until then: one whose model is refused whatever runs would
-	 * else get each place that becomes free, because it has the fewest.
+	 * The lines that were answered 429, and have got no task since, come last until then: one whose model is refused whatever runs would
+	 * else get each place that becomes free, because its run has the fewest, or because it is the first of its run.
 	 */
-	private readonly lastUntilMs = new WeakMap<object, number>();
+	private readonly lastUntilMs = new WeakMap<Line, number>();
 
-	/** Those that wait, by their run. */
-	private readonly waiting = new Map<object, Set<Waiter>>();
+	/** Those that wait, by their line. */
+	private readonly waiting = new Map<Line, Set<Waiter>>();
 
 	private timer?: { atMs: number; over: AbortController };
 
@@ -142,10 +149,16 @@ export class AccountPlaces {
 	/** The view of one run. */
 	ofRun(): RunPlaces {
 		const run = {};
+		const lines = new Map<string | undefined, Line>();
+		const lineOf = (scope: string | undefined) => {
+			const line = lines.get(scope) ?? { run };
+			lines.set(scope, line);
+			return line;
+		};
 		return {
 			nowMs: () => this.clock.now(),
 			wallMs: () => this.wallClock.now(),
-			take: async (request) => await this.take(run, request),
+			take: async (request) => await this.take(lineOf(request.scope), request),
 			occupy: (taskId) => this.occupy(run, taskId),
 		};
 	}
@@ -156,14 +169,14 @@ export class AccountPlaces {
 		return this.running.size > 0;
 	}
 
-	private async take(run: object, { timeoutMs, sinceMs, signal, onWait }: PlaceRequest): Promise<Place> {
+	private async take(line: Line, { timeoutMs, sinceMs, signal, onWait }: PlaceRequest): Promise<Place> {
 		if (signal?.aborted) throw stoppedError();
 		return await new Promise((resolve, reject) => {
 			const over = new AbortController();
-			const ofRun = this.waiting.get(run) ?? new Set();
+			const inLine = this.waiting.get(line) ?? new Set();
 			const end = () => {
-				ofRun.delete(waiter);
-				if (ofRun.size === 0) this.waiting.delete(run);
+				inLine.delete(waiter);
+				if (inLine.size === 0) this.waiting.delete(line);
 				over.abort();
 				forget();
 			};
@@ -176,7 +189,7 @@ export class AccountPlaces {
 				resolve(place);
 			};
 			const forget = onAbort(signal, () => fail(stoppedError()));
-			this.waiting.set(run, ofRun.add(waiter));
+			this.waiting.set(line, inLine.add(waiter));
 			this.serve();
 			if (over.signal.aborted) return;
 			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
@@ -210,11 +223,11 @@ export class AccountPlaces {
 		while (this.waiting.size > 0) {
 			const limit = this.limitedBy();
 			if (limit === 'full') break;
-			// Of one run, thousands may wait, and thousands be under way.
+			// In one line, thousands may wait, and thousands be under way.
 			if (this.waiting.size > 1) taken ??= this.takenByRun(ended);
-			const [run, [begin]] = this.next(taken);
-			const place = this.begin(run);
-			taken?.set(run, (taken.get(run) ?? 0) + 1);
+			const [line, [begin]] = this.next(taken);
+			const place = this.begin(line);
+			taken?.set(line.run, (taken.get(line.run) ?? 0) + 1);
 			if (limit === 'learned') this.trial = place;
 			begin?.(place);
 		}
@@ -230,9 +243,11 @@ export class AccountPlaces {
 		return this.trial === undefined && nowMs >= this.trialAtMs ? 'learned' : 'full';
 	}
 
-	/** The run that has the fewest places, and was not just refused, with those of it that wait. */
-	private next(taken?: ReadonlyMap<object, number>): [object, ReadonlySet<Waiter>] {
-		const takenBy = ([run]: [object, unknown]) => taken?.get(run) ?? 0;
+	/** The first line that was not just refused of the run that has the fewest places, with those in it that wait. */
+	private next(taken?: ReadonlyMap<object, number>): [Line, ReadonlySet<Waiter>] {
+		const nowMs = this.clock.now();
+		const takenBy = ([line]: [Line, unknown]) =>
+			nowMs < (this.lastUntilMs.get(line) ?? 0) ? Infinity : (taken?.get(line.run) ?? 0);
 		return [...this.waiting].reduce((next, each) => (takenBy(each) < takenBy(next) ? each : next));
 	}
 
@@ -240,12 +255,11 @@ export class AccountPlaces {
 		const taken = new Map<object, number>();
 		const all = [...this.running.values(), ...this.underWay.values(), ...(ended ? [{ run: ended }] : [])];
 		for (const { run } of all) taken.set(run, (taken.get(run) ?? 0) + 1);
-		const nowMs = this.clock.now();
-		for (const run of this.waiting.keys()) if (nowMs < (this.lastUntilMs.get(run) ?? 0)) taken.set(run, Infinity);
 		return taken;
 	}
 
-	private begin(run: object): Place {
+	private begin(line: Line): Place {
+		const { run } = line;
 		const taken = new AbortController();
 		const underWay: UnderWay = { run, taken, hasLeft: false };
 		const place: Place = {
@@ -255,7 +269,7 @@ export class AccountPlaces {
 			},
 			accepted: (taskId, forMs) => {
 				const wasTrial = this.end(place);
-				this.lastUntilMs.delete(run);
+				this.lastUntilMs.delete(line);
 				this.running.set(taskId, { run, waits: 0, untilMs: this.clock.now() + forMs });
 				this.hasFitted(wasTrial);
 				this.serve();
@@ -267,8 +281,8 @@ export class AccountPlaces {
 			refused: (answer = {}) => {
 				const isBusy = this.isBusy();
 				const wasTrial = this.end(place);
-				// A refused trial says nothing about the model of its run, and each would be its turn again.
-				if (!wasTrial) this.lastUntilMs.set(run, this.clock.now() + LONGEST_PAUSE_MS);
+				// A refused trial says nothing about the model of its line, and each would be its turn again.
+				if (!wasTrial) this.lastUntilMs.set(line, this.clock.now() + LONGEST_PAUSE_MS);
 				if (isBusy) this.learnFrom(answer, wasTrial);
 				this.serve();
 				return isBusy;

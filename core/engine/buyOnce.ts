@@ -199,7 +199,8 @@ class Buying<Answer extends { id: string }> {
 	private async takePlace(): Promise<Place | undefined> {
 		const { order, signal, ports, onWait, wantedSinceMs } = this;
 		if (wantedSinceMs === undefined) return undefined;
-		return await ports.client.places?.take({ sinceMs: wantedSinceMs, timeoutMs: timeoutOf(order), signal, onWait });
+		const { scope } = order;
+		return await ports.client.places?.take({ sinceMs: wantedSinceMs, timeoutMs: timeoutOf(order), scope, signal, onWait });
 	}
 
 	/** Sends the request once, when its row is written and it is its turn. */

@@ -29,13 +29,16 @@ function world(placesAt: (nowMs: number) => number, { concurrentTasks = Infinity
 	places.most = concurrentTasks;
 	const pace = new AccountPace(60, clock).ofRun();
 	const seen = { atOnce: 0, most: 0, refused: 0, tasks: 0 };
+	const send = async ({ signal, beforeSend }: CreateAttempt) => {
+		await pace.acquire(signal);
+		if (signal?.aborted) throw stoppedError();
+		beforeSend?.();
+		await clock.sleep(latencyMs);
+	};
 	/** Submits one task, and waits for its end. */
 	const buy = async (run: RunPlaces, taskMs: number) => {
-		const create = async ({ signal, beforeSend }: CreateAttempt) => {
-			await pace.acquire(signal);
-			if (signal?.aborted) throw stoppedError();
-			beforeSend?.();
-			await clock.sleep(latencyMs);
+		const create = async (attempt: CreateAttempt) => {
+			await send(attempt);
 			if (seen.atOnce >= placesAt(clock.at - startMs)) {
 				seen.refused++;
 				throw refusal();
@@ -49,7 +52,7 @@ function world(placesAt: (nowMs: number) => number, { concurrentTasks = Infinity
 		seen.atOnce--;
 		leave();
 	};
-	return { clock, places, seen, buy, elapsedMs: () => clock.at - startMs };
+	return { clock, places, seen, send, buy, elapsedMs: () => clock.at - startMs };
 }
 
 /** An account with one place, which is taken. */
@@ -238,6 +241,23 @@ test('a run whose model is always refused is tried now and then: the places are 
 	);
 	expect(seen.tasks).toBe(60);
 	expect(elapsedMs()).toBeLessThan(90_000);
+});
+
+test('a model that is always refused does not hold back the other one of its run', async () => {
+	const { clock, places, seen, send, buy, elapsedMs } = world(() => 100);
+	const run = places.ofRun();
+	const refuse = async (attempt: CreateAttempt) => {
+		await send(attempt);
+		throw refusal();
+	};
+	const pairs = times(20, async () => {
+		const order = { ...orderFor(), scope: 'always refused' };
+		void buyWith(refuse, { order, clock, places: run }).catch(() => {});
+		await buy(run, 20_000);
+	});
+	await clock.run(pairs, 400_000);
+	expect(seen.tasks).toBe(20);
+	expect(elapsedMs()).toBeLessThan(25_000);
 });
 
 test('the run that tries a place more does not come last when that is refused: it would try each time, and wait for ever', async () => {
