@@ -200,7 +200,13 @@ class Buying<Answer extends { id: string }> {
 		const { order, signal, ports, onWait, wantedSinceMs } = this;
 		if (wantedSinceMs === undefined) return undefined;
 		const { scope } = order;
-		return await ports.client.places?.take({ sinceMs: wantedSinceMs, timeoutMs: timeoutOf(order), scope, signal, onWait });
+		return await ports.client.places?.take({
+			sinceMs: wantedSinceMs,
+			timeoutMs: timeoutOf(order),
+			scope,
+			signal,
+			onWait,
+		});
 	}
 
 	/** Sends the request once, when its row is written and it is its turn. */

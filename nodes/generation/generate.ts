@@ -172,11 +172,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 			`Choose one of ${models.map(({ id }) => id).join(', ')}, or ${CUSTOM_MODEL_LABEL} for any other.`,
 		);
 
-	const values: FormValues = {};
-	for (const field of model.fields) {
-		const value = chosen(item, field, model);
-		values[field.name] = field.type === 'fixedCollection' ? readRows(item, field, value) : value;
-	}
+	const values = readValues(item, model);
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
 	const whole = explaining({ item, model, values }, () => toBody(model, values, additionalFields));
@@ -192,6 +188,15 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
+}
+
+function readValues(item: Item, model: ModelSpec): FormValues {
+	const values: FormValues = {};
+	for (const field of model.fields) {
+		const value = chosen(item, field, model);
+		values[field.name] = field.type === 'fixedCollection' ? readRows(item, field, value) : value;
+	}
+	return values;
 }
 
 /** The hint about values that a model has no field for. */
