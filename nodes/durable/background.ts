@@ -50,9 +50,10 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 
 /** Throws where items name other workflows: one is started with all results, and it would get those of others. */
 function assertOneWorkflow(context: IExecuteFunctions, workflowId: string): void {
-	const { displayName: label, name } = workflowField;
+	const { displayName: label } = workflowField;
 	for (const item of context.getInputData().keys()) {
-		const chosen: unknown = context.getNodeParameter(name, item, null);
+		const form = new FieldReader((parameter) => context.getNodeParameter(parameter, item, null));
+		const chosen = form.value(workflowField);
 		const value = isPlainObject(chosen) ? chosen.value : chosen;
 		if (toText(value, label) === workflowId) continue;
 		throw invalidInput(

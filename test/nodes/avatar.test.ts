@@ -518,8 +518,15 @@ describe('bad input', () => {
 			'a callback URL that no browser can open, with its reference',
 			'verification',
 			'create',
-			{ callbackUrl: 'https://n8n.example/webhook/1', reference: 'x'.repeat(16_400) },
-			/^Callback URL has 16440 characters: at most 16384 are allowed/,
+			{ callbackUrl: `https://n8n.example/${'x'.repeat(16_400)}`, reference: 'p' },
+			/^Callback URL has 16432 characters: at most 16384 are allowed/,
+		],
+		[
+			'a reference that is no code',
+			'verification',
+			'create',
+			{ callbackUrl: 'https://n8n.example/webhook/1', reference: 'x'.repeat(501) },
+			/^Reference has 501 characters: at most 500 are allowed/,
 		],
 		[
 			'a callback URL that is none',

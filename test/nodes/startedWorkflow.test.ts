@@ -39,4 +39,7 @@ test('items that name other workflows are refused: the first one would get the r
 	expect([handed, sandbox.tasks]).toEqual([[], []]);
 	const same = await runHandingOver(sandbox, { ...form, workflowId }, of('one', 'one'));
 	expect([same.error, same.handed[0]?.length]).toEqual([undefined, 2]);
+	const broken = { __rl: true, mode: 'id', value: "={{ $json.tenant ?? $('Nowhere').item.json.tenant }}" };
+	const lost = await runHandingOver(sandbox, { ...form, workflowId: broken }, [...of('one'), { json: {} }]);
+	expect(lost.error?.message).toBe("Workflow: Referenced node doesn't exist");
 });

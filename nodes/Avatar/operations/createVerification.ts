@@ -8,6 +8,7 @@ import type { Creation } from '../../../core/engine/buyOnce';
 import { show } from '../../../core/text';
 import { isUrl, LONGEST_URL } from '../../../core/urls';
 import { resumeUrlOf } from '../../durable/wakeUp';
+import type { TextField } from '../../form/fieldReader';
 import { docsLink, simplifyField } from '../../form/fields';
 import { additionalFieldsOption, optionsCollection, submitAgainOption } from '../../form/options';
 import { buying, toBuy, toRequest } from '../../run/buy';
@@ -32,13 +33,15 @@ const callbackUrlField: INodeProperties = {
 		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Trigger, or any other URL',
 };
 
-const referenceField: INodeProperties = {
+const referenceField: TextField = {
 	displayName: 'Reference',
 	name: 'reference',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. 4f9c2e71a8',
 	description: 'A code of your own for the person, which the trigger returns. Added to the callback URL as reference.',
+	// Ours: it becomes part of an address.
+	maxLength: 500,
 };
 
 /** Create: opens a session in which a real person can verify themselves (contract 4.6, steps 1 and 2). */
