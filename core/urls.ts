@@ -94,3 +94,6 @@ export function isAssetLike(value: unknown): value is string {
 export function isAtOrigin(url: string | URL, baseUrl: string): boolean {
 	return new URL(url).origin === new URL(baseUrl).origin;
 }
+
+/** False for a text that leads to another path, or to none, as a part of one. */
+export const isPathPart = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);

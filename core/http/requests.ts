@@ -12,6 +12,7 @@ import type { RowBudget } from '../account/rowBudget';
 import type { RunPlaces } from '../account/places';
 import type { SubmissionLog, SharedReads } from '../account/accounts';
 import type { Pace } from '../account/pace';
+import { isPathPart } from '../urls';
 import { backoffMs, retryAfterMs } from './retry';
 import type { GatewaySettings } from '../settings';
 
@@ -255,8 +256,8 @@ const mayBeOfCredential = (error: GatewayError) =>
 
 const OF_ADDRESS = new Set<GatewayError['kind']>(['unreachable', 'notFound', 'unexpectedAnswer']);
 
-/** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
+/** An ID as one part of a path. Throws a `badInput` error for what is none. */
 export function encodeId(id: string): string {
-	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
+	if (isPathPart(id)) return encodeURIComponent(id);
 	throw invalidInput(`An ID cannot be "${id}"`, 'Enter the ID exactly as the service returned it.');
 }

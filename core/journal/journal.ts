@@ -220,7 +220,8 @@ export class Journal implements WriteAhead {
 		this.failedTask = rows.attempts.find(isFailed)?.task_id;
 		this.tries = mostTries(rows.attempts);
 		if (handedOver !== undefined) {
-			takeUpBought(attempts, orders, this.ports.clock.now());
+			takeUpBought(attempts, orders, clock.now());
+			await breakIfDue();
 			nameEarlierTasks(attempts, orders);
 		}
 		const { goOn, inDoubt } = await replay(attempts, ledger, orders, breakIfDue);
@@ -279,8 +280,7 @@ export class Journal implements WriteAhead {
 
 	/** Reads again until all of these have an outcome, or cannot get one any more: the ledger knows then what was bought, or is in doubt. */
 	async settle(signal?: AbortSignal): Promise<void> {
-		const read = async () => this.attemptsOf(await this.readRun(takingBreaks(this.ports.clock)));
-		await this.unsettled.settle(read, signal);
+		await this.unsettled.settle(async () => this.attemptsOf(await this.readRun(takingBreaks(this.clock))), signal);
 	}
 
 	/** The attempts as this execution has to take them: only a person's retry buys again what has failed. */
@@ -309,7 +309,6 @@ export class Journal implements WriteAhead {
 	note(order: Purchase, state: AttemptState, { taskId, error, pauseMs = 1 }: RequestOutcome = {}): void {
 		this.ports.marks.note(order, state);
 		const permit = this.permits.get(order);
-		const { table } = this.ports;
 		const status = error?.details.httpStatus;
 		if (error !== undefined && status === 429 && pauseMs > 0) permit?.refused(error.details.retryAfterMs ?? pauseMs);
 		else if (state !== 'not_accepted' || status !== undefined) permit?.served();
@@ -318,16 +317,15 @@ export class Journal implements WriteAhead {
 		// Without a purchase there is no attempt, and so no row.
 		if (row === undefined) return permit?.end();
 		permit?.answered();
-		void table.insertLater(row).then(() => permit?.end());
+		void this.ports.table.insertLater(row).then(() => permit?.end());
 	}
 
 	/** Notes the credits that the account has used during the run so far. It is not waited for. */
 	noteRun(credits: number, model: string): void {
-		const { table } = this.ports;
 		if (this.isWithoutRows) return;
 		const row = { ...this.columns, attempt: this.stamp, state: RUN, model, credits };
-		void table.insertLater(journalRow.parse(row));
-		void table.flush();
+		void this.ports.table.insertLater(journalRow.parse(row));
+		void this.ports.table.flush();
 	}
 
 	/**
@@ -338,7 +336,9 @@ export class Journal implements WriteAhead {
 		const { table } = this.ports;
 		const ids = table.flush();
 		let freesOthers = false;
+		const breakIfDue = takingBreaks(this.clock);
 		for (const order of orders) {
+			await breakIfDue();
 			const { purchase, end } = order;
 			if (purchase === undefined) continue;
 			if (end?.error?.kind === 'taskFailed') {

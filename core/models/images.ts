@@ -18,6 +18,8 @@ export interface PendingFile {
 	check: () => Promise<void>;
 	/** n8n's ID of it, and its name; undefined where n8n keeps the file in memory. */
 	stored: () => { id: string; fileName: string } | undefined;
+	/** Its content in base64, where n8n keeps it there. */
+	inMemory?: string;
 }
 
 /**

@@ -56,6 +56,12 @@ async function readCredential(context: GatewayContext, item = 0) {
 	const settings = readSettings(credential);
 	const limits = readLimits(credential);
 	const apiKey = readApiKey(credential.apiKey);
+	// An expression, or a vault that is away: without it, the service would say that the key is wrong.
+	if (apiKey === '')
+		throw invalidInput(
+			'API Key in the credential is empty',
+			'Enter the key in the credential. If it is an expression, check that it gives the key.',
+		);
 	// All credentials with the same address and API key share the limits of the account.
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
 	return { credential, settings, limits, apiKey, account, signature: JSON.stringify([settings, account]) };

@@ -75,11 +75,14 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	if (execution === undefined || execution === context.getExecutionId()) return;
 	const data = await readData(context, execution);
 	if (data === undefined || hasFailed(data)) return;
-	const given = gap === undefined ? await hashesGivenTo(data) : [];
+	const given = new Map<string, number>();
+	for (const hash of gap === undefined ? await hashesGivenTo(data) : []) given.set(hash, (given.get(hash) ?? 0) + 1);
 	/** Each is that of one order. */
-	const claim = ({ request }: Order) => {
-		const index = given.indexOf(request?.hash ?? '');
-		return index >= 0 && given.splice(index, 1).length > 0;
+	const claim = ({ request }: Order): boolean => {
+		const hash = request?.hash ?? '';
+		const left = given.get(hash) ?? 0;
+		given.set(hash, left - 1);
+		return left > 0;
 	};
 	const isKnown = (order: Order) => executionOf(run, order) !== undefined;
 	const open = orders.filter((order) => !isKnown(order));

@@ -10,6 +10,7 @@ import {
 	canceledError,
 	hasFinished,
 	handOverOf,
+	inPieces,
 	itemsOfStart,
 	ordersOfStart,
 	parseOrderItems,
@@ -31,7 +32,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	if (!orders.every(hasEnded)) return own ? input : await toOrderItems(orders);
 	const handOver = handOverOf(itemsOfStart(context));
 	if (await isCanceled(context, orders, handOver)) throw canceledError(context, orders);
-	const items = toNodeOutput(context, orders, onError);
+	const items = await toNodeOutput(context, orders, onError);
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
 	if (handOver?.credits !== undefined) {
 		const { credits, run } = handOver;
@@ -53,14 +54,18 @@ async function isCanceled(context: IExecuteFunctions, orders: Order[], handOver?
  * The output of the node: the items of the orders, in their sequence. Where the workflow is to stop, it throws what the
  * first order that has failed by itself has ended with, or else the first that was not sent because of another.
  */
-function toNodeOutput(context: IExecuteFunctions, orders: Order[], onError: OnError): INodeExecutionData[] {
-	const failures = orders.flatMap((order) => {
-		const error = errorOf(order);
-		return error === undefined ? [] : [{ order, error }];
-	});
-	const { order: failed } = failures.find(({ error }) => isOwn(error)) ?? failures[0] ?? {};
-	if (failed !== undefined && onError === 'stopWorkflow') throw toError(context, failed, orders);
-	const items = orders.map((order, index) =>
+async function toNodeOutput(
+	context: IExecuteFunctions,
+	orders: Order[],
+	onError: OnError,
+): Promise<INodeExecutionData[]> {
+	if (onError === 'stopWorkflow') {
+		const errors = await inPieces(orders, errorOf);
+		const own = errors.findIndex((error) => error !== undefined && isOwn(error));
+		const failed = orders[own === -1 ? errors.findIndex((error) => error !== undefined) : own];
+		if (failed !== undefined) throw toError(context, failed, orders);
+	}
+	const items = await inPieces(orders, (order, index) =>
 		itemsOf(outcomeOf(order), index, onError, { operation: operationOf(order) }),
 	);
 	// The further files come after all first items: what a node gets that has slept, n8n pairs with its input by the place

@@ -28,7 +28,7 @@ import {
 	toOrderItems,
 	type OrderItem,
 } from './orderItems';
-import { credentialOf, journalHandedOver, mayBuy, rememberSaved } from './handedOver';
+import { credentialOf, journalHandedOver, rememberSaved } from './handedOver';
 import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import { NOTE_ADDRESS } from './subWorkflow';
 
@@ -175,16 +175,22 @@ class Poller {
 	/** Opens the journal, and continues what others have created since the orders were saved. */
 	private async open(): Promise<void> {
 		const { orders, handOver, memory, parents, signal } = this.polled;
-		if (!mayBuy(handOver, orders)) return;
+		const { run } = handOver;
+		// Also where nothing is left to buy: a task that fails later has to free its Purchase Key.
+		if (run === undefined) return;
 		memory.kept = isPlainObject(memory.kept) ? memory.kept : {};
 		const { rows } = await createClient(this.context, { signal });
 		if (rows === undefined) throw gatewayError('packageBug', { words: 'an account without rows' });
-		const opened = journalHandedOver(this.context, handOver, {
-			store: memory.kept as JsonObject,
-			rows,
-			tell: (why) => this.context.logger.warn(`Generation Gateway: rows may be missing (${why})`),
-			isWanted: async () => !(await parents.isGone(pauseBeforeSendingMs)),
-		});
+		const opened = journalHandedOver(
+			this.context,
+			{ ...handOver, run },
+			{
+				store: memory.kept as JsonObject,
+				rows,
+				tell: (why) => this.context.logger.warn(`Generation Gateway: rows may be missing (${why})`),
+				isWanted: async () => !(await parents.isGone(pauseBeforeSendingMs)),
+			},
+		);
 		({ journal: this.journal, ledger: this.ledger } = opened);
 		await this.journal.takeOver(orders);
 		for (const order of orders) rememberSaved(order, this.ledger);

@@ -57,19 +57,25 @@ export const NOTE = 'n8n-nodes-base.stickyNote';
  */
 export function waitAndOutputResults(worker: INode, onError: OnError) {
 	const before = [ours(worker, RESULTS, STEPS.results[onError], { id: worker.id })];
-	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
-	return subWorkflow(
-		'Wait Across Restarts',
-		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, note: noteOf(worker, NOTES.waits) },
-		{ saveExecutionProgress: false },
-	);
+	const note = noteOf(worker, NOTES.waits);
+	return subWorkflow('Wait Across Restarts', {
+		before,
+		again: keepWaiting(worker),
+		isFinished: IS_HANDED_OUT,
+		note,
+	});
 }
 
 export function pollWhenCalled(worker: INode) {
 	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
 	const before = [ours(worker, NOTE_ADDRESS, STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
 	const note = noteOf(worker, NOTES.polls);
-	return subWorkflow('Wait Across Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED, note });
+	return subWorkflow(
+		'Wait Across Restarts: Poll Tasks',
+		{ before, again, first: SLEEP_UNTIL_CALLED, note },
+		// The execution around goes on with what was saved last.
+		{ saveExecutionProgress: true },
+	);
 }
 
 /**
@@ -223,8 +229,10 @@ const SETTINGS: IWorkflowSettings = {
 	// Task IDs and files live here, also where the workflow saves nothing.
 	saveDataSuccessExecution: 'all',
 	saveDataErrorExecution: 'all',
-	// n8n saves after each node.
-	saveExecutionProgress: true,
+	// With it, n8n saves a node that falls asleep without the way back to it, a moment before it saves the way, too: a retry of an
+	// execution that has died in between would fail for ever. And what a dead execution has passed on would be saved: if this one died,
+	// too, the workflow would go on with it.
+	saveExecutionProgress: false,
 	// A time limit of the instance is for work, not for sleep.
 	executionTimeout: -1,
 	callerPolicy: 'workflowsFromSameOwner',

@@ -177,14 +177,18 @@ async function startPoller(
 	return items;
 }
 
-/** Undefined where nothing can be bought any more. */
+/**
+ * Undefined where nothing can be bought any more. One that starts another workflow has one in any case: a retry of the node finds it by
+ * its lease, or that workflow would get the results twice.
+ */
 async function claimNext(
 	context: IExecuteFunctions,
 	{ rounds, orders, handOver, memory }: Round & { handOver: HandOver },
 ) {
-	if (!mayBuy(handOver, orders)) return undefined;
+	const { run } = handOver;
+	if (run === undefined || !(startsWorkflow(context) || mayBuy(handOver, orders))) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
-	return await claimPoller(context, handOver, { lease, lastLease: memory.lease ?? handOver.run.lease });
+	return await claimPoller(context, { ...handOver, run }, { lease, lastLease: memory.lease ?? run.lease });
 }
 
 /** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */

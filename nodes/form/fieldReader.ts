@@ -5,6 +5,7 @@ import { asArray, isPlainObject, type JsonObject } from '../../core/json';
 import type { FieldSpec } from '../../core/models/model';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
 import { asText, either, shorten, show } from '../../core/text';
+import { isPathPart } from '../../core/urls';
 
 /** A dropdown whose values are known to the code, too. */
 export interface ChoiceField<Value extends string> extends INodeProperties {
@@ -91,6 +92,17 @@ export class FieldReader {
 		const [first = ''] = description.split(/\.(?: (?=[A-Z])|$)/);
 		const what = `${first.charAt(0).toLowerCase()}${first.slice(1)}`;
 		throw this.nothingIn(field, `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.`);
+	}
+
+	/** An ID of the service, which becomes a part of an address. */
+	id(field: INodeProperties): string {
+		const id = this.requiredText(field);
+		if (!isPathPart(id))
+			throw invalidInput(
+				`${field.displayName} is ${show(id)}, which cannot be an ID`,
+				'Enter the ID exactly as the service returned it.',
+			);
+		return id;
 	}
 
 	/** Nothing at all means the default. */

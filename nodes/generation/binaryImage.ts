@@ -43,7 +43,7 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 	const isNamedImage = mimeType.startsWith('image/');
 	let type = { mimeType, extension: fileExtension || (isNamedImage ? extensionOf(mimeType) : 'png') };
 	const describeFile = () => ({ mimeType: type.mimeType, fileName: fileName ?? `image.${type.extension}` });
-	return new PendingUpload(identify(data), {
+	return new PendingUpload(data.id === undefined ? '' : asBeforeRenamed(data.id), {
 		label: fieldLabel,
 		read: async () => {
 			const { fileName, ...described } = describeFile();
@@ -62,6 +62,7 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 			type = { mimeType: known, extension: extensionOf(known) };
 		},
 		stored: () => (data.id === undefined ? undefined : { id: data.id, fileName: describeFile().fileName }),
+		inMemory: data.id === undefined ? data.data : undefined,
 	});
 }
 
@@ -144,11 +145,6 @@ async function readStart(item: Item, data: IBinaryData): Promise<Uint8Array> {
 	return start;
 }
 
-/** Tells a file without reading it, for now: n8n's ID where it is stored, else a hash of its content. */
-function identify({ id, data }: IBinaryData): string {
-	return id === undefined ? createHash('sha256').update(data).digest('base64') : asBeforeRenamed(id);
-}
-
 interface Identifying {
 	item: Item;
 	run: Run;
@@ -164,6 +160,10 @@ interface Identifying {
  */
 export async function identifyFiles(images: PendingUpload[], { item, run, isKeyed, hash }: Identifying): Promise<void> {
 	if (images.length === 0) return;
+	for (const image of images) {
+		const { inMemory } = image.file;
+		if (inMemory !== undefined) image.identity = await hashOf([Buffer.from(inMemory, 'latin1')]);
+	}
 	const entry = () => {
 		const own = hash();
 		const found = run.ledger.find(item.index, own);
@@ -185,20 +185,24 @@ async function identifyByContent({ context }: Item, image: PendingUpload, { file
 }
 
 async function hashOfStored(context: IExecuteFunctions, id: string): Promise<string> {
-	const hash = createHash('sha256');
 	const stream = await context.helpers.getBinaryStream(id);
 	const forget = onAbort(context.getExecutionCancelSignal(), () => stream.destroy(stoppedError()));
-	const breakIfDue = takingBreaks(realClock);
 	try {
-		for await (const chunk of stream) {
-			// A file that n8n keeps in its database comes in one piece.
-			for (let from = 0; from < (chunk as Uint8Array).length; from += PIECE_BYTES) {
-				await breakIfDue();
-				hash.update((chunk as Uint8Array).subarray(from, from + PIECE_BYTES));
-			}
-		}
+		return await hashOf(stream as AsyncIterable<Uint8Array>);
 	} finally {
 		forget();
+	}
+}
+
+/** A file that n8n keeps in its database, or in memory, comes in one piece. */
+async function hashOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+	const hash = createHash('sha256');
+	const breakIfDue = takingBreaks(realClock);
+	for await (const chunk of chunks) {
+		for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+			await breakIfDue();
+			hash.update(chunk.subarray(from, from + PIECE_BYTES));
+		}
 	}
 	return hash.digest('base64');
 }

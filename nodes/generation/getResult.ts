@@ -42,7 +42,7 @@ export function getResult(media: Media): Operation {
 		describes: 'task',
 		prepare: (item, run) => {
 			const result = readResultOptions(item, run);
-			const task = { taskId: item.requiredText(taskIdField), elapsedMs: 0 };
+			const task = { taskId: item.id(taskIdField), elapsedMs: 0 };
 			const order = { item: item.index, thing: 'task', kind, task } as const;
 			// Without waiting, whatever the record holds is the answer to the question how the task stands.
 			if (run.waiting === 'dontWait')

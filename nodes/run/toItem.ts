@@ -211,6 +211,10 @@ export function toPassOn(input: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.includes(name)));
 }
 
+/** True for an item that n8n sends to the error output of any node that puts it out. */
+export const looksFailed = ({ error, ...others }: IDataObject): boolean =>
+	Boolean(error) && Object.keys(others).every((name) => ['message', 'details'].includes(name));
+
 /** Removes the fields that n8n would misread, where others have chosen the names. */
 export function withoutErrors(fields: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(fields).filter(([name]) => !READ_BY_N8N.includes(name)));

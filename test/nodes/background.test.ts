@@ -110,7 +110,7 @@ test('the execution that waits is saved and has no timeout, and holds the prompt
 	expect(code.settings).toMatchObject({
 		saveDataSuccessExecution: 'all',
 		saveDataErrorExecution: 'all',
-		saveExecutionProgress: true,
+		saveExecutionProgress: false,
 		executionTimeout: -1,
 	});
 	expect(JSON.stringify(started).split('a long prompt')).toHaveLength(2);

@@ -236,7 +236,7 @@ const cases: Case[] = [
 		(id): Case => ({
 			title: `a task ID ${id} that would lead elsewhere`,
 			parameters: { operation: 'getResult', taskId: `={{ "${id}" }}` },
-			says: /^An ID cannot be "/,
+			says: /^Task ID is ".*", which cannot be an ID$/,
 		}),
 	),
 ];
@@ -442,6 +442,13 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 			{ settings: { credentials: undefined } },
 		);
 		expect(JSON.stringify(run.data.resultData.error ?? run.data.resultData.runData)).toMatch(/credential/i);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test.each([[''], [undefined], ['  ']])('a credential whose key is %j says so, and sends nothing', async (apiKey) => {
+		const form = { operation: 'generate', prompt: 'a' };
+		const { error } = await runGateway('video', sandbox, form, { credential: { apiKey } });
+		expect(error?.message).toBe('API Key in the credential is empty');
 		expect(sandbox.requests).toHaveLength(0);
 	});
 

@@ -85,6 +85,21 @@ describe('Stop If Below', () => {
 		},
 	);
 
+	test('the error of an earlier node is no error of this one: its item leaves by the output for successes', async () => {
+		const items = [
+			{ json: { error: 'of another node', message: 'no', details: { code: 'a' } } },
+			{ json: { error: 'b', of: 1 } },
+		];
+		const { task } = await run(
+			{ ...account, stopIfBelow: '1' },
+			{ items, settings: { onError: 'continueErrorOutput' } },
+		);
+		expect(task?.data?.main?.map((output) => output?.map(({ json }) => json))).toEqual([
+			[{}, { error: 'b', of: 1 }],
+			[],
+		]);
+	});
+
 	test.each(['Stop If Below', 'Unit'])(
 		'nothing is asked where there is no amount: a %s that is empty',
 		async (label) => {

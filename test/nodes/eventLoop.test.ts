@@ -120,3 +120,16 @@ test('the preparation of thousands of items holds n8n only for moments', async (
 		expect(error).toMatchObject({ message: expect.stringContaining('Prompt'), context: { itemIndex: 2_999 } });
 	});
 });
+
+test('large images that n8n keeps in memory hold n8n only for moments', async () => {
+	const data = Buffer.alloc(40_000_000, 'picture').toString('base64');
+	const binary = { data: { data, mimeType: 'image/png', fileName: 'a.png' } };
+	const image = Array.from({ length: 4 }, () => ({ source: 'binary', binaryPropertyName: 'data' }));
+	const parameters = { ...generate, images: { image } };
+	// The last is not allowed: nothing is sent.
+	const items = [
+		{ json: { prompt: 'a' }, binary },
+		{ json: { prompt: '' }, binary },
+	];
+	await isHeldForMomentsOnly(async () => expect((await run(parameters, items)).error?.message).toContain('Prompt'));
+});

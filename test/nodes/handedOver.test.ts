@@ -95,6 +95,30 @@ test('after a death, the next poller has a lease of its own, and delivers what t
 	expect(prompted()).toBe('abc');
 });
 
+test('a task that fails frees its Purchase Key, also where nothing was left to buy', async () => {
+	const more = { options: { ...quick, purchaseKey: 'order 1' } };
+	const deliver = async (executionId: string) => {
+		const kept = { executionId, establishedAt: milliseconds++ };
+		const { given } = await supervise(await handOver(prompts('a [[sandbox fail]]'), { kept }, more));
+		return await poll(given);
+	};
+	expect(await deliver('1')).toEqual(['taskFailed']);
+	expect((await runs.rows()).map(({ state }) => state)).toContain('failed');
+	expect(await deliver('2')).toEqual(['taskFailed']);
+	expect(prompted()).toBe('aa');
+});
+
+test('a supervisor that starts another workflow has a lease, also where nothing is left to buy: a retry has to find it', async () => {
+	const others = [{ name: 'Start Workflow', type: 'n8n-nodes-base.executeWorkflow', after: 'Node' }];
+	const start = await handOver(prompts('a'));
+	const { given } = await supervise(start, { others });
+	expect(handOverIn(given)?.claim?.lease).toMatch(/^101-poller0-/);
+	expect((await runs.rows()).filter(({ state }) => state === 'lease').map(({ execution }) => execution)).toEqual([
+		'1',
+		'101',
+	]);
+});
+
 test('what a run with Report Credits has used is a row of the run, which Results writes', async () => {
 	const start = await handOver(prompts('a', 'b'), {}, { options: { ...quick, reportCredits: true } });
 	const { given } = await supervise(start);

@@ -136,10 +136,18 @@ export const account = [
 	{
 		promise: 'a run whose model is always refused does not get each place that becomes free',
 		file: 'core/account/places.ts',
-		find: 'this.lastUntilMs.set(run, this.clock.now() + LONGEST_PAUSE_MS);',
+		find: 'this.lastUntilMs.set(line, this.clock.now() + LONGEST_PAUSE_MS);',
 		becomes: '',
 		noticedBy: 'test/core/places.test.ts',
 		title: 'a run whose model is always refused',
+	},
+	{
+		promise: 'a model that is always refused does not hold back the other one of its run',
+		file: 'core/account/places.ts',
+		find: 'lines.get(scope) ?? { run }',
+		becomes: 'lines.values().next().value ?? { run }',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'does not hold back the other one of its run',
 	},
 	{
 		promise: 'a long run does not get its only place again and again',

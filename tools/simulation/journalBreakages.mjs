@@ -518,7 +518,7 @@ export const journal = [
 	{
 		promise: 'a supervisor sees that the table was cleared',
 		file: 'nodes/durable/supervisor.ts',
-		find: 'lastLease: memory.lease ?? handOver.run.lease',
+		find: 'lastLease: memory.lease ?? run.lease',
 		becomes: 'lastLease: undefined',
 		noticedBy: 'test/nodes/handedOver.test.ts',
 		title: 'where the rows are gone, an order without an ID may have been sent',

@@ -6,6 +6,38 @@
  */
 export const unplayed = [
 	{
+		promise: 'a task that fails in an execution that has nothing left to buy frees its Purchase Key',
+		file: 'nodes/durable/poller.ts',
+		find: 'if (run === undefined) return;',
+		becomes: "if (run === undefined || orders.every(({ state }) => state === 'accepted')) return;",
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'a task that fails frees its Purchase Key',
+	},
+	{
+		promise: 'a retry finds the execution that starts another workflow, also where nothing was left to buy there',
+		file: 'nodes/durable/supervisor.ts',
+		find: '!(startsWorkflow(context) || mayBuy(handOver, orders))',
+		becomes: '!mayBuy(handOver, orders)',
+		noticedBy: 'test/nodes/handedOver.test.ts',
+		title: 'a supervisor that starts another workflow has a lease',
+	},
+	{
+		promise: 'a large image that n8n keeps in memory is told by its content piece by piece',
+		file: 'nodes/generation/binaryImage.ts',
+		find: 'hash.update(chunk.subarray(from, from + PIECE_BYTES));',
+		becomes: 'if (from === 0) hash.update(chunk);',
+		noticedBy: 'test/nodes/eventLoop.test.ts',
+		title: 'large images that n8n keeps in memory',
+	},
+	{
+		promise: 'nothing is sent with an empty key',
+		file: 'nodes/connection/createClient.ts',
+		find: "if (apiKey === '')",
+		becomes: 'if (apiKey === undefined)',
+		noticedBy: 'test/nodes/badInput.test.ts',
+		title: 'whose key is',
+	},
+	{
 		promise: 'a retry of an execution that waits says of what the rows show as not sent that it was not submitted',
 		file: 'nodes/durable/supervisor.ts',
 		find: 'order.task === undefined ? endAll(context, [order], { isUnsent }) : [order]',
@@ -18,8 +50,8 @@ export const unplayed = [
 		promise:
 			'a retry after a crash says of an item that it was handed over only where the other execution has its request',
 		file: 'nodes/durable/background.ts',
-		find: 'given.splice(index, 1).length > 0',
-		becomes: 'given.length > 0',
+		find: 'return left > 0;',
+		becomes: 'return given.size > 0;',
 		noticedBy: 'test/nodes/journal.test.ts',
 		title: 'does not have is told not to be submitted: there is one more',
 	},

@@ -46,7 +46,7 @@ export const getAsset: Operation = {
 	prepare: (item, run) => {
 		const kind = item.givenChoice(avatarKindField);
 		// It may be given as the reference that videos take.
-		const assetId = item.requiredText(assetIdField).replace(/^asset:\/\//, '');
+		const assetId = item.id(assetIdField).replace(/^asset:\/\//, '');
 		if (assetId === '') throw gatewayError('fieldEmpty', { label: assetIdField.displayName });
 		const toRecordField = recordField(item.options);
 		const wait = readAssetWait(item, run);

@@ -17,7 +17,7 @@ export const getVerification: Operation = {
 	},
 	properties: [verificationIdField, optionsCollection([simplifyField])],
 	prepare: (item, { client, hints }) => {
-		const about = existing(item, 'verification', item.requiredText(verificationIdField));
+		const about = existing(item, 'verification', item.id(verificationIdField));
 		const { task } = about;
 		const record = recordField(item.options);
 		const run = async () => {

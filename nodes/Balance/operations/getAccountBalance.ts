@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../core/json';
 import { docsLink, hiddenInTools, unitField } from '../../form/fields';
 import type { Item, JobOutput } from '../../run/inputItem';
 import type { Operation } from '../../run/operation';
-import { toFields, withoutEmpty } from '../../run/toItem';
+import { looksFailed, onErrorOf, toFields, toPassOn, withoutEmpty } from '../../run/toItem';
 
 const unitNotice: INodeProperties = {
 	displayName: `Compare credits: remain_balance is in the display unit of the service, which may be USD, CNY or tokens. ${docsLink('reference/balance.md')}`,
@@ -50,7 +50,8 @@ export const getAccountBalance: Operation = {
 			const balance = await run.shared('user balance', async () => await run.client.getUserBalance());
 			if (guard === undefined) return { json: withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject) };
 			checkBalance(balance, guard);
-			const { json, binary } = item.input;
+			const { json: given, binary } = item.input;
+			const json = onErrorOf(run.context) === 'continueErrorOutput' && looksFailed(given) ? toPassOn(given) : given;
 			return binary === undefined ? { json } : { json, binary };
 		};
 		return guard === undefined ? { run: read } : { run: read, passedOn: item.input };
