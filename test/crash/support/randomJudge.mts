@@ -108,7 +108,7 @@ function judgePurchases(evidence: Evidence, prompt: string, tasks: SandboxTask[]
 
 async function judgeItem(evidence: Evidence, prompt: string, tasks: SandboxTask[], given: Array<Answer['item']>) {
 	const { target, threads, rows, log } = evidence;
-	const codes = given.map(({ json }) => (json.error === undefined ? 'result' : String(json.code)));
+	const codes = given.map(({ json }) => (json.error === undefined ? 'result' : codeOf(json)));
 	const isInDoubt = codes.some((code) => IN_DOUBT.includes(code));
 	const wrong = (what: string) => report(evidence, 'wrongItem', prompt, what);
 
@@ -141,6 +141,9 @@ async function judgeItem(evidence: Evidence, prompt: string, tasks: SandboxTask[
 		if (!tasks.every(({ id }) => JSON.stringify(given).includes(id))) wrong('it does not name its task');
 	} else wrong('it is neither a result nor a known error');
 }
+
+/** Where n8n could not pass a result on, the code is where the error output has it. */
+const codeOf = ({ code, details }: Answer['item']['json']) => String(code ?? (details as { code?: unknown } | undefined)?.code);
 
 /** n8n was killed between the request and the moment when its outcome was in the table. */
 function isHit({ target, killsAtMs, slowdown }: Evidence, prompt: string, tasks: SandboxTask[]): boolean {

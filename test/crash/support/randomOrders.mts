@@ -1,4 +1,4 @@
-/** Executions drawn at random: three images of one way to wait, at a service that is slow, busy or silent now and then. */
+/** Executions drawn at random: three images, or one, of one way to wait, at a service that is slow, busy or silent now and then. */
 import { createHash } from 'node:crypto';
 import { activate } from '../../n8n/support/production.mts';
 import type { Instance } from '../../n8n/support/instance.mts';
@@ -107,7 +107,8 @@ export async function saveWays(target: Instance): Promise<{ ways: Saved[]; recei
 export function drawOrder({ pick, between, isLucky }: Draw, ways: Saved[], number: number, withinMs: number): Order {
 	const name = `order${number}.`;
 	const way = pick(ways);
-	const prompts = Array.from({ length: ITEMS }, (_, item) => {
+	// With one item, nothing is left to buy once it is handed over.
+	const prompts = Array.from({ length: isLucky(0.3) ? 1 : ITEMS }, (_, item) => {
 		const trouble = isLucky(0.35) ? ` ${pick(TROUBLES)}` : '';
 		return `${name}${item + 1} [[sandbox duration=${Math.ceil(between(0, 8))}s${trouble}]]`;
 	});
