@@ -10,7 +10,7 @@ import { fails, isLost, type Order } from './randomOrders.mts';
 /** Until an answer that has left the service is in the purchase log, where nothing else keeps the machine busy. */
 const LOGGED_WITHIN_MS = 4_000;
 const IN_DOUBT = ['outcome_unknown', 'outcome_still_unknown', 'purchase_key_unclear'];
-/** n8n died while it passed results on, or a later retry goes on with the run: the item names the task, if there is one. */
+/** n8n died while it passed results on, or a later retry goes on with the run: the item names the task, or says where its ID is. */
 const BY_HAND = ['waiting_interrupted', 'submitted_by_other_retry'];
 /** Of the sandbox itself: nothing was accepted. */
 const REFUSED = [429, 503];
@@ -138,12 +138,15 @@ async function judgeItem(evidence: Evidence, prompt: string, tasks: SandboxTask[
 		if (!tasks.some(({ id }) => JSON.stringify(given).includes(id))) wrong('it does not name the task that failed');
 	} else if (codes.some((code) => BY_HAND.includes(code))) {
 		count(`needs a person: ${codes.join()}`);
-		if (!tasks.every(({ id }) => JSON.stringify(given).includes(id))) wrong('it does not name its task');
+		// What was submitted after the hand-over is in the table, as the item says.
+		const isFound = ({ id }: SandboxTask) => JSON.stringify(given).includes(id) || rows.some((row) => row.task_id === id);
+		if (!tasks.every(isFound)) wrong('nothing names its task');
 	} else wrong('it is neither a result nor a known error');
 }
 
 /** Where n8n could not pass a result on, the code is where the error output has it. */
-const codeOf = ({ code, details }: Answer['item']['json']) => String(code ?? (details as { code?: unknown } | undefined)?.code);
+const codeOf = ({ code, details }: Answer['item']['json']) =>
+	String(code ?? (details as { code?: unknown } | undefined)?.code);
 
 /** n8n was killed between the request and the moment when its outcome was in the table. */
 function isHit({ target, killsAtMs, slowdown }: Evidence, prompt: string, tasks: SandboxTask[]): boolean {
