@@ -139,7 +139,8 @@ async function judgeItem(evidence: Evidence, prompt: string, tasks: SandboxTask[
 	} else if (codes.some((code) => BY_HAND.includes(code))) {
 		count(`needs a person: ${codes.join()}`);
 		// What was submitted after the hand-over is in the table, as the item says.
-		const isFound = ({ id }: SandboxTask) => JSON.stringify(given).includes(id) || rows.some((row) => row.task_id === id);
+		const isFound = ({ id }: SandboxTask) =>
+			JSON.stringify(given).includes(id) || rows.some((row) => row.task_id === id);
 		if (!tasks.every(isFound)) wrong('nothing names its task');
 	} else wrong('it is neither a result nor a known error');
 }
