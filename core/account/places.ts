@@ -84,6 +84,14 @@ interface UnderWay {
 	hasLeft: boolean;
 }
 
+/** The turn of a line. */
+interface Turn {
+	line: Line;
+	taken: number;
+	/** Of the one that has waited longest. */
+	number: number;
+}
+
 /** Lets one that waits begin. */
 type Waiter = (place: Place) => void;
 
@@ -129,8 +137,10 @@ export class AccountPlaces {
 	 */
 	private readonly lastUntilMs = new WeakMap<Line, number>();
 
-	/** Those that wait, by their line. */
-	private readonly waiting = new Map<Line, Set<Waiter>>();
+	/** Those that wait, by their line, each with its number. */
+	private readonly waiting = new Map<Line, Map<Waiter, number>>();
+
+	private waiters = 0;
 
 	private timer?: { atMs: number; over: AbortController };
 
@@ -173,7 +183,7 @@ export class AccountPlaces {
 		if (signal?.aborted) throw stoppedError();
 		return await new Promise((resolve, reject) => {
 			const over = new AbortController();
-			const inLine = this.waiting.get(line) ?? new Set();
+			const inLine = this.waiting.get(line) ?? new Map<Waiter, number>();
 			const end = () => {
 				inLine.delete(waiter);
 				if (inLine.size === 0) this.waiting.delete(line);
@@ -189,7 +199,7 @@ export class AccountPlaces {
 				resolve(place);
 			};
 			const forget = onAbort(signal, () => fail(stoppedError()));
-			this.waiting.set(line, inLine.add(waiter));
+			this.waiting.set(line, inLine.set(waiter, this.waiters++));
 			this.serve();
 			if (over.signal.aborted) return;
 			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
@@ -225,7 +235,8 @@ export class AccountPlaces {
 			if (limit === 'full') break;
 			// In one line, thousands may wait, and thousands be under way.
 			if (this.waiting.size > 1) taken ??= this.takenByRun(ended);
-			const [line, [begin]] = this.next(taken);
+			const line = this.next(taken);
+			const [begin] = this.waiting.get(line)?.keys() ?? [];
 			const place = this.begin(line);
 			taken?.set(line.run, (taken.get(line.run) ?? 0) + 1);
 			if (limit === 'learned') this.trial = place;
@@ -243,12 +254,17 @@ export class AccountPlaces {
 		return this.trial === undefined && nowMs >= this.trialAtMs ? 'learned' : 'full';
 	}
 
-	/** The first line that was not just refused of the run that has the fewest places, with those in it that wait. */
-	private next(taken?: ReadonlyMap<object, number>): [Line, ReadonlySet<Waiter>] {
+	/** The line whose run has the fewest places, unless it was just refused; of several, that in which one has waited longest. */
+	private next(taken?: ReadonlyMap<object, number>): Line {
 		const nowMs = this.clock.now();
-		const takenBy = ([line]: [Line, unknown]) =>
-			nowMs < (this.lastUntilMs.get(line) ?? 0) ? Infinity : (taken?.get(line.run) ?? 0);
-		return [...this.waiting].reduce((next, each) => (takenBy(each) < takenBy(next) ? each : next));
+		const turns = [...this.waiting].map(([line, inLine]) => {
+			const isLast = nowMs < (this.lastUntilMs.get(line) ?? 0);
+			const [number = 0] = inLine.values();
+			return { line, number, taken: isLast ? Infinity : (taken?.get(line.run) ?? 0) };
+		});
+		const isBefore = (one: Turn, other: Turn) =>
+			one.taken < other.taken || (one.taken === other.taken && one.number < other.number);
+		return turns.reduce((next, each) => (isBefore(each, next) ? each : next)).line;
 	}
 
 	private takenByRun(ended?: object): Map<object, number> {

@@ -1,6 +1,6 @@
 /** The fence of a run: only the execution with its newest lease sends, and only while no row of the run is missing. */
 import { isPlainObject } from '../json';
-import { GAP_CODE, type Gap, type RunRows } from './replay';
+import { GAP_CODE, type Gap, type RunRows, SENDS_NOTHING_CODE } from './replay';
 import { isWitness, journalRow, LEASE, nameOfRun, parseRow } from './row';
 import type { RunColumns, RunIdentity, StoredRow } from './row';
 import type { Clock } from '../clock';
@@ -30,7 +30,8 @@ export function leasesIn(
 	const isOfRun = (row: StoredRow) =>
 		row.state === LEASE && row.run === run && (row.first === '' || first === '' || row.first === first);
 	// One whose insert was given up may come after that of an execution that has taken over.
-	const isIgnored = ({ attempt }: StoredRow) => attempt !== own && names.includes(attempt);
+	const isIgnored = ({ attempt, code }: StoredRow) =>
+		code === SENDS_NOTHING_CODE || (attempt !== own && names.includes(attempt));
 	const leases = rows.filter((row) => isOfRun(row) && !isIgnored(row)).sort((one, other) => other.id - one.id);
 	const isOwn = ({ attempt }: StoredRow) => attempt === own;
 	// One that only tells of a doubt outranks no other, either: rows were not read after it.
@@ -96,7 +97,8 @@ export async function claimForPoller(claiming: Claiming): Promise<PollerClaim> {
 	const insert = async () => {
 		const attempt = `${claiming.lease}.${names.length}`;
 		names.push(attempt);
-		const row = journalRow.parse({ ...columns, run, attempt, state: LEASE, key_hash: run });
+		const code = claiming.sends ? '' : SENDS_NOTHING_CODE;
+		const row = journalRow.parse({ ...columns, run, attempt, state: LEASE, key_hash: run, code });
 		return await table.insertAndLook([row], [run]).catch((thrown: unknown) => {
 			if (!(thrown instanceof NoTableError)) throw thrown;
 			error = wordsOf(thrown);
@@ -125,6 +127,8 @@ interface Claiming {
 	lease: string;
 	/** The lease of the last poller that was started, or that of the execution of the node; absent where there is none. */
 	lastLease?: string;
+	/** Something may be left to send. */
+	sends: boolean;
 }
 
 /** The facts that the tries of one execution share: n8n keeps them with the ledger. */

@@ -16,6 +16,7 @@ import { claimOthers, type KeyClaims } from './purchaseKey';
 import {
 	asTakenOver,
 	GAP_CODE,
+	SENDS_NOTHING_CODE,
 	mostTries,
 	nameEarlierTasks,
 	purchaseOf,
@@ -102,7 +103,6 @@ export class Journal implements WriteAhead {
 	private hasGivenUp = false;
 
 	private attempts = 0;
-
 	private marking?: Promise<void>;
 
 	private readonly permits = new Map<Purchase, RowPermit>();
@@ -169,12 +169,12 @@ export class Journal implements WriteAhead {
 	}
 
 	/** The execution that an earlier try has handed the run to, as far as the rows tell, and the reason why it may be that of another run. */
-	async findSupervisor(): Promise<{ execution: string; gap?: string } | undefined> {
-		const { leases = [] } = (await this.readRun(takingBreaks(this.ports.clock)).catch(() => undefined)) ?? {};
-		const execution = leases.filter(({ attempt }) => isOfPoller(attempt)).at(-1)?.execution;
+	async findSupervisor(): Promise<{ execution: string; sends: boolean; gap?: string } | undefined> {
+		const { leases = [] } = (await this.readRun(takingBreaks(this.clock)).catch(() => undefined)) ?? {};
+		const last = leases.filter(({ attempt }) => isOfPoller(attempt)).at(-1);
 		const firstTries = new Set(leases.flatMap(({ first }) => first || []));
-		if (execution === undefined) return undefined;
-		return { execution, ...(firstTries.size > 1 && { gap: GAPS.twoFirstTries }) };
+		const gap = firstTries.size > 1 && { gap: GAPS.twoFirstTries };
+		return last && { execution: last.execution, sends: last.code !== SENDS_NOTHING_CODE, ...gap };
 	}
 
 	/** True where rows do not tell all that was sent. */

@@ -11,6 +11,9 @@ import { MAY_BE_UNDER_WAY_MS } from '../limits';
 /** The code of a lease whose execution has found a gap: later ones must not take missing rows for requests that were not sent. */
 export const GAP_CODE = 'rows_missing';
 
+/** The code of the lease of an execution that has nothing left to send: it stops no other, and a retry finds its execution by it. */
+export const SENDS_NOTHING_CODE = 'sends_nothing';
+
 /** The pauses between two readings of what may get an outcome. */
 const READ_AGAIN_MS = { first: 1_000, longest: 15_000 };
 

@@ -71,7 +71,7 @@ function assertOneWorkflow(context: IExecuteFunctions, workflowId: string): void
 export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	const { context, background, journal } = run;
 	if (background === undefined || journal === undefined || context.getMode() !== 'retry') return;
-	const { execution, gap } = (await journal.findSupervisor()) ?? {};
+	const { execution, sends, gap } = (await journal.findSupervisor()) ?? {};
 	if (execution === undefined || execution === context.getExecutionId()) return;
 	const data = await readData(context, execution);
 	if (data === undefined || hasFailed(data)) return;
@@ -89,7 +89,8 @@ export async function findHandedOver(run: Run, orders: Order[]): Promise<void> {
 	orders.filter(isKnown).forEach(claim);
 	for (const order of open) {
 		if (claim(order)) background.executions[keyInBackground(run, order)] = execution;
-		else if (order.state !== 'planned') continue;
+		// What is submitted here would stop what it still sends.
+		else if (order.state !== 'planned' || (gap === undefined && !sends)) continue;
 		else if (gap === undefined) endBadly(order, gatewayError('submittedByOtherRetry', { execution }));
 		// Where a person decides, the rows say which runs there are.
 		else if (order.request?.submitAgainFor === undefined)

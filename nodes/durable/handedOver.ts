@@ -7,6 +7,7 @@ import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { endsWell, leaveBehind } from '../../core/orders/states';
+import { cleanApiKey } from '../../core/settings';
 import { wordsOf } from '../../core/text';
 import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
@@ -40,11 +41,11 @@ export function rememberSaved(order: Order, ledger: OrderLedger): void {
 
 /**
  * The words of n8n where a person has deleted the credential, or an expression in it reads a node that is not in this workflow: no
- * execution can go on then. `isAway` where n8n cannot read it for now: its database, or a vault of others, does not answer.
+ * execution can go on then. `isAway` where n8n cannot read it, or its key, for now: its database, or a vault of others, does not answer.
  */
 export async function credentialOf(context: IExecuteFunctions): Promise<{ deleted?: string; isAway?: true }> {
 	return await context.getCredentials(CREDENTIAL).then(
-		() => ({}),
+		({ apiKey }) => (cleanApiKey(apiKey) === '' ? { isAway: true } : {}),
 		(thrown: unknown) => {
 			const words = wordsOf(thrown);
 			return /^Credential with ID .* does not exist|\[Error resolving credentials\]$/.test(words)
@@ -58,7 +59,7 @@ export async function credentialOf(context: IExecuteFunctions): Promise<{ delete
 export async function claimPoller(
 	context: IExecuteFunctions,
 	{ run }: RunHandedOver,
-	leases: { lease: string; lastLease?: string },
+	leases: { lease: string; lastLease?: string; sends: boolean },
 ): Promise<PollerClaim> {
 	const { first, establishedAtMs, table } = run;
 	const claim = await claimForPoller({

@@ -186,9 +186,10 @@ async function claimNext(
 	{ rounds, orders, handOver, memory }: Round & { handOver: HandOver },
 ) {
 	const { run } = handOver;
-	if (run === undefined || !(startsWorkflow(context) || mayBuy(handOver, orders))) return undefined;
+	const sends = mayBuy(handOver, orders);
+	if (run === undefined || !(sends || startsWorkflow(context))) return undefined;
 	const lease = leaseOfPoller(context.getExecutionId(), rounds, realClock.now());
-	return await claimPoller(context, { ...handOver, run }, { lease, lastLease: memory.lease ?? run.lease });
+	return await claimPoller(context, { ...handOver, run }, { lease, lastLease: memory.lease ?? run.lease, sends });
 }
 
 /** Ends the wait. The rows tell which orders were sent; where they cannot be read, all that have no ID are in doubt. */

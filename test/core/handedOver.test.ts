@@ -30,7 +30,13 @@ async function handedOver(options: WorldOptions = {}) {
 			await world.run(
 				claimForPoller({
 					columns: { workflow: 'Test', node: 'Generate', account: 'a', execution: 'S', first },
-					...{ identity: RUN, clock: world.clock, lease, table: world.start({ executionId: 'S' }).ports.table },
+					...{
+						identity: RUN,
+						clock: world.clock,
+						lease,
+						sends: true,
+						table: world.start({ executionId: 'S' }).ports.table,
+					},
 				}),
 			);
 		const made = claim.error === undefined ? await write() : { lease };
@@ -285,9 +291,9 @@ test('a retry finds the execution that the run was handed to by the lease of its
 	const retry = world.start({ executionId: '8', isRetry: true });
 	expect(await world.run(retry.journal.findSupervisor())).toBeUndefined();
 	await poller('P1');
-	expect(await world.run(retry.journal.findSupervisor())).toEqual({ execution: 'S' });
+	expect(await world.run(retry.journal.findSupervisor())).toEqual({ execution: 'S', sends: true });
 	// That of another run may be the last one.
 	await world.run(world.start({ executionId: '6' }).run(orders(0)));
 	const gap = GAPS.twoFirstTries;
-	expect(await world.run(retry.journal.findSupervisor())).toEqual({ execution: 'S', gap });
+	expect(await world.run(retry.journal.findSupervisor())).toEqual({ execution: 'S', sends: true, gap });
 });

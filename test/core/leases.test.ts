@@ -22,7 +22,7 @@ async function handedOver() {
 		await world.run(
 			claimForPoller({
 				columns: { ...columns, execution: 'S', first: '7' },
-				...{ identity: RUN, clock: world.clock, lease, lastLease, ...more },
+				...{ identity: RUN, clock: world.clock, lease, lastLease, sends: true, ...more },
 				table: world.start({ executionId: 'S', troubles }).ports.table,
 			}),
 		);

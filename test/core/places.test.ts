@@ -260,6 +260,33 @@ test('a model that is always refused does not hold back the other one of its run
 	expect(elapsedMs()).toBeLessThan(25_000);
 });
 
+test('of two models of a run, that of the order comes next that has waited longest', async () => {
+	const { clock, places, seen, send } = world(() => 100, { concurrentTasks: 5 });
+	const run = places.ofRun();
+	const waitedMs: number[] = [];
+	let next = 0;
+	// Fifty at a time, as with Concurrent Tasks; each tenth is of the other model.
+	const buyAll = async (): Promise<void> => {
+		for (let item = next++; item < 200; item = next++) {
+			const beganMs = clock.at;
+			const order = { ...orderFor(item), scope: item % 10 === 5 ? 'rare' : 'frequent' };
+			const create = async (attempt: CreateAttempt) => {
+				await send(attempt);
+				return { id: `task ${seen.tasks++}` };
+			};
+			await buyWith(create, { order, clock, places: run });
+			if (order.scope === 'rare') waitedMs.push(clock.at - beganMs);
+			const leave = run.occupy(`task ${seen.tasks - 1}`);
+			await clock.sleep(10_000);
+			leave();
+		}
+	};
+	await clock.run(times(50, buyAll), 1_000_000);
+	expect([seen.tasks, waitedMs.length]).toEqual([200, 20]);
+	// Those before it take ten rounds of 10 s.
+	expect(Math.max(...waitedMs)).toBeLessThan(120_000);
+});
+
 test('the run that tries a place more does not come last when that is refused: it would try each time, and wait for ever', async () => {
 	const { clock, places, seen, buy, elapsedMs } = world(() => 3);
 	const [long, short] = [places.ofRun(), places.ofRun()];

@@ -113,9 +113,11 @@ test('a supervisor that starts another workflow has a lease, also where nothing 
 	const start = await handOver(prompts('a'));
 	const { given } = await supervise(start, { others });
 	expect(handOverIn(given)?.claim?.lease).toMatch(/^101-poller0-/);
-	expect((await runs.rows()).filter(({ state }) => state === 'lease').map(({ execution }) => execution)).toEqual([
-		'1',
-		'101',
+	const leases = (await runs.rows()).filter(({ state }) => state === 'lease');
+	// The second one stops nothing: it has nothing to send.
+	expect(leases.map(({ execution, code }) => [execution, code])).toEqual([
+		['1', ''],
+		['101', 'sends_nothing'],
 	]);
 });
 
@@ -225,12 +227,16 @@ describe('Retry On Fail', () => {
 	});
 });
 
-test('a poller that cannot read the credential for now sleeps with its orders, and sends nothing', async () => {
+test.each<[string, (vault: jest.SpyInstance) => void]>([
+	['the credential', (vault) => vault.mockRejectedValue(new Error('sealed'))],
+	['its key', (vault) => vault.mockResolvedValue({ baseUrl: runs.sandbox.baseUrl, apiKey: '' })],
+])('a poller that cannot read %s for now sleeps with its orders, and sends nothing', async (_, seal) => {
 	const { given } = await supervise(await handOver(prompts('a', 'b')));
 	const kept = { executionId: '102' };
 	const step = { operation: 'durablePollTasks' };
 	const { promise, additionalData } = runs.begin('image', step, { mode: 'integrated', kept, items: given });
-	const vault = jest.spyOn(additionalData.credentialsHelper, 'getDecrypted').mockRejectedValue(new Error('sealed'));
+	const vault = jest.spyOn(additionalData.credentialsHelper, 'getDecrypted');
+	seal(vault);
 	const { data, waitTill } = await promise;
 	vault.mockRestore();
 	expect(waitTill?.getTime()).toBeGreaterThan(Date.now() + 60_000);
