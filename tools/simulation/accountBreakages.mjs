@@ -128,7 +128,7 @@ export const account = [
 	{
 		promise: 'a short run does not wait for the end of a long one',
 		file: 'core/account/places.ts',
-		find: 'takenBy(each) < takenBy(next) ? each : next',
+		find: 'isBefore(each, next) ? each : next',
 		becomes: 'next',
 		noticedBy: 'test/core/places.test.ts',
 		title: 'of 10 places, the run with the fewest gets the next',
@@ -148,6 +148,14 @@ export const account = [
 		becomes: 'lines.values().next().value ?? { run }',
 		noticedBy: 'test/core/places.test.ts',
 		title: 'does not hold back the other one of its run',
+	},
+	{
+		promise: 'of two models of a run, that of the order comes next that has waited longest',
+		file: 'core/account/places.ts',
+		find: '(one.taken === other.taken && one.number < other.number)',
+		becomes: 'one.taken < other.taken',
+		noticedBy: 'test/core/places.test.ts',
+		title: 'that of the order comes next that has waited longest',
 	},
 	{
 		promise: 'a long run does not get its only place again and again',
