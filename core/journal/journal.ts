@@ -198,8 +198,7 @@ export class Journal implements WriteAhead {
 		if (handedOver?.claim === undefined) await this.claim();
 		const read = async () => await this.readRun(breakIfDue);
 		// Without a lease, nothing is sent whatever the rows say: they are not worth another wait.
-		const reading = this.stopped === undefined ? outlasting(clock, read) : read();
-		const rows = await reading.catch((thrown: unknown) => {
+		const rows = await (this.stopped === undefined ? outlasting(clock, read) : read()).catch((thrown: unknown) => {
 			this.ports.tell(wordsOf(thrown));
 			return undefined;
 		});
