@@ -60,7 +60,7 @@ async function readCredential(context: GatewayContext, item = 0) {
 	if (apiKey === '')
 		throw invalidInput(
 			'API Key in the credential is empty',
-			'Enter the key in the credential. If it is an expression, check that it gives the key.',
+			'Enter the key in the credential. If it is an expression, check that it returns the key.',
 		);
 	// All credentials with the same address and API key share the limits of the account.
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
