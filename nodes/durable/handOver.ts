@@ -13,7 +13,16 @@ import { sayWhere } from '../run/whereItRuns';
 import { findHandedOver, readBackground, startInBackground } from './background';
 import { obstacle } from './obstacle';
 import { outermostOf } from './parentExecutions';
-import { inPieces, toOrderItems, toPlaceholder, withHandOver, ordersOfStart, requireOrders } from './orderItems';
+import {
+	inPieces,
+	isEndedItem,
+	isHandedOut,
+	ordersOfStart,
+	requireOrders,
+	toOrderItems,
+	toPlaceholder,
+	withHandOver,
+} from './orderItems';
 import { waitAndOutputResults, workerOf, STEPS } from './subWorkflow';
 import { adviceFor, whyWokenLate, resumeUrlOf } from './wakeUp';
 import { toNodeError, listIds } from '../errors/toNodeError';
@@ -131,22 +140,37 @@ function stepOf(operation: string): Step | undefined {
 	return step && withNodeErrors(step);
 }
 
-type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
+/** One output, or the two of the question in the sub-workflows. */
+type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[][]>;
+
+const withOneOutput =
+	(step: (context: IExecuteFunctions) => Promise<INodeExecutionData[]>): Step =>
+	async (context) => [await step(context)];
+
+/** All items go the same way: those of a run stay together. */
+const question =
+	(isFinished: (item: INodeExecutionData) => boolean): Step =>
+	async (context) => {
+		const items = context.getInputData();
+		return await Promise.resolve(items.every(isFinished) ? [items, []] : [[], items]);
+	};
 
 /** The address by which this execution is woken. The orders themselves are in Start. */
-const noteAddress: Step = async (context) => {
+const noteAddress = async (context: IExecuteFunctions): Promise<INodeExecutionData[]> => {
 	await requireOrders(context.getInputData());
 	return [{ json: { details: { resume_url: resumeUrlOf(context) } } }];
 };
 
 /** The hidden operations, by their values. */
 const steps = new Map<string, Step>([
-	[STEPS.keepWaiting, keepWaiting],
-	[STEPS.noteAddress, noteAddress],
-	[STEPS.pollTasks, pollTasks],
+	[STEPS.keepWaiting, withOneOutput(keepWaiting)],
+	[STEPS.noteAddress, withOneOutput(noteAddress)],
+	[STEPS.pollTasks, withOneOutput(pollTasks)],
+	[STEPS.haveEnded, question(isEndedItem)],
+	[STEPS.areHandedOut, question(isHandedOut)],
 	...(Object.entries(STEPS.results) as Array<[OnError, string]>).map(([onError, value]): [string, Step] => [
 		value,
-		async (context) => await outputResults(context, onError),
+		withOneOutput(async (context) => await outputResults(context, onError)),
 	]),
 ]);
 

@@ -93,6 +93,15 @@ export const asCanceled = ({ json, ...item }: OrderItem): OrderItem => ({
 	json: { ...json, details: { ...json.details, is_canceled: true } },
 });
 
+/** True for an order that has ended in a poller, unless that has to run once more. */
+export function isEndedItem(item: INodeExecutionData): boolean {
+	const { gateway_order: order, is_canceled: isCanceled } = detailsOf(item);
+	return isPlainObject(order) && order.state === 'ended' && isCanceled !== true;
+}
+
+/** True for an item that Results has handed out: it has no order. One of the user's may have one, but no error beside it. */
+export const isHandedOut = (item: INodeExecutionData): boolean => !item.json.error || !detailsOf(item).gateway_order;
+
 /** The orders in items that n8n or a person has written; undefined where they are none. */
 export async function parseOrderItems(value: unknown): Promise<Order[] | undefined> {
 	return await readAll(value, parseOrderItem);

@@ -1,4 +1,4 @@
-import type { IConnections, IExecuteFunctions, INode, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
+import type { IConnections, IExecuteFunctions, INode, IWorkflowSettings } from 'n8n-workflow';
 import { MIN_SLEEP_MS } from '../../core/engine/sleepCoordinator';
 import { printable, shorten } from '../../core/text';
 import type { OnError } from '../run/toItem';
@@ -9,6 +9,8 @@ export const STEPS = {
 	keepWaiting: 'durableKeepWaiting',
 	noteAddress: 'durableNoteAddress',
 	pollTasks: 'durablePollTasks',
+	haveEnded: 'durableHaveEnded',
+	areHandedOut: 'durableAreHandedOut',
 	results: {
 		stopWorkflow: 'durableHandOutOrStop',
 		continueRegularOutput: 'durableHandOut',
@@ -22,11 +24,13 @@ const RESULTS = 'Results';
 /** The node that submits and polls: its memory is read when it has died. */
 export const POLL_TASKS = 'Poll Tasks';
 
+/** n8n's own If reads its condition anew for each item: thousands of them would hold n8n for seconds. */
+const QUESTION = 'All Finished?';
+
 /** The node that puts out the address by which the execution is woken, right before it sleeps. */
 export const NOTE_ADDRESS = 'Note Address';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
-const IF = 'n8n-nodes-base.if';
 const WAIT = 'n8n-nodes-base.wait';
 const EXECUTE = 'n8n-nodes-base.executeWorkflow';
 export const NOTE = 'n8n-nodes-base.stickyNote';
@@ -57,22 +61,19 @@ export const NOTE = 'n8n-nodes-base.stickyNote';
  */
 export function waitAndOutputResults(worker: INode, onError: OnError) {
 	const before = [ours(worker, RESULTS, STEPS.results[onError], { id: worker.id })];
+	const question = ours(worker, QUESTION, STEPS.areHandedOut);
 	const note = noteOf(worker, NOTES.waits);
-	return subWorkflow('Wait Across Restarts', {
-		before,
-		again: keepWaiting(worker),
-		isFinished: IS_HANDED_OUT,
-		note,
-	});
+	return subWorkflow('Wait Across Restarts', { before, question, again: keepWaiting(worker), note });
 }
 
 export function pollWhenCalled(worker: INode) {
 	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
 	const before = [ours(worker, NOTE_ADDRESS, STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
+	const question = ours(worker, QUESTION, STEPS.haveEnded);
 	const note = noteOf(worker, NOTES.polls);
 	return subWorkflow(
 		'Wait Across Restarts: Poll Tasks',
-		{ before, again, first: SLEEP_UNTIL_CALLED, note },
+		{ before, question, again, first: SLEEP_UNTIL_CALLED, note },
 		// The execution around goes on with what was saved last.
 		{ saveExecutionProgress: true },
 	);
@@ -84,10 +85,12 @@ export function pollWhenCalled(worker: INode) {
  */
 export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
 	const before = [ours(worker, RESULTS, STEPS.results.continueRegularOutput, { id: worker.id })];
+	const question = ours(worker, QUESTION, STEPS.areHandedOut);
 	const then = { name: 'Start Workflow', ...startWorkflow(workflowId) };
+	const note = noteOf(worker, NOTES.starts);
 	return subWorkflow(
 		'In the Background',
-		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, then, note: noteOf(worker, NOTES.starts) },
+		{ before, question, again: keepWaiting(worker), then, note },
 		errorWorkflow === undefined ? {} : { errorWorkflow },
 	);
 }
@@ -124,7 +127,6 @@ export function missingNode(context: IExecuteFunctions, needed = NEEDED_NODES): 
 /** The nodes of n8n that the sub-workflows need, as n8n shows them. */
 const NEEDED_NODES: Record<string, string> = {
 	[TRIGGER]: 'Execute Workflow Trigger',
-	[IF]: 'If',
 	[WAIT]: 'Wait',
 };
 
@@ -212,12 +214,12 @@ const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
 interface Shape {
 	/** Gets what Start puts out, before the others do. */
 	first?: Part;
-	/** Between Start and the question whether all have finished. */
+	/** Between Start and the question. */
 	before: Part[];
 	/** Runs as long as not all have finished; then the last one before the question does, if that is another one. */
 	again: Part;
-	/** Of one item, as an expression. The same for all of them, so that they stay together. */
-	isFinished?: string;
+	/** It puts out what has finished first, and the rest second. */
+	question: Part;
 	/** The node after the end of all tasks. */
 	then?: Part;
 	/** For a person who opens the execution. Markdown. */
@@ -240,15 +242,9 @@ const SETTINGS: IWorkflowSettings = {
 
 function subWorkflow(
 	name: string,
-	{ first, before, again, isFinished = HAS_ENDED, then, note }: Shape,
+	{ first, before, question, again, then, note }: Shape,
 	settings: IWorkflowSettings = {},
 ): InlineWorkflow {
-	const question: Part = {
-		name: 'All Finished?',
-		type: IF,
-		typeVersion: 2.2,
-		parameters: condition(isFinished),
-	};
 	const last = then === undefined ? [] : [then];
 	const parts = [...new Set([START, ...before, question, again, ...last])];
 	const nodes = parts.map((part, column) => ({
@@ -288,25 +284,3 @@ const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as
 /** One after the other. */
 const chain = (...parts: Part[]): IConnections =>
 	Object.fromEntries(parts.slice(1).map((next, index) => [parts[index]?.name, { main: [[target(next)]] }]));
-
-/** Poll Tasks runs once more after a stop, so that n8n lists the execution as canceled. */
-const HAS_ENDED = "$json.details?.gateway_order?.state === 'ended' && !$json.details.is_canceled";
-
-/** An item that was handed out has no order; one of the user's may have one, but no error beside it. */
-const IS_HANDED_OUT = '!($json.error && $json.details?.gateway_order)';
-
-const condition = (isTrue: string): INodeParameters => ({
-	conditions: {
-		combinator: 'and',
-		options: { caseSensitive: true, leftValue: '', typeValidation: 'loose', version: 2 },
-		conditions: [
-			{
-				id: '00000000-0000-4000-8000-000000000010',
-				leftValue: `={{ ${isTrue} }}`,
-				rightValue: '',
-				operator: { type: 'boolean', operation: 'true', singleValue: true },
-			},
-		],
-	},
-	options: {},
-});

@@ -42,7 +42,7 @@ export interface Operation {
 
 /** Waiting that survives restarts, and the hidden operation of a value. */
 export interface Durable {
-	stepOf: (operation: string) => ((context: IExecuteFunctions) => Promise<INodeExecutionData[]>) | undefined;
+	stepOf: (operation: string) => ((context: IExecuteFunctions) => Promise<INodeExecutionData[][]>) | undefined;
 	/** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
 	obstacle: (context: IExecuteFunctions) => Promise<string | undefined>;
 	/** The workflow to start with the results, checked. Throws a `badInput` error. */

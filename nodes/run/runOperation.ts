@@ -32,7 +32,7 @@ export async function executeOperation(
 	durable?: Durable,
 ): Promise<INodeExecutionData[][]> {
 	const step = durable?.stepOf(String(context.getNodeParameter('operation', 0, '')));
-	if (step !== undefined) return [await step(context)];
+	if (step !== undefined) return await step(context);
 	const operation = chosen(context, 'operation', operations);
 	return [
 		operation instanceof GatewayError

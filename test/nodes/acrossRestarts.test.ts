@@ -144,7 +144,6 @@ test('what n8n does not run is waited for in memory', async () => {
 
 test.each([
 	['n8n-nodes-base.wait', 'Wait'],
-	['n8n-nodes-base.if', 'If'],
 	['n8n-nodes-base.executeWorkflowTrigger', 'Execute Workflow Trigger'],
 ])('without the node %s in this n8n it is waited for in memory, with a hint', async (excluded, name) => {
 	const { handed, items, hints } = await run(on, prompts('a'), asleep, { excluded });

@@ -2,8 +2,7 @@
 import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import { ParentExecutions, pauseBeforeSendingMs } from '../../nodes/durable/parentExecutions';
 import { realClock } from '../../nodes/connection/transport';
-import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
-import { runOwn } from '../simulation/support/subWorkflowState.mts';
+import { STEPS } from '../../nodes/durable/subWorkflow';
 import { orderOf } from '../support/orders.mts';
 import { startHandingOver } from '../support/handingOver.mts';
 import { prompts, quickSandbox, type RunOptions, type Sandbox } from '../support/nodes.mts';
@@ -105,16 +104,8 @@ test('an execution that polls and that nobody waits for any more puts out the en
 		`Waiting for task ${ids[0]} was interrupted`,
 	);
 	// The question in the sub-workflow sends them back to the node.
-	const worker = {
-		id: '1',
-		name: 'Node',
-		type: 'x',
-		typeVersion: 1,
-		position: [0, 0] as [number, number],
-		parameters: {},
-	};
-	const question = pollWhenCalled(worker)?.nodes.find(({ name }) => name === 'All Finished?');
-	expect(question && runOwn(question, ended)).toEqual([[], ended]);
+	const asked = await begin({ operation: STEPS.haveEnded }, ended).promise;
+	expect(asked.data.resultData.runData.Node?.at(-1)?.data?.main).toEqual([[], ended]);
 	const contextData = JSON.parse(JSON.stringify(data.executionData?.contextData)) as Record<string, IDataObject>;
 	const before = sandbox.requests.length;
 	const again = await begin({ operation: 'durablePollTasks' }, ended, saved, { kept: { ...kept, contextData } })

@@ -5,8 +5,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { toOrderItem, withHandOver } from '../../nodes/durable/orderItems';
-import { waitAndOutputResults } from '../../nodes/durable/subWorkflow';
-import { runOwn } from '../simulation/support/subWorkflowState.mts';
+import { STEPS } from '../../nodes/durable/subWorkflow';
 import { start } from '../support/engine.mts';
 import { startHostile, text } from '../support/hostile.mts';
 import { acceptedOrder, detailsOf, endedRow, handOver, orderOf, withOrder } from '../support/orders.mts';
@@ -155,12 +154,10 @@ test.each(['durableHandOut', 'durableHandOutToErrors'])(
 		const ended = [endedRow(first, { task_id: 't', status: 'completed' }), endedRow(second, 'no luck')];
 		const { items } = await run({ operation }, ended);
 		expect(items.map(({ json }) => json.prompt ?? (json.details as IDataObject).prompt)).toEqual(['a', 'b']);
-		const position = [0, 0] as [number, number];
-		const worker = { id: '1', name: 'Node', type: 'x', typeVersion: 1, position, parameters: {} };
-		const question = waitAndOutputResults(worker, 'continueErrorOutput')?.nodes.find(
-			({ name }) => name === 'All Finished?',
-		);
-		expect(question && runOwn(question, items)).toEqual([items, []]);
-		expect(question && runOwn(question, ended)).toEqual([[], ended]);
+		const jsonOf = (output: INodeExecutionData[] | null) => output?.map(({ json }) => json);
+		const question = async (asked: INodeExecutionData[]) =>
+			(await run({ operation: STEPS.areHandedOut }, asked)).outputs?.map(jsonOf);
+		expect(await question(items)).toEqual([jsonOf(items), []]);
+		expect(await question(ended)).toEqual([[], jsonOf(ended)]);
 	},
 );

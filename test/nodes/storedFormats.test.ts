@@ -30,7 +30,6 @@ import {
 } from '../../nodes/durable/orderItems';
 import { STEPS, pollWhenCalled, waitAndOutputResults, waitAndStart } from '../../nodes/durable/subWorkflow';
 import { fileHashes } from '../../nodes/run/requestHash';
-import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { fromItem, inItems } from '../support/journalRuns.mts';
 import { hurry, NODES, pause, pngField, runGateway, type Kind, type RunOptions } from '../support/nodes.mts';
 import { handOverIn, orderOf, withOrder } from '../support/orders.mts';
@@ -364,9 +363,8 @@ describe('executions that sleep', () => {
 		const output = data.resultData.runData.Node?.at(-1)?.data?.main[0];
 		files.expect('memories.json', { canceled: { items: output, contextData: data.executionData?.contextData } });
 		const stored = files.read<Slept[string]>(readStored('memories.json').canceled);
-		const { nodes } = readStored<{ nodes: INode[] }>('subWorkflow.json').polls as { nodes: INode[] };
-		const question = nodes.find(({ name }) => name === 'All Finished?');
-		expect(question && runOwn(question, stored.items)).toEqual([[], stored.items]);
+		const asked = await runs.handOver({ operation: STEPS.haveEnded }, { items: stored.items });
+		expect(asked.data.resultData.runData.Node?.at(-1)?.data?.main).toEqual([[], stored.items]);
 		const { error } = await step(STEPS.pollTasks, stored.items, '101', stored.contextData);
 		expect(error?.message).toMatch(/canceled/i);
 		expect(creating()).toEqual([]);

@@ -50,6 +50,8 @@ export async function runHandingOver(
 	return {
 		handed,
 		items: task?.data?.main?.[0] ?? [],
+		/** Of all outputs. */
+		outputs: task?.data?.main,
 		error: task?.error,
 		contextData: data.executionData?.contextData as Record<string, IDataObject> | undefined,
 	};

@@ -99,7 +99,8 @@ export function useStored() {
 			...others,
 		});
 		const { data: output } = data.resultData.runData.Node?.at(-1) ?? {};
-		return { handed: handed[0] ?? [], items: output?.main[0] ?? [], error, left: data.executionData?.contextData };
+		const outputs = output?.main.flatMap((items) => items ?? []) ?? [];
+		return { handed: handed[0] ?? [], items: outputs, error, left: data.executionData?.contextData };
 	}
 
 	return { runs, files, fillTable, creating, beganAtMs, first, restore, left, handOver, step };

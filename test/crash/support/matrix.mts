@@ -151,9 +151,12 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	if (victim !== 'worker' || signal === 'SIGKILL')
 		test(`${title}: the table in docs/evidence/crash.md says what was seen`, () => {
 			assert.equal(failures.size, 0);
-			// Where the first request has left late, everything was handed over before it.
+			// Where the first request has left late, everything was handed over before it. And a queue that calls a job of a busy worker
+			// lost has ended the execution that waits: that is no moment of the kill.
 			const isMissed = ({ moment, batch }: Held) =>
-				moment.start === 'canary' && batch.survives && asleep.has(batch.workflowId);
+				batch.survives &&
+				((moment.start === 'canary' && asleep.has(batch.workflowId)) ||
+					(victim === 'worker' && outcomes.get(batch.name)?.alone === 'notPassedOn'));
 			const seen = held
 				.filter((each) => !isMissed(each))
 				.map(({ moment: { row }, way, batch }) => ({ row, way, outcome: outcomes.get(batch.name) as Outcome }));

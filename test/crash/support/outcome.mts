@@ -1,5 +1,6 @@
 /** The outcome of an execution during which n8n was killed, and what must be true of each. */
 import assert from 'node:assert/strict';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, type Execution } from '../../../tools/n8n/executions.mjs';
 import { readPurchases } from '../../n8n/support/purchaseLog.mts';
@@ -17,9 +18,10 @@ const LOGGED_WITHIN_MS = 4_000;
 export interface Outcome {
 	/**
 	 * Left to itself. `errors`: the workflow goes on with items that are loudly no results. `doubtful`: all are results, but
-	 * for those that say that nobody knows whether the service has accepted them.
+	 * for those that say that nobody knows whether the service has accepted them. `notPassedOn`: n8n has ended the execution that
+	 * waits, and handed on what that was given.
 	 */
-	alone: 'results' | 'doubtful' | 'errors' | 'crashed' | 'nothing' | 'workerLost';
+	alone: 'results' | 'doubtful' | 'errors' | 'notPassedOn' | 'crashed' | 'nothing' | 'workerLost';
 	/** The places where a user finds the IDs of what was accepted before the end. */
 	ids: Place[];
 	/** Retry with the original workflow, then with the currently saved one. Empty where the execution has succeeded. */
@@ -94,7 +96,6 @@ export async function outcomeOf(
 	}
 	const hasResults = alone === 'results' || retries.includes('results');
 	const open = accepted.flatMap(({ id }, index) => (places[index] === 'nowhere' || got.has(id) ? [] : [id]));
-	const arrived = accepted.filter(({ id }) => arrivedIn(parent).has(id)).length;
 	const ids = [...new Set(places)].sort();
 	const later = tasksOf(target, batch).length - accepted.length;
 	// Of an execution that n8n gives up with its worker nothing is left, whatever it had already.
@@ -104,7 +105,7 @@ export async function outcomeOf(
 	const outcome = { alone, ids, retries, open, later };
 	if (mustArrive)
 		assert.ok(
-			hasResults || alone === 'doubtful' || (alone === 'errors' && arrived === 0),
+			hasResults || alone === 'doubtful' || alone === 'notPassedOn',
 			`${name}: what was accepted well before has not arrived by itself, ${JSON.stringify(outcome)}`,
 		);
 	return outcome;
@@ -175,6 +176,10 @@ const isOnItsWay = (task: SandboxTask, endedAtMs: number, takesMs = ON_ITS_WAY_M
 
 const isEmpty = ({ runData }: Execution) => Object.keys(runData).length === 0;
 
+/** As the execution that waits was given it. The text says where the IDs are: they are read there. */
+const isNotPassedOn = ({ json: { details } }: INodeExecutionData) =>
+	(details as IDataObject | undefined)?.code === 'waiting_interrupted';
+
 /** An item is a result, with the file of its own task, or says that it is none. */
 async function readResult(
 	target: Target,
@@ -198,6 +203,7 @@ async function readResult(
 		`${name}: an item for each input`,
 	);
 	if (items.every(({ json }) => EARLIER_TRY.test(JSON.stringify(json)))) return 'unknown';
+	if (batch.survives && items.every(isNotPassedOn)) return 'notPassedOn';
 	let isComplete = true;
 	let inDoubt = 0;
 	let unsent = 0;

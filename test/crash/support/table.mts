@@ -125,6 +125,7 @@ function inWords({ alone, ids, retries, later }: Outcome): string {
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
 	const state = {
 		errors: 'An error for each item',
+		notPassedOn: 'An error for each item',
 		crashed: 'Crashed',
 		nothing: 'Not started',
 		workerLost: 'Error, without data',

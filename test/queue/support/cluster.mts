@@ -17,7 +17,7 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 export const executionsPerWorker = 5;
 
 const LOCK_MS = 20_000;
-const ASK_EVERY_MS = 8_000;
+const ASK_EVERY_MS = 12_000;
 /**
  * The settings of n8n by which it notices soon that a worker was killed: its own 60 s and 30 s are long for a test. Only for tests
  * that kill one. A job that a worker has taken, and not locked before the queue asks twice, counts as lost, and n8n then ends its

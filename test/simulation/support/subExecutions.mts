@@ -27,10 +27,9 @@ import {
 	leftOf,
 	noteRun,
 	ran,
-	runOwn,
 	sleepOf,
 	takeBack,
-	IF,
+	QUESTION,
 	WAIT,
 	type Contexts,
 	type State,
@@ -473,7 +472,7 @@ export class SubExecutions {
 			}
 			ran(live, code, outputs);
 			if (code.settings?.saveExecutionProgress === true) {
-				if (node.type === IF) void this.saveLate(sub, sub.log);
+				if (node.name === QUESTION) void this.saveLate(sub, sub.log);
 				else await this.saveProgress(sub);
 			}
 			sub.begun.set(node.name, true);
@@ -491,7 +490,7 @@ export class SubExecutions {
 		else sub.root.origin.lostSavings++;
 	}
 
-	/** Behind its If node n8n has been seen to write what it saves when the next node works already. */
+	/** Behind this node n8n has been seen to write what it saves when the next node works already. */
 	private async saveLate(sub: SubExecution, log: SubExecution['log']): Promise<void> {
 		const { time } = this.n8n;
 		await time.pass(time.random() * LATEST_SAVING_MS);
@@ -533,7 +532,7 @@ export class SubExecutions {
 			if (sleepMs === undefined) await time.pass(0);
 			else sub.sleepsUntilMs = time.clockMs + sleepMs;
 		}
-		return node.parameters.operation === undefined ? runOwn(node, items) : await this.runOurs(sub, node, items);
+		return node.parameters.operation === undefined ? [items] : await this.runOurs(sub, node, items);
 	}
 
 	private async runOurs(sub: SubExecution, node: INode, items: INodeExecutionData[]) {

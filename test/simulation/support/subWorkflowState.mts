@@ -23,7 +23,8 @@ export interface Left {
 }
 
 export const WAIT = 'n8n-nodes-base.wait';
-export const IF = 'n8n-nodes-base.if';
+/** The node of ours that parts what has ended from the rest. */
+export const QUESTION = 'All Finished?';
 /** n8n puts these out for a node that it knows from its log of events only. */
 const MADE_UP: Items = [{ json: { isArtificialRecoveredEventItem: true } }];
 const CRASHED = 'Workflow did not finish, possible out-of-memory issue';
@@ -67,16 +68,6 @@ export function ran(state: State, { nodes, connections }: IWorkflowBase, outputs
 export function noteRun(state: State, node: string, outputs: Items[]): void {
 	(state.runs[node] ??= []).push(outputs);
 	state.last = node;
-}
-
-/** n8n's own nodes. */
-export function runOwn(node: INode, items: Items): Items[] {
-	if (node.type !== IF) return [items];
-	const {
-		conditions: [{ leftValue }],
-	} = node.parameters.conditions as unknown as { conditions: [{ leftValue: string }] };
-	const isTrue = ({ json }: INodeExecutionData) => Boolean(evaluate(leftValue, { $json: json }));
-	return [items.filter(isTrue), items.filter((item) => !isTrue(item))];
 }
 
 /** The time that the Wait node sleeps, in milliseconds; undefined where it lets everything pass. */
