@@ -30,7 +30,7 @@ export function beginningOf(text: string, length: number): string {
 }
 
 /** They move the cursor, end the line or reverse the text. */
-export const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+export const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
 
 /** Text from outside, for a message or a line of the log. */
 export function printable(text: string): string {

@@ -4,7 +4,6 @@ import { encodeId, type GatewayRequests } from '../http/requests';
 import type { HttpResponse, CreateAttempt } from '../http/types';
 import type { JsonObject } from '../json';
 import { createdId } from '../records/ids';
-import { shorten } from '../text';
 import { mayBeUnfinished } from './pollTargets';
 import {
 	isBelieved,
@@ -71,7 +70,7 @@ export class AvatarClient {
 		const response = await this.requests.get(`${REAL}/verify-results`, { query, beforeSend });
 		const answer = parseBody(response);
 		const other = otherVerification(answer, { taskId, vendorToken });
-		const aboutOther = { what: 'a verification result', other: `another verification (${shorten(other ?? '', 100)})` };
+		const aboutOther = { what: 'a verification result', other };
 		if (other !== undefined) throw gatewayError('answerLacks', aboutOther, { httpStatus: response.status });
 		const result = parseVerificationResult(answer);
 		if (!result) throw answerLacks('a verification result', response);

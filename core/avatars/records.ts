@@ -3,7 +3,7 @@ import { isPlainObject, type JsonObject } from '../json';
 import { bothLevels, looseProgress, looseText, looseExpiry, idIn, idsUnder, textIn } from '../records/loose';
 import { parseRefusal, refusalAround, type ServiceRefusal } from '../records/refusals';
 import { knownState, LONGEST_WORD } from '../records/taskRecord';
-import { beginningOf } from '../text';
+import { beginningOf, shorten } from '../text';
 import { LONGEST_URL } from '../urls';
 import type { PollStatus } from '../polling/waitForTask';
 
@@ -88,7 +88,10 @@ export function otherVerification(answer: unknown, asked: { taskId: string; vend
 	const levels = isPlainObject(answer) ? [answer, answer.data].filter(isPlainObject) : [];
 	const named = (name: string) => levels.flatMap((level) => idsUnder(level, name));
 	const [ids, tokens] = [named('task_id'), named('vendor_token')];
-	return ids.includes(asked.taskId) || tokens.includes(asked.vendorToken) ? undefined : [...ids, ...tokens][0];
+	const isAsked = ids.includes(asked.taskId) || tokens.includes(asked.vendorToken);
+	if (isAsked || ids.length + tokens.length === 0) return undefined;
+	// Never its vendor token: with that, anybody could ask for what the other person has verified.
+	return ids[0] === undefined ? 'another verification' : `another verification (${shorten(ids[0], 100)})`;
 }
 
 function asRaw(answer: unknown): JsonObject {

@@ -204,7 +204,7 @@ function howItWasCutOff(code: string): string {
 
 const LONGEST_OUTLINE = 400;
 /** A new key, wherever it stands: the name of its field is not known here. */
-const NEW_KEY = /[\w-]{20,}/g;
+const NEW_KEY = /[\w+/=.-]{16,}/g;
 
 /** An answer in short. */
 function inShort({ text, body: parsed }: HttpResponse, thing: CreatedThing): string | undefined {

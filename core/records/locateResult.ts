@@ -232,6 +232,9 @@ const MOST_LEVELS = 1000;
 /** More possible results than a person would choose from. */
 const MOST_LOCATIONS = 5;
 
+/** Characters: more than a thousand levels of short names have. */
+const LONGEST_PLACE = 10_000;
+
 /** A path in a record. All entries of a list have the same path. */
 class ResultLocation {
 	readonly urls = new Set<string>();
@@ -246,7 +249,8 @@ class ResultLocation {
 		name = '',
 	) {
 		const saysOtherwise = NEVER_BELOW.has(name) || INPUT.test(name) || PREVIEW.test(name);
-		this.isSearched = level <= MOST_LEVELS && !saysOtherwise;
+		// A hint names the place, and the order keeps the hint: a name can have megabytes.
+		this.isSearched = level <= MOST_LEVELS && path.length <= LONGEST_PLACE && !saysOtherwise;
 	}
 
 	at(name: string): ResultLocation {

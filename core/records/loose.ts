@@ -98,7 +98,10 @@ export const idsUnder = (object: JsonObject, name: string) =>
 		.map((key) => looseText(object[key]))
 		.filter((id) => id !== undefined);
 
-const isName = (name: string) => (key: string) => toPlainName(key) === toPlainName(name);
+/** A name can have megabytes, and none that means something is so long. */
+const LONGEST_NAME = 100;
+
+const isName = (name: string) => (key: string) => key.length <= LONGEST_NAME && toPlainName(key) === toPlainName(name);
 
 /** `taskId`, `TaskID` and `task_id` are one name. */
 export const toPlainName = (name: string) => name.replace(/[_-]/g, '').toLowerCase();

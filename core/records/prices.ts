@@ -27,8 +27,9 @@ function fieldsOf(record: JsonObject): Array<[string, unknown]> {
 }
 
 function namesPrice(name: string): boolean {
+	if (name.length > MOST_CHARACTERS) return false;
 	const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').split(/[^A-Za-z]+/);
-	return name.length <= MOST_CHARACTERS && words.some((word) => PRICE_WORDS.test(word));
+	return words.some((word) => PRICE_WORDS.test(word));
 }
 
 function isPrice([name, value]: [string, unknown]): boolean {

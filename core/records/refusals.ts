@@ -2,7 +2,7 @@ import { isPlainObject, type JsonObject } from '../json';
 import { entryOf, type PlainReason } from '../errors/catalogue';
 import type { Created } from '../errors/catalogueEntry';
 import { beginningOf, toOutline } from '../text';
-import { isHttpUrl } from '../urls';
+import { parseHttpUrl } from '../urls';
 import { looseText } from './loose';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
@@ -66,7 +66,7 @@ const SAYS_IT_WENT_WELL = /\b(success|successful|successfully|succeeded|retrieve
 export function errorBeside(record: JsonObject): ServiceRefusal | undefined {
 	const said = ['errors', 'error_code', 'errorCode', ...ERROR_WORDS].map((name) => [name, record[name]]);
 	// Some services have the URL of the result in the field of the reason.
-	const refusal = parseRefusal(Object.fromEntries(said.filter(([, value]) => !isHttpUrl(value))));
+	const refusal = parseRefusal(Object.fromEntries(said.filter(([, value]) => parseHttpUrl(value) !== value)));
 	return refusal.message === undefined && refusal.code === undefined ? undefined : refusal;
 }
 
@@ -116,7 +116,7 @@ const LONGEST_CODE = 100;
 const LONGEST_OUTLINE = 400;
 
 /** Services quote the key they refuse (`sk-` and 48 characters, contract 5); it must not be shown or logged. */
-const API_KEY = /\bsk-[\w-]{8,}/g;
+const API_KEY = /(?<![A-Za-z0-9])sk-[\w-]{8,}/g;
 
 export const withoutKeys = (text: string) => text.replace(API_KEY, 'sk-…');
 

@@ -67,7 +67,8 @@ const STATES = new Map(
 );
 
 /** The contract's word for a status word that is known, in any spelling: `InProgress`, `in-progress` and `IN PROGRESS` are one. */
-export const knownState = (status: string): TaskState | undefined => STATES.get(toPlainCode(status));
+export const knownState = (status: string): TaskState | undefined =>
+	status.length <= LONGEST_WORD ? STATES.get(toPlainCode(status)) : undefined;
 
 /** The contract's word for a status word. An unknown one is not final. */
 export const stateOf = (status: string): TaskState => knownState(status) ?? 'in_progress';

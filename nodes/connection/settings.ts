@@ -110,7 +110,7 @@ function readLimit(value: unknown, name: string, max: number): number | undefine
 export function readApiKey(value: unknown): string {
 	const key = cleanApiKey(value);
 	const characters = [...key];
-	const index = characters.findIndex((character) => !/[\t\x20-\x7e\x80-\xff]/.test(character));
+	const index = characters.findIndex((character) => !/[\t\x20-\x5b\x5d-\x7e\x80-\xff]/.test(character));
 	const character = characters[index];
 	if (character === undefined) return key;
 	const code = `U+${Number(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, '0')}`;
@@ -118,7 +118,7 @@ export function readApiKey(value: unknown): string {
 		? `"${character}" (${code})`
 		: `the invisible character ${code}`;
 	throw invalidInput(
-		`API Key in the credential has ${shown} as character ${index + 1}, which HTTP does not allow`,
+		`API Key in the credential has ${shown} as character ${index + 1}, which ${character === '\\' ? 'no key has' : 'HTTP does not allow'}`,
 		'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
 	);
 }

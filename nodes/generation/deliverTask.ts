@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { gatewayError, type TaskReference } from '../../core/errors';
+import { gatewayError, invalidInput, type TaskReference } from '../../core/errors';
 import type { OutputTools, Ports } from '../../core/engine/advance';
 import type { Order, Output, ResultOptions } from '../../core/orders/order';
 import { promptOf } from '../../core/orders/states';
@@ -30,10 +30,17 @@ import { realClock } from '../connection/transport';
 export function readResultOptions(item: Item, { alone }: Pick<Run, 'alone'>): ResultOptions {
 	const simplify = item.options.simplifies;
 	item.options.given(splitFilesOption);
+	const outputField = item.options.text(outputFieldOption) || String(outputFieldOption.default);
+	// JavaScript would take the file for something else, and it would be lost.
+	if (outputField === '__proto__')
+		throw invalidInput(
+			`${outputFieldOption.displayName} is "__proto__", which no field can be called`,
+			'Enter another name.',
+		);
 	return {
 		// An agent can do nothing with a file, and has no such field. n8n deletes the files of a node that it runs alone.
 		as: isTool(item.node) || alone !== undefined ? 'urlOnly' : item.givenChoice(resultField),
-		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
+		outputField,
 		fileName: item.options.has(fileNameOption) ? cleanFileName(item.options.text(fileNameOption)) : undefined,
 		simplify,
 		split: item.options.flag(splitFilesOption) && !isTool(item.node),

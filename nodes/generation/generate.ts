@@ -257,7 +257,13 @@ const ENTER_PROMPT = 'Enter the prompt and whatever else the model needs.';
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
 	item.given(customBodyField);
-	const body = mergeDeep(item.json(customBodyField), additionalFields);
+	const entered = item.json(customBodyField);
+	if (entered.model !== undefined && entered.model !== id)
+		throw invalidInput(
+			`${customBodyField.displayName} has the model ${show(entered.model)}, but ${customModelIdField.displayName} is ${show(id)}`,
+			`Enter the model that you want as ${customModelIdField.displayName}, and remove it from ${customBodyField.displayName}.`,
+		);
+	const body = mergeDeep(entered, additionalFields);
 	if (Object.keys(body).length === 0) throw item.nothingIn(customBodyField, ENTER_PROMPT);
 	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {
 		throw invalidInput(

@@ -93,7 +93,8 @@ async function removeSurplus(use: Use, newest: IDataObject): Promise<void> {
 		count = 0;
 	};
 	for (const [name, run] of runs) {
-		if (run.isNeeded || name === '') continue;
+		// A person can write into the table, and n8n would evaluate what begins like an expression.
+		if (run.isNeeded || name === '' || name.startsWith('=')) continue;
 		if (count + run.count > PIECE || names.length >= RUNS_AT_ONCE) await remove();
 		names.push(name);
 		count += run.count;

@@ -133,6 +133,8 @@ test.each<[string, { around?: object; [name: string]: unknown }, boolean]>([
 		const { value, error } = await call(fetchResult, json(200, { success: true, ...around, data }));
 		expect((value as { verified?: boolean } | undefined)?.verified).toBe(isBelieved ? true : undefined);
 		expect(error?.details.reason?.name).toBe(isBelieved ? undefined : 'answerLacks');
+		// With the token, the proof of the other person can be had.
+		expect(String(error?.message)).not.toContain('vt_2');
 	},
 );
 

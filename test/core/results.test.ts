@@ -71,6 +71,8 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		...['callback_url', 'Callback - URL', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors'],
 		...['thumbnail', 'thumbnail_url', 'cover', 'cover_image', 'coverurl', 'video_cover', 'poster', 'previewUrl'],
 		...['first_frame', 'lastFrame'],
+		// Its place would make a hint of megabytes.
+		'x'.repeat(10_001),
 	])('no URL is found below %s', (name) => {
 		for (const value of [V, [V], { url: V }, { a: [{ b: V }] }]) {
 			expect(locateResult(recordOf({ deep: { [name]: value } }))).toEqual({ urls: [], isInline: false });

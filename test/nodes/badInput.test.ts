@@ -143,6 +143,11 @@ const cases: Case[] = [
 		parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } },
 		says: /Put Output File in Field is {"a":1}, which is not text/,
 	},
+	{
+		title: 'an output field that JavaScript would take for something else',
+		parameters: { prompt: 'a', options: { outputField: '__proto__' } },
+		says: /Put Output File in Field is "__proto__", which no field can be called/,
+	},
 	...Object.entries<[unknown, string]>({
 		'an unknown value': ['soon', '"soon"'],
 		'a value of Generate in another operation': ['inAnotherWorkflow', '"inAnotherWorkflow"'],

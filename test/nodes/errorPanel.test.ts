@@ -35,7 +35,7 @@ describe('what n8n gets of an error', () => {
 	test('nothing of an error is HTML or a control character', () => {
 		const { message, panel, details } = shown(refused('<i>\n'), {}, { details: '<u>' });
 		expect(`${message} ${panel} ${details.join()}`).not.toMatch(/[<>\n]/);
-		expect(plain('a <b> c</b>\n\u202ed')).toBe('a ‹b› c‹/b› d');
+		expect(plain('a <b> c</b>\n\u202e\u200fd')).toBe('a ‹b› c‹/b› d');
 	});
 });
 

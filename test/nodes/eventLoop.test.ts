@@ -43,6 +43,11 @@ const ANSWERS: Record<string, [Answer, boolean]> = {
 	'a file of 3 MB': [finished({ data: [{ b64_json: 'QUJD'.repeat(1_000_000) }] }), true],
 	'a file of 75 MB': [finished({ data: [{ b64_json: 'QUJD'.repeat(25_000_000) }] }), false],
 	'an address of 3 MB that has to be encoded': [finished({ url: `${PICTURE}${'é'.repeat(1_500_000)}` }), true],
+	'names of 1.5 MB': [filled(`"url":"${PICTURE}","${'_'.repeat(1_500_000)}":1,"${'a1'.repeat(750_000)}":2`), true],
+	'a status of 3 MB in the data': [
+		text(`{"id":"${TASK_ID}","status":"success","data":{"id":"${TASK_ID}","status":"${'aA'.repeat(1_500_000)}"}}`),
+		true,
+	],
 	'1,000 addresses with 1,000 spaces': [
 		finished({ urls: Array.from({ length: 1_000 }, (_, n) => `${PICTURE}?${n}${' '.repeat(1_000)}b`) }),
 		true,

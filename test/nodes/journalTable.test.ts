@@ -583,11 +583,12 @@ describe('old rows', () => {
 			{ run: 'credits', attempt: 'credits', state: RUN },
 			...purchase('beside an open one', 1, { run: 'open, 31 days' }, 'accepted').slice(1),
 			...purchase('beside one of the newest', 1, { run: 'young' }, 'accepted').slice(1),
-			...[null, ''].map((run) => ({ run, attempt: `of the run ${JSON.stringify(run)}` })),
+			// n8n would evaluate the last one.
+			...[null, '', '={{ 1 }}'].map((run) => ({ run, attempt: `of the run ${JSON.stringify(run)}` })),
 		]);
 		expect(kept.filter((attempt) => attempt !== 'lease')).toEqual([
 			...['key, 31 days', 'open, 31 days', 'unknown', 'a state of a later version', 'beside an open one'],
-			...['beside one of the newest', 'of the run null', 'of the run ""'],
+			...['beside one of the newest', 'of the run null', 'of the run ""', 'of the run "={{ 1 }}"'],
 		]);
 	});
 });

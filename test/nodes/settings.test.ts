@@ -156,6 +156,7 @@ test.each([
 	['sk–a', 'has "–" (U+2013) as character 3, which'],
 	['ab\u200bc', 'has the invisible character U+200B as character 3, which'],
 	['ab\u0007', 'has the invisible character U+0007 as character 3, which'],
+	['a\\b', 'has "\\" (U+005C) as character 2, which no key has'],
 ])('a key with a character that no header can hold is refused: %j', (value, message) => {
 	const found = expect.objectContaining({ message: expect.stringContaining(message) as string }) as Error;
 	expect(() => readApiKey(value)).toThrow(refused(/^API Key in the credential/));
