@@ -8,7 +8,7 @@ import { INTERRUPTED, notRecorded, tooSlow, UNREADABLE } from './marks';
 import type { RequestOutcome, Submission, WriteAhead, FoundMarks, Marks } from './marks';
 import type { OrderLedger } from '../orders/ledger';
 import type { Purchase } from '../orders/order';
-import { errorOf } from '../orders/states';
+import { errorOf, mayGoOn } from '../orders/states';
 import { wordsOf } from '../text';
 import { gapOf, GAPS, gapSinceHandOver, leasesIn, ROWS_GONE, submittedBy, toMemory } from './fence';
 import type { HandedOverRun, Memory } from './fence';
@@ -345,7 +345,8 @@ export class Journal implements WriteAhead {
 				if (failed !== undefined) void table.insertLater(failed);
 				freesOthers ||= purchase.keyHash !== undefined || order.reused === true;
 			}
-			if (end !== undefined) delete order.purchase;
+			// Where its task fails in a later try, that has to be noted.
+			if (end !== undefined && !mayGoOn(order)) delete order.purchase;
 		}
 		const all = table.flush();
 		const over = new AbortController();

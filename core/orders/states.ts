@@ -184,6 +184,9 @@ function retryInPlace({ end, request, task }: Purchase): 'continues' | 'submits'
 	return retry === 'submits' && request !== undefined ? retry : undefined;
 }
 
+/** True for an ended order that Retry On Fail may take up again with its task. */
+export const mayGoOn = (order: Purchase): boolean => order.isRetried === true && retryInPlace(order) === 'continues';
+
 /** Leaves behind the task that has failed, if there is one. */
 function planAgain(order: Purchase): void {
 	const { task, wait } = order;

@@ -211,7 +211,10 @@ export function endAll(context: IExecuteFunctions, orders: readonly Order[], { i
 		const { task, thing, wait } = order;
 		if (hasEnded(order)) continue;
 		if (task === undefined) {
-			endBadly(order, gatewayError(isUnsent(order) ? 'submissionStopped' : 'outcomeStillUnknown', { thing }));
+			endBadly(
+				order,
+				isUnsent(order) ? gatewayError('submissionStopped', { why }) : gatewayError('outcomeStillUnknown', { thing }),
+			);
 			continue;
 		}
 		left.push(task.taskId);

@@ -98,13 +98,14 @@ async function whyOver(context: IExecuteFunctions, round: Round): Promise<string
 	const { rounds, left, memory, handOver } = round;
 	if (left.wasStoppedByHand || (await leftOf(context, memory.parked)).wasStoppedByHand) return '';
 	if (rounds >= MAX_ROUNDS) return left.why ?? '';
-	if (handOver !== undefined && isLate(handOver) && memory.hasLooked === true)
-		return left.why ?? 'the time for it is over';
+	if (handOver !== undefined && isLate(handOver) && memory.hasLooked === true) return left.why ?? TIME_IS_OVER;
 	const credential = rounds > 0 ? await credentialOf(context) : {};
 	if (credential.deleted !== undefined) return credential.deleted;
 	const parents = new ParentExecutions(context, memory, handOver?.outermost);
 	return rounds > 0 && (await parents.isGone()) ? (left.why ?? '') : undefined;
 }
+
+const TIME_IS_OVER = 'the time for it is over';
 
 const isLate = ({ deadlineMs }: HandOver) => Date.now() >= deadlineMs;
 
@@ -119,8 +120,9 @@ async function pollOnly(
 ): Promise<INodeExecutionData[]> {
 	const { handOver, memory } = round;
 	const isUnsent = await readWhatWasSent(context, round);
+	const why = isLate(handOver) ? TIME_IS_OVER : undefined;
 	const orders = round.orders.flatMap((order) =>
-		order.task === undefined ? endAll(context, [order], { isUnsent }) : [order],
+		order.task === undefined ? endAll(context, [order], { isUnsent, why }) : [order],
 	);
 	for (const order of orders) {
 		const { task, acceptedAtMs = Date.now() } = order;

@@ -567,6 +567,12 @@ describe('the end of a run', () => {
 		['goes on', () => {}, [], false],
 		['has failed', (order) => void endBadly(order, failure()), ['failed of 0 task_failed'], true],
 		['could not be polled', (order) => void endBadly(order, gatewayError('keyRefused', {})), [], true],
+		[
+			'could not be polled, and is tried again',
+			(order) => void endBadly(Object.assign(order, { isRetried: true }), gatewayError('keyRefused', {})),
+			[],
+			false,
+		],
 	])('an order that %s', async (_, end, rows, isNoted) => {
 		expect(await endOrder(end)).toMatchObject({ rows, isNoted, tookMs: 0 });
 	});

@@ -39,6 +39,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	storedByOtherVersion: { id: true },
 	waitingNotStarted: { id: true },
 	waitingInterrupted: { why: true },
+	submissionStopped: { why: true },
 	tokenNotCreated: { atMs: true, ...NAMED_RUN },
 	tokenKeyGone: NAMED_RUN,
 	noVerificationLink: { status: true },

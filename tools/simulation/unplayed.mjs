@@ -48,9 +48,9 @@ export const unplayed = [
 	{
 		promise: 'a retry of an execution that waits says of what the rows show as not sent that it was not submitted',
 		file: 'nodes/durable/supervisor.ts',
-		find: 'order.task === undefined ? endAll(context, [order], { isUnsent }) : [order]',
+		find: 'order.task === undefined ? endAll(context, [order], { isUnsent, why }) : [order]',
 		becomes:
-			'order.task === undefined ? endAll(context, [order], { isUnsent: () => isUnsent === undefined }) : [order]',
+			'order.task === undefined ? endAll(context, [order], { isUnsent: () => isUnsent === undefined, why }) : [order]',
 		noticedBy: 'test/nodes/handedOver.test.ts',
 		title: 'retry of it goes on with what has an ID, and submits nothing else',
 	},

@@ -68,7 +68,8 @@ export const CREATING = {
 	submissionStopped: {
 		kind: 'notSubmitted',
 		code: 'not_submitted',
-		message: 'This item was not submitted, because the execution was stopped',
+		message: ({ why }: { why?: string }) =>
+			`This item was not submitted${why === undefined ? ', because the execution was stopped' : `: ${why}`}`,
 		advice:
 			'Nothing was bought for this item. Run the workflow again with this item only: other items would be bought again.',
 		created: 'nothing',

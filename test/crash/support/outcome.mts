@@ -178,7 +178,7 @@ const isEmpty = ({ runData }: Execution) => Object.keys(runData).length === 0;
 
 /** As the execution that waits was given it. The text says where the IDs are: they are read there. */
 const isNotPassedOn = ({ json: { details } }: INodeExecutionData) =>
-	(details as IDataObject | undefined)?.code === 'waiting_interrupted';
+	(details as IDataObject | undefined)?.gateway_order !== undefined;
 
 /** An item is a result, with the file of its own task, or says that it is none. */
 async function readResult(
