@@ -204,13 +204,15 @@ function howItWasCutOff(code: string): string {
 
 const LONGEST_OUTLINE = 400;
 /** A new key, wherever it stands: the name of its field is not known here. */
-const NEW_KEY = /[\w+/=.-]{16,}/g;
+const NEW_KEY = /[\w-]{20,}/g;
+/** The same, where nothing of the rest is needed. */
+const MAY_BE_NEW_KEY = /[\w+/=.-]{16,}/g;
 
 /** An answer in short. */
 function inShort({ text, body: parsed }: HttpResponse, thing: CreatedThing): string | undefined {
 	const body = text.length > LONGEST_OUTLINE ? (parsed ?? parseBeginning(text)) : undefined;
 	const said = body === undefined ? printable(shorten(text, LONGEST_OUTLINE)) : toOutline(body, LONGEST_OUTLINE);
-	return parseRefusal({ message: thing === 'token' ? said.replace(NEW_KEY, '…') : said.trim() }).message;
+	return parseRefusal({ message: thing === 'token' ? said.replace(MAY_BE_NEW_KEY, '…') : said.trim() }).message;
 }
 
 /** Characters of the longest answer that is kept until the thing that it creates has ended: usual ones have a thousand. */

@@ -1,5 +1,5 @@
 import { isPlainObject, valuesBelow, type JsonObject } from '../json';
-import { idsUnder, looseText, toPlainName } from './loose';
+import { idsUnder, isName, looseText } from './loose';
 import { isUnderWay } from './taskRecord';
 
 /** The ID of what a creating request has created, and the object of the answer that has it; none where it is anywhere. */
@@ -68,7 +68,7 @@ function idAnywhere(answer: unknown, name: string): CreatedId | undefined {
 	// An error may name a task that was there before.
 	const searched = isPlainObject(answer) ? { ...answer, error: undefined } : answer;
 	for (const [key, value] of valuesBelow(searched)) {
-		const id = key !== undefined && toPlainName(key) === toPlainName(name) ? looseText(value) : undefined;
+		const id = key !== undefined && isName(name)(key) ? looseText(value) : undefined;
 		if (id !== undefined) ids.add(id);
 	}
 	const [id, another] = ids;

@@ -256,7 +256,11 @@ class ResultLocation {
 	at(name: string): ResultLocation {
 		const known = this.inner.get(name);
 		if (known) return known;
-		const location = new ResultLocation(appendName(this.path, name), this.level + 1, toSnakeCase(name));
+		const location = new ResultLocation(
+			appendName(this.path, name.slice(0, LONGEST_PLACE + 1)),
+			this.level + 1,
+			toSnakeCase(name),
+		);
 		this.inner.set(name, location);
 		return location;
 	}

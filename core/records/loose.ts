@@ -101,7 +101,9 @@ export const idsUnder = (object: JsonObject, name: string) =>
 /** A name can have megabytes, and none that means something is so long. */
 const LONGEST_NAME = 100;
 
-const isName = (name: string) => (key: string) => key.length <= LONGEST_NAME && toPlainName(key) === toPlainName(name);
+/** True for a name in any spelling of it. */
+export const isName = (name: string) => (key: string) =>
+	key.length <= LONGEST_NAME && toPlainName(key) === toPlainName(name);
 
 /** `taskId`, `TaskID` and `task_id` are one name. */
-export const toPlainName = (name: string) => name.replace(/[_-]/g, '').toLowerCase();
+const toPlainName = (name: string) => name.replace(/[_-]/g, '').toLowerCase();

@@ -2,7 +2,7 @@ import { isPlainObject, type JsonObject } from '../json';
 import { entryOf, type PlainReason } from '../errors/catalogue';
 import type { Created } from '../errors/catalogueEntry';
 import { beginningOf, toOutline } from '../text';
-import { parseHttpUrl } from '../urls';
+import { isHttpUrl, LONGEST_URL } from '../urls';
 import { looseText } from './loose';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
@@ -62,11 +62,15 @@ export function refusalAround(wrappers: JsonObject[]): ServiceRefusal {
 
 const SAYS_IT_WENT_WELL = /\b(success|successful|successfully|succeeded|retrieved|ok)\b|成功/i;
 
+/** To read a longer one takes n8n too long. */
+const isAddress = (value: unknown): boolean =>
+	typeof value === 'string' && value.length > LONGEST_URL ? /^https?:\/\//i.test(value) : isHttpUrl(value);
+
 /** The error that a record has beside its status: an object or a text that says something. Empty ones and the code 0 are none. */
 export function errorBeside(record: JsonObject): ServiceRefusal | undefined {
 	const said = ['errors', 'error_code', 'errorCode', ...ERROR_WORDS].map((name) => [name, record[name]]);
 	// Some services have the URL of the result in the field of the reason.
-	const refusal = parseRefusal(Object.fromEntries(said.filter(([, value]) => parseHttpUrl(value) !== value)));
+	const refusal = parseRefusal(Object.fromEntries(said.filter(([, value]) => !isAddress(value))));
 	return refusal.message === undefined && refusal.code === undefined ? undefined : refusal;
 }
 
@@ -116,7 +120,7 @@ const LONGEST_CODE = 100;
 const LONGEST_OUTLINE = 400;
 
 /** Services quote the key they refuse (`sk-` and 48 characters, contract 5); it must not be shown or logged. */
-const API_KEY = /(?<![A-Za-z0-9])sk-[\w-]{8,}/g;
+const API_KEY = /(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf]|%[0-9A-Fa-f]{2}))sk-[\w-]{8,}/g;
 
 export const withoutKeys = (text: string) => text.replace(API_KEY, 'sk-…');
 

@@ -60,16 +60,13 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	// Another lookup would bring nothing new.
 	const isSettled = known?.told === true || !toldCallbacks.isNew(key, { verified: true, atMs: Date.now() });
 	if (!isTest && isSettled) return { page: PAGES.verified };
-	// Many callbacks at once are one lookup. One with another result code is not: anybody can make it up.
-	const asked = createHash('sha256')
-		.update([key, ...resultCodes].join(' '))
-		.digest('base64');
-	const shared = lookups.get(asked) as Promise<Outcome> | undefined;
+	// Many callbacks at once are one lookup.
+	const shared = lookups.get(key) as Promise<Outcome> | undefined;
 	// A person who is not verified could ask the service through this account without end.
 	if (!isTest && !shared && known && !repeatedLookups.allows(key, Date.now())) return { page: PAGES.busy };
 	const looking = shared ?? lookUp(context, resultCodes, vendorToken, known);
-	lookups.set(asked, looking);
-	const outcome = await looking.finally(() => lookups.delete(asked));
+	lookups.set(key, looking);
+	const outcome = await looking.finally(() => lookups.delete(key));
 
 	const page = pageFor(outcome);
 	const item = () => toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known);

@@ -106,7 +106,10 @@ function readLimit(value: unknown, name: string, max: number): number | undefine
 	return number;
 }
 
-/** The key, which may be empty. Throws a `badInput` error for a character that no HTTP header can hold. */
+/**
+ * The key, which may be empty. Throws a `badInput` error for a character that no HTTP header can hold, and for a backslash, which no key
+ * has: to look for a key of many in what a service answers would take n8n for ever.
+ */
 export function readApiKey(value: unknown): string {
 	const key = cleanApiKey(value);
 	const characters = [...key];

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { untilAborted } from '../../core/abort';
 import { asGatewayError, GatewayError, gatewayError, invalidInput } from '../../core/errors';
-import { asArray, isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
+import { asArray, isPlainObject, isUnset, mergeDeep, type JsonObject } from '../../core/json';
 import { CUSTOM_MODEL, CUSTOM_MODEL_LABEL, ROLE_LABELS, ROLES } from '../../core/labels';
 import {
 	hiddenChoices,
@@ -258,7 +258,7 @@ function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
 	item.given(customBodyField);
 	const entered = item.json(customBodyField);
-	if (entered.model !== undefined && entered.model !== id)
+	if (!isUnset(entered.model) && entered.model !== id)
 		throw invalidInput(
 			`${customBodyField.displayName} has the model ${show(entered.model)}, but ${customModelIdField.displayName} is ${show(id)}`,
 			`Enter the model that you want as ${customModelIdField.displayName}, and remove it from ${customBodyField.displayName}.`,

@@ -134,6 +134,7 @@ test.each<[string, unknown, unknown]>([
 test.each([
 	['sk-12345678', 'sk-…'],
 	['my_sk-12345678', 'my_sk-…'],
+	['key:\\nsk-12345678 %20sk-12345678', 'key:\\nsk-… %20sk-…'],
 	['the key sk-ab_c-9Z0 and sk-12345678.', 'the key sk-… and sk-….'],
 	['sk-1234567 is too short for a key', 'sk-1234567 is too short for a key'],
 	['a task-12345678 has none', 'a task-12345678 has none'],

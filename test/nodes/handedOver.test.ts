@@ -355,7 +355,7 @@ describe('the end of a supervisor', () => {
 				['waitingInterrupted', 'waitingInterrupted', 'submissionStopped'],
 			]);
 			expect(after.ended[2]?.json.details).toMatchObject({
-				gateway_order: { end: { error: { message: 'This item was not submitted: the time for it is over' } } },
+				gateway_order: { end: { error: { message: 'This item was not submitted, because the time for it is over' } } },
 			});
 			expect(prompted()).toBe('ab');
 		},

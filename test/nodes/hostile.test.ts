@@ -145,7 +145,7 @@ describe('the answers for many tasks together', () => {
 		const parameters = { operation: 'getResult', wait: 'dontWait', result: 'urlOnly', taskId: '={{ $json.id }}' };
 		const settings = { onError: 'continueRegularOutput' as const };
 		// All at the same time, each answer takes as long as all of them do, which is too long on a busy machine.
-		const credential = { advanced: true, requestsPerSecond: 2 };
+		const credential = { advanced: true, requestsPerSecond: 1 };
 		const options = { items, settings, credential };
 		const { json } = await runGateway('image', hostile as unknown as Sandbox, parameters, options);
 		const failed = json.filter(({ error }) => error !== undefined);

@@ -98,6 +98,8 @@ const scenes: Record<string, () => Promise<{ data: IRunExecutionData; items?: IN
 			({ handed: ofPoller } = await step(STEPS.keepWaiting, given.inputData ?? [], '100'));
 			// Else, the names of its attempts would be those from before, because the files have one time for all.
 			jest.spyOn(realClock, 'random').mockReturnValue(0.5);
+			// The first one ends the run with its error: on a busy machine before the second one has been submitted.
+			runs.sandbox.faults.add({ on: 'status', do: 'slow:2s' });
 			throw new Error('n8n was away');
 		});
 		return { ...(await outcomeOf(begun)), items: ofPoller };

@@ -59,7 +59,10 @@ export const CODE_TEXTS: Record<string, Texts> = {
 	],
 	submission_not_recorded: ['n8n couldn’t write the row in Gateway Purchases.', 'Check n8n’s database, then retry.'],
 	submitted_by_other_retry: ['', 'Look for the result there.'],
-	not_submitted: ['Another item or a stop held it back.', 'Solve what the description names, then retry.'],
+	not_submitted: [
+		'Another item, a stop, or the end of the wait held it back.',
+		'Solve what the description names, then retry.',
+	],
 
 	purchase_log_unavailable: [
 		'A Purchase Key or Reuse While Building needs the log.',

@@ -89,7 +89,7 @@ export const avatars = [
 	{
 		promise: 'many callbacks at once are one lookup',
 		file: 'nodes/AvatarVerificationTrigger/handleCallback.ts',
-		find: 'lookups.set(asked, looking);',
+		find: 'lookups.set(key, looking);',
 		becomes: '',
 		noticedBy: 'test/nodes/triggers.test.ts',
 		title: 'a flood of 200 callbacks',

@@ -68,8 +68,7 @@ export const CREATING = {
 	submissionStopped: {
 		kind: 'notSubmitted',
 		code: 'not_submitted',
-		message: ({ why }: { why?: string }) =>
-			`This item was not submitted${why === undefined ? ', because the execution was stopped' : `: ${why}`}`,
+		message: ({ why = 'the execution was stopped' }: { why?: string }) => `This item was not submitted, because ${why}`,
 		advice:
 			'Nothing was bought for this item. Run the workflow again with this item only: other items would be bought again.',
 		created: 'nothing',

@@ -64,6 +64,11 @@ export async function outcomeOf(
 		return NOTHING;
 	}
 	const read = await readResult(target, batch, parent, endedAtMs);
+	if (read === 'notPassedOn') {
+		// Only n8n's queue does that: it has called the job of the execution that waits lost.
+		const supervisor = others.find(({ record }) => record.workflowData?.name === 'Wait Across Restarts');
+		assert.deepEqual([name, target.victim, supervisor?.status === 'success'], [name, 'worker', false]);
+	}
 	const alone = read === 'unknown' && batch.survives && asleep.has(batch.workflowId) ? 'doubtful' : read;
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
 
