@@ -80,7 +80,8 @@ function factsOf({ context, concurrency, background, retryOnFail, credits, ...ru
 		stopsAtError: background === undefined && !context.continueOnFail(),
 		// An order waits for a place no longer than its timeout, and then for its task.
 		deadlineMs: Date.now() + 2 * longestMs + TO_END_MS,
-		...(retryOnFail && { retry: retryOnFail }),
+		// Where rows are missing, an earlier try may have bought another task in the place of one that has failed.
+		...(retryOnFail && journal?.isInDoubt !== true && { retry: retryOnFail }),
 		...(credits && { credits }),
 		...(journal !== undefined &&
 			establishedAtMs !== undefined && {

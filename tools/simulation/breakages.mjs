@@ -314,6 +314,12 @@ const played = [
 		title: 'is handed on when they sleep',
 	},
 	{
+		promise: 'where rows are missing, no poller buys again in the place of a task that has failed',
+		file: 'nodes/durable/handOver.ts',
+		find: 'retryOnFail && journal?.isInDoubt !== true && {',
+		becomes: 'retryOnFail && {',
+	},
+	{
 		promise: 'a poller that a person has stopped before it has slept is not replaced',
 		file: 'nodes/durable/supervisor.ts',
 		find: 'left.wasStoppedByHand || (await leftOf(context, memory.parked)).wasStoppedByHand',

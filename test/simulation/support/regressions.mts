@@ -666,4 +666,34 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			table: { events: [{ does: 'restore', afterDeathMs: 94974 }] },
 		},
 	},
+	{
+		name: 'a retry without rows does not know what Retry On Fail has bought in the place of a task that failed',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: 'ok', task: { directives: 'duration=300s', polls: [] } },
+							{ answer: 'ok', task: { directives: 'fail=insufficient_quota', polls: [] } },
+						],
+						files: [],
+					},
+				},
+			],
+			rounds: 3,
+			sameBodies: true,
+			maxTries: 2,
+			retryExecutions: 2,
+			wait: 'acrossRestarts',
+			crashes: [
+				{ afterSteps: 134, downMs: 1000 },
+				{ afterSteps: 7, during: 'between the lease of a poller and its start', downMs: 1000 },
+				{ afterSteps: 56, during: 'while parking', downMs: 1000 },
+			],
+			table: { events: [{ does: 'clear', afterDeathMs: 73 }], isSqlite: true },
+			randomness: 322115776,
+		},
+	},
 ];
