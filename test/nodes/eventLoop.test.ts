@@ -127,7 +127,7 @@ test('the preparation of thousands of items holds n8n only for moments', async (
 });
 
 test('large images that n8n keeps in memory hold n8n only for moments', async () => {
-	const data = Buffer.alloc(40_000_000, 'picture').toString('base64');
+	const data = Buffer.alloc(30_000_000, 'picture').toString('base64');
 	const binary = { data: { data, mimeType: 'image/png', fileName: 'a.png' } };
 	const image = Array.from({ length: 4 }, () => ({ source: 'binary', binaryPropertyName: 'data' }));
 	const parameters = { ...generate, images: { image } };
