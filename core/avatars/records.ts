@@ -90,7 +90,7 @@ export function otherVerification(answer: unknown, asked: { taskId: string; vend
 	const [ids, tokens] = [named('task_id'), named('vendor_token')];
 	const isAsked = ids.includes(asked.taskId) || tokens.includes(asked.vendorToken);
 	if (isAsked || ids.length + tokens.length === 0) return undefined;
-	// Never its vendor token: with that, anybody could ask for what the other person has verified.
+	// Never its vendor token: a reader of the message could ask for the result of the other person with it.
 	return ids[0] === undefined ? 'another verification' : `another verification (${shorten(ids[0], 100)})`;
 }
 

@@ -108,7 +108,7 @@ function readLimit(value: unknown, name: string, max: number): number | undefine
 
 /**
  * The key, which may be empty. Throws a `badInput` error for a character that no HTTP header can hold, and for a backslash, which no key
- * has: to look for a key of many in what a service answers would take n8n for ever.
+ * has: to search an answer for a key with many backslashes could block n8n.
  */
 export function readApiKey(value: unknown): string {
 	const key = cleanApiKey(value);

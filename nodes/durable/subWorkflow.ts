@@ -24,7 +24,10 @@ const RESULTS = 'Results';
 /** The node that submits and polls: its memory is read when it has died. */
 export const POLL_TASKS = 'Poll Tasks';
 
-/** n8n's own If reads its condition anew for each item: thousands of them would hold n8n for seconds. */
+/**
+ * The node that asks whether all orders have ended. n8n's If node would evaluate its condition for each item: thousands of items
+ * would block n8n for seconds.
+ */
 const QUESTION = 'All Finished?';
 
 /** The node that puts out the address by which the execution is woken, right before it sleeps. */
