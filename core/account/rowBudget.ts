@@ -247,9 +247,12 @@ export class RowBudget {
 	private waitOf({ sinceMs, fail }: Waiter, pace: RowPace): number {
 		const nowMs = this.clock.now();
 		const { full } = this;
-		const turnInMs = pace.turnInMs + this.open * pace.spacingMs;
+		const openMs = this.open * pace.spacingMs;
+		const turnInMs = pace.turnInMs + openMs;
 		const isNear = this.open === 0 ? pace.turnInMs <= TURN_WITHIN_MS : turnInMs < TURN_WITHIN_MS;
-		const waitMs = isNear ? 0 : Math.max(LOOK_AGAIN_MS, turnInMs - TURN_WITHIN_MS);
+		// Time alone makes no room among open rows: n8n would look again each millisecond while its database does not answer.
+		const isForOthers = this.open > 0 && openMs >= TURN_WITHIN_MS;
+		const waitMs = isNear ? 0 : isForOthers ? LONGEST_PAUSE_MS : Math.max(LOOK_AGAIN_MS, turnInMs - TURN_WITHIN_MS);
 		if (full === undefined) return waitMs;
 		const leftMs = Math.max(sinceMs, full.sinceMs) + REPEAT_FOR_MS - nowMs;
 		if (leftMs < 0) {

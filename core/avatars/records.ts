@@ -149,9 +149,11 @@ export function verificationStatusOf({ verified, verifyStatus = 'pending' }: Ver
  */
 export function isBelieved({ state, assetId, raw }: AvatarAsset, asked: string): boolean {
 	if (state === 'pending' || assetId === asked) return true;
-	const isOther = textIn(raw, 'asset_id') !== undefined;
-	const isInside = isPlainObject(raw.data) && looseText(raw.data.status) !== undefined;
-	return !isOther && (state === 'done' || isInside);
+	const inner = isPlainObject(raw.data) && idsUnder(raw.data, 'status').length > 0 ? raw.data : undefined;
+	// Beside the status, an `id` is the asset's, too. Around it, it may be that of the request.
+	const hasOtherId = idsUnder(inner ?? raw, 'id').length > 0 && !idsUnder(raw, 'id').includes(asked);
+	const isOther = textIn(raw, 'asset_id') !== undefined || hasOtherId;
+	return !isOther && (state === 'done' || inner !== undefined);
 }
 
 /** Undefined when the answer has no status. */

@@ -295,6 +295,8 @@ class Buying<Answer extends { id: string }> {
 		this.giveUpAtMs ??= this.clock.now() + REPEAT_FOR_MS;
 		// A pause has come in between.
 		if (again.lateByMs !== undefined) return Math.max(1, again.lateByMs);
+		// Each time that it wakes up, it has a place, and minutes for tries: it would ask for ever.
+		if (this.ports.sleep !== undefined && this.timeLeftMs <= 0) return undefined;
 		if (again.isConnection && ++this.connectionTries >= CONNECTION_TRIES) return undefined;
 		const pauseMs = Math.max(SHORTEST_PAUSE_MS, retryAfterMs ?? backoffMs(++this.refusals, this.clock.random));
 		if (httpStatus === 429) {

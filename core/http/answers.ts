@@ -14,7 +14,14 @@ import {
 } from '../records/refusals';
 import { isUnderWay, LONGEST_ID, parseTaskRecord } from '../records/taskRecord';
 import { printable, shorten, toOutline } from '../text';
-import { limitOf, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
+import {
+	isPassedOn,
+	limitOf,
+	postOutcomeOfAnswer,
+	postOutcomeOfConnection,
+	retryAfterMs,
+	type PostOutcome,
+} from './retry';
 import { ConnectionError, NO_ROOM, TOO_LARGE, type CreateRequest, type HttpResponse } from './types';
 
 export function isSuccess({ status }: HttpResponse): boolean {
@@ -237,9 +244,13 @@ function refusalOfCreation(response: HttpResponse, thing: CreatedThing): Gateway
 	const refusal = refusalOf(response, thing);
 	const ofTask = taskBeside(refusal, response, thing);
 	if (ofTask !== undefined) return ofTask;
-	if (whatWasCreated(response.body) !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
+	const mayBeCreated = whatWasCreated(response.body) === 'maybe' || (!saysWhy(refusal) && isPassedOn(response));
+	if (!mayBeCreated || refusal.kind === 'outcomeUnknown') return refusal;
 	return unknownOutcome(thing, `The service answered with HTTP ${response.status}`, refusal);
 }
+
+/** False for a no without a reason, or whose reason is that something went wrong inside. */
+const saysWhy = ({ kind, details }: GatewayError) => details.permanent !== false && kind !== 'unavailable';
 
 /** The error of a refusal beside which the answer gives a task, whatever the status; undefined where it gives none. */
 function taskBeside(refusal: GatewayError, { status: http, body }: HttpResponse, thing: CreatedThing) {

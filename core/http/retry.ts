@@ -52,7 +52,7 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	// writes a page or JSON of its own, may have passed the request on before, and given up waiting.
 	if (status === 503) {
 		const isByService = refusesOutright(body) || (headers['retry-after'] !== undefined && !isPage(response));
-		return isByService && !isOpen && !PASSED_ON.test(wordsOf(response)) ? 'tryAgain' : 'unknown';
+		return isByService && !isOpen && !isPassedOn(response) ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.
 	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
@@ -72,9 +72,19 @@ function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
 	return refusesAccess({ kind }) || permanent === true;
 }
 
-/** Words of a proxy that has passed a request on, and got no answer to it. */
-const PASSED_ON =
-	/time(d)?[ _-]?out|disconnect|terminat(ed|ion)|broken pipe|(connection|stream)[ _-](was )?(reset|closed|aborted)|reset (reason|by|before)/i;
+/** Words of what has passed a request on, and got no answer to it: of proxies, and of gateways in Node and Go. */
+const PASSED_ON = [
+	/time(d)?[ _-]?out|超时|deadline[ _-]?exceeded|context cancell?ed|no response/i,
+	/disconnect|terminat(ed|ion)|broken pipe|socket hang up|other side closed|reset (reason|by|before)|premature/i,
+	/(connection|stream)[ _-](was )?(reset|closed|aborted|lost)|(closed|lost) ((the|network) )?connection/i,
+	/\b(ECONNRESET|ECONNABORTED|EPIPE|EOF)\b/i,
+];
+
+/** True for a no in such words: a service behind may have got the request, and a second one would be paid, too. */
+export function isPassedOn(response: HttpResponse): boolean {
+	const words = wordsOf(response);
+	return PASSED_ON.some((each) => each.test(words));
+}
 
 function wordsOf({ body, text }: HttpResponse): string {
 	const { code = '', message = '' } = parseRefusal(body);

@@ -166,7 +166,8 @@ export interface Memory {
 }
 
 /** The run of another execution, as that has handed it over. */
-export interface HandedOverRun extends Pick<NonNullable<HandOver['run']>, 'first' | 'nextNumber' | 'isMarked'> {
+export interface HandedOverRun
+	extends Pick<NonNullable<HandOver['run']>, 'first' | 'nextNumber' | 'isMarked' | 'ignored'> {
 	/** The lease that the supervisor has written for this execution, and what it has found. Absent where there is none yet. */
 	claim?: PollerClaim;
 }
@@ -187,9 +188,9 @@ export function toMemory(
 		const { first = '', isFirstKnown = first !== '' && first === before.executionId } = before;
 		return { ...begun, first: isFirstKnown ? first : '', ...(isFirstKnown && { isFirstKnown }) };
 	}
-	const { claim, first, nextNumber, isMarked } = handedOver;
+	const { claim, first, nextNumber, isMarked, ignored: leases = [] } = handedOver;
 	const missed = { marks: !isMarked, rows: false };
-	if (claim === undefined) return { executionId, leases: [], first, nextNumber, missed };
+	if (claim === undefined) return { executionId, leases, first, nextNumber, missed };
 	const { lease, ignored = [] } = claim;
-	return { executionId, leases: [...ignored, lease], lease, isClaimed: true, first, nextNumber, missed };
+	return { executionId, leases: [...leases, ...ignored, lease], lease, isClaimed: true, first, nextNumber, missed };
 }

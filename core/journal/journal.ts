@@ -98,13 +98,11 @@ export class Journal implements WriteAhead {
 	private readonly joining: Joining[] = [];
 
 	private isInserting = false;
-
 	/** The last group of rows could not be written for a minute: the next ones are tried once, or each would wait as long. */
 	private hasGivenUp = false;
 
 	private attempts = 0;
 	private marking?: Promise<void>;
-
 	private readonly permits = new Map<Purchase, RowPermit>();
 
 	/** The times before the rows of orders were written. */
@@ -119,7 +117,6 @@ export class Journal implements WriteAhead {
 
 	/** The tries of Retry On Fail until then, as far as the rows show them: most tasks of one item. */
 	tries = 0;
-
 	private missesFirstTry = false;
 	/** The part of the journal that Purchase Keys use. */
 	readonly keys: KeyClaims;
@@ -149,10 +146,12 @@ export class Journal implements WriteAhead {
 	}
 
 	/** The run as the executions need it that it is handed to. */
-	get toHandOver(): Pick<HandedOverRun, 'first' | 'nextNumber' | 'isMarked'> & { lease?: string; table?: string } {
-		const { first, nextNumber, isMarked = false, isClaimed, lease } = this.memory;
+	get toHandOver(): Omit<HandedOverRun, 'claim'> & { lease?: string; table?: string } {
+		const { first, nextNumber, isMarked = false, isClaimed, lease, leases } = this.memory;
 		const { id: table } = this.ports.table;
-		return { first, nextNumber, isMarked, ...(isClaimed && lease !== undefined && { lease }), ...(table && { table }) };
+		const ignored = leases.filter((name) => name !== lease);
+		const named = isClaimed && lease !== undefined && { lease };
+		return { first, nextNumber, isMarked, ...named, ...(ignored.length > 0 && { ignored }), ...(table && { table }) };
 	}
 
 	/** The journal of an execution that has handed its run over, but goes on with it. */
@@ -459,7 +458,8 @@ export class Journal implements WriteAhead {
 				continue;
 			}
 			this.hasGivenUp = false;
-			this.memory.nextNumber += left.length;
+			// A try that has ended may be slow to hear of its rows: the next one has these numbers, too, and none must be missing.
+			this.memory.nextNumber = Math.max(this.memory.nextNumber, 1 + (rows.at(-1)?.number ?? -1));
 			this.memory.isClaimed = true;
 			this.memory.isDoubtTold = this.memory.doubt !== undefined;
 			if ((await this.ports.isWanted?.()) === false) throw stoppedError();

@@ -21,12 +21,18 @@ export interface ReusingRun {
 	nowMs: number;
 }
 
-/** The purchases of a node that may be reused, by the hash of their requests, the newest first. */
-export type Purchases = Map<string, AttemptRow[]>;
+/** The purchases of a node, by the hash of their requests, the newest first. */
+export interface Purchases {
+	/** Those that may be reused. */
+	there: Map<string, AttemptRow[]>;
+	/** Those of which it is not known whether they were accepted. */
+	inDoubt: Map<string, AttemptRow[]>;
+}
 
 /**
- * Finds the purchases of the node in these rows that have given an ID and are not known to have failed. Those of the execution
- * itself do not count: a loop that asks for the same thing twice wants two. Throws where another execution may be buying one of them.
+ * Finds the purchases of the node in these rows that have given an ID, or may have, and are not known to have failed. Those of the
+ * execution itself do not count: a loop that asks for the same thing twice wants two. Throws where another execution may be buying one
+ * of them.
  *
  * @param values all rows of the requests
  */
@@ -41,7 +47,7 @@ export async function purchasesIn(
 		const row = parseRow(value);
 		if (row !== undefined && isAttempt(row) && isRunOfNode(row.run, node) && row.account === account) rows.push(row);
 	}
-	const purchases: Purchases = new Map();
+	const purchases: Purchases = { there: new Map(), inDoubt: new Map() };
 	for (const row of [...lastOfAttempts(rows).values()].sort((one, other) => other.id - one.id)) {
 		const { state, task_id: id, createdAt, execution, request_hash: hash } = row;
 		// What the execution has handed over is bought by another one.
@@ -49,23 +55,28 @@ export async function purchasesIn(
 		// One that was stopped may still get its answer.
 		if (state === 'submitting' && Math.abs(nowMs - createdAt) < MAY_BE_UNDER_WAY_MS)
 			throw gatewayError('answerMayCome', { execution });
-		const isThere = state === 'accepted' && id !== '' && nowMs - createdAt < REUSED_FOR_MS;
-		if (isThere) purchases.set(hash, [...(purchases.get(hash) ?? []), row]);
+		if (nowMs - createdAt >= REUSED_FOR_MS) continue;
+		const isInDoubt = state === 'submitting' || state === 'unknown';
+		const found = isInDoubt ? purchases.inDoubt : state === 'accepted' && id !== '' ? purchases.there : undefined;
+		found?.set(hash, [...(found.get(hash) ?? []), row]);
 	}
 	return purchases;
 }
 
-/** Gives each order a purchase of its request: that of its item in the same round of a loop, or else the newest. */
+/**
+ * Gives each order a purchase of its request: that of its item in the same round of a loop, or else the newest. Throws where one that is
+ * left may have been bought: it would be bought twice without a word.
+ */
 export function assignPurchases(
 	orders: readonly Order[],
-	purchases: Purchases,
+	{ there, inDoubt }: Purchases,
 	{ runIndex }: Pick<ReusingRun, 'runIndex'>,
 ): Map<Order, AttemptRow> {
 	const assigned = new Map<Order, AttemptRow>();
 	const assign = (fits: (row: AttemptRow, order: Order) => boolean) => {
 		for (const order of orders) {
 			if (assigned.has(order)) continue;
-			const left = purchases.get(order.request?.hash ?? '') ?? [];
+			const left = there.get(order.request?.hash ?? '') ?? [];
 			const index = left.findIndex((row) => fits(row, order));
 			const [row] = index < 0 ? [] : left.splice(index, 1);
 			if (row !== undefined) assigned.set(order, row);
@@ -73,6 +84,12 @@ export function assignPurchases(
 	};
 	assign((row, { item }) => row.item === item && roundOf(row.run) === runIndex);
 	assign(() => true);
+	for (const order of orders) {
+		const [doubt] = assigned.has(order) ? [] : (inDoubt.get(order.request?.hash ?? '') ?? []);
+		if (doubt === undefined) continue;
+		const { execution, createdAt } = doubt;
+		throw gatewayError('reuseUnclear', { execution, time: new Date(createdAt).toISOString() });
+	}
 	return assigned;
 }
 

@@ -222,7 +222,7 @@ function checkContainers({ id, fields }: ModelSpec, body: JsonObject): GatewayEr
 function checkField(given: Given): GatewayError | undefined {
 	const { field, value } = given;
 	if (value === undefined || (value === '' && field.alwaysSent))
-		return field.alwaysSent || field.required ? isEmpty(field) : undefined;
+		return field.alwaysSent || field.required ? isEmpty(given) : undefined;
 	const issue = checkValue(given);
 	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
@@ -235,7 +235,12 @@ function checkField(given: Given): GatewayError | undefined {
 	);
 }
 
-const isEmpty = ({ displayName: label }: FieldSpec) => gatewayError('fieldEmpty', { label });
+/** The form may have another value, which is right: the advice names the place of the one that counts. */
+const isEmpty = ({ field: { displayName: label }, source }: Given) =>
+	gatewayError('fieldEmpty', {
+		label,
+		...(source === 'json' && { enter: `Change ${label} in Additional Fields, or remove it there.` }),
+	});
 
 function checkValue(given: Given): GatewayError | undefined {
 	const { field, value } = given;
@@ -262,7 +267,7 @@ function checkNumber(given: Given): GatewayError | undefined {
 function checkText(given: Given): GatewayError | undefined {
 	const { model, field, value } = given;
 	if (typeof value !== 'string') return notAllowed(given, 'text');
-	if (field.required && value.trim() === '') return isEmpty(field);
+	if (field.required && value.trim() === '') return isEmpty(given);
 	if (field.format === 'url') return checkUrls(given);
 	const { displayName: label, maxLength: max } = field;
 	const { length } = [...value];
@@ -371,12 +376,13 @@ function checkImagesElsewhere({ fields, otherFields = [] }: ModelSpec, body: Jso
 	);
 }
 
-function notAllowed({ model, field, value }: Given, allowed: string): GatewayError {
+function notAllowed({ model, field, value, source }: Given, allowed: string): GatewayError {
 	const conditions = describeConditions(model, field);
 	const when = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
 	return gatewayError('valueNotAllowed', {
 		...{ label: field.displayName, value: show(value), model: model.id },
 		allowed: `${allowed}${when}`,
+		...(source === 'json' && { place: 'Additional Fields' }),
 	});
 }
 

@@ -79,10 +79,13 @@ export class OrderLedger {
 		return isToSubmitAgain(request, run, this.ownRuns);
 	}
 
-	/** The ID that the last orderly try of an item has left, whatever its request was. */
+	/**
+	 * The ID that the last orderly try of an item has left, whatever its request was. None where the run goes on in another execution: a
+	 * retry that works on the item again then comes after a crash, and no person has seen what became of it.
+	 */
 	idOf(itemIndex: number): string | undefined {
 		const { taskId, lost } = this.known(itemIndex) ?? {};
-		return lost ? undefined : taskId;
+		return lost || this.entries()[this.key('handedOver')] === true ? undefined : taskId;
 	}
 
 	/**
@@ -105,6 +108,7 @@ export class OrderLedger {
 
 	/** Notes that orders go on in another execution, where Retry On Fail may replace what this run has bought. */
 	handedOver(orders: ReadonlyArray<{ item: number; isRetried?: boolean }>): void {
+		this.entries()[this.key('handedOver')] = true;
 		for (const { item, isRetried } of orders) if (isRetried) this.add(item, { handedOver: true });
 	}
 
@@ -169,7 +173,7 @@ export class OrderLedger {
 		this.entries()[this.key(itemIndex)] = entry;
 	}
 
-	private key(what: number | 'tries' | 'journal'): string {
+	private key(what: number | 'tries' | 'journal' | 'handedOver'): string {
 		return `${this.scope.runIndex}.${what}`;
 	}
 

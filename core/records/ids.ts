@@ -1,6 +1,7 @@
 import { isPlainObject, valuesBelow, type JsonObject } from '../json';
 import { idsUnder, isName, looseText } from './loose';
-import { isUnderWay } from './taskRecord';
+import { errorBeside } from './refusals';
+import { isUnderWay, parseTaskRecord } from './taskRecord';
 
 /** The ID of what a creating request has created, and the object of the answer that has it; none where it is anywhere. */
 export interface CreatedId {
@@ -26,11 +27,11 @@ export function createdTaskId(answer: unknown): CreatedId | undefined {
 
 /**
  * The ID of something new under its own name, such as `group_id`, or else under `id`: of the inner object before the one
- * around it. The name alone counts anywhere, as long as it stands for one ID.
+ * around it. The name alone counts anywhere, as long as it stands for one ID; `id` does not count beside an error.
  */
 export function createdId(answer: unknown, name: string): CreatedId | undefined {
 	const levels = levelsOf(answer);
-	for (const each of [name, 'id'])
+	for (const each of isErrorOnly(levels) ? [name] : [name, 'id'])
 		for (const level of levels) {
 			const found = idAt(level, each);
 			if (found !== undefined) return found;
@@ -52,6 +53,12 @@ function levelsOf(answer: unknown): JsonObject[] {
 		levels.unshift(level);
 	}
 	return levels;
+}
+
+/** True for an error without any status: an `id` beside it is that of the request, and no task would ever be found under it. */
+function isErrorOnly(levels: JsonObject[]): boolean {
+	const hasWord = levels.some((level) => parseTaskRecord(level)?.status);
+	return !hasWord && levels.some((level) => errorBeside(level) !== undefined);
 }
 
 function hasStatus({ id, status }: JsonObject): boolean {

@@ -49,7 +49,7 @@ export class Avatar implements INodeType {
 				},
 				{
 					nodeType: 'n8n-nodes-generation-gateway.avatarVerificationTrigger',
-					relationHint: 'Starts a workflow when a person has completed the verification',
+					relationHint: 'Starts a workflow when a person comes back from the verification, passed or not',
 				},
 			],
 		},

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { continueKnown } from '../../core/engine/buyOnce';
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { claimForPoller } from '../../core/journal/fence';
@@ -6,12 +7,13 @@ import type { Journal, JournalPorts } from '../../core/journal/journal';
 import type { HandOver, PollerClaim } from '../../core/orders/handOver';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { endsWell, leaveBehind } from '../../core/orders/states';
+import { endBadly, endsWell, leaveBehind } from '../../core/orders/states';
 import { cleanApiKey } from '../../core/settings';
 import { wordsOf } from '../../core/text';
 import { CREDENTIAL, credentialIdOf, realClock } from '../connection/transport';
 import { N8nJournalTable } from '../journal/journalTable';
 import { marksHandedOver, journalOf, type JournalParts } from '../run/runMemory';
+import { TaskLog } from '../run/taskLog';
 
 /** A hand-over of a run of which something may be bought. */
 export type RunHandedOver = HandOver & { run: NonNullable<HandOver['run']> };
@@ -87,7 +89,7 @@ export function journalHandedOver(
 	{ run, claim }: RunHandedOver,
 	{ store, rows, tell, isWanted }: Keeping,
 ): { journal: Journal; ledger: OrderLedger } {
-	const { runIndex, establishedAtMs, first, by, nextNumber, isMarked, table: tableId } = run;
+	const { runIndex, establishedAtMs, first, by, nextNumber, isMarked, ignored, table: tableId } = run;
 	const ledger = new OrderLedger({ store, executionId: context.getExecutionId(), runIndex, handedOverBy: by });
 	ledger.beginsWith(run.ledger ?? {});
 	const journal = journalOf(context, {
@@ -95,12 +97,44 @@ export function journalHandedOver(
 		...{ ledger, rows, tell, isWanted, tableId },
 		columns: columnsOf(context, run),
 		identity: identityOf(context, run),
-		handedOver: { first, nextNumber, isMarked, claim },
+		handedOver: { first, nextNumber, isMarked, ignored, claim },
 	});
 	return { journal, ledger };
 }
 
-/** The same in an execution that submits nothing. */
+/**
+ * Lets orders that wait to be submitted go on with what the rows have shown. Returns what tells of an order without an ID that its
+ * request was surely not sent.
+ */
+export async function continueAsRead(
+	context: IExecuteFunctions,
+	orders: readonly Order[],
+	{ journal, ledger }: { journal: Journal; ledger: OrderLedger },
+): Promise<(order: Order) => boolean> {
+	const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
+	for (const order of orders.filter(({ state }) => state === 'planned')) {
+		rememberSaved(order, ledger);
+		await continueKnown(order, { status: 'queued' }, ports).catch((thrown) => endBadly(order, thrown));
+	}
+	return ({ state }) => !journal.isInDoubt && state === 'planned';
+}
+
+/** The same in an execution that has not read the rows yet. Of what cannot be read, nothing is sure: an error would start another round. */
+export async function readAndContinue(
+	context: IExecuteFunctions,
+	orders: readonly Order[],
+	toRun: () => Promise<RunHandedOver>,
+): Promise<(order: Order) => boolean> {
+	try {
+		const reader = journalOfReader(context, await toRun());
+		await reader.journal.takeOver(orders);
+		return await continueAsRead(context, orders, reader);
+	} catch {
+		return () => false;
+	}
+}
+
+/** The journal of a run that was handed to this execution, which submits nothing. */
 export const journalOfReader = (context: IExecuteFunctions, run: RunHandedOver) =>
 	journalHandedOver(context, run, { store: {}, rows: SENDS_NOTHING, tell: () => {} });
 

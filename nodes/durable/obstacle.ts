@@ -40,7 +40,7 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 	if (await isOnlyOneCalled(context)) return undefined;
 	return HINTS.awake({
 		why: 'n8n could lose results if this workflow is called once per item',
-		advice: 'Call it once with all items, or turn on Save execution progress in the calling workflow.',
+		advice: 'Call it once with all items, and turn on Save execution progress in the calling workflow.',
 	});
 }
 

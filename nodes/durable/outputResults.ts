@@ -20,7 +20,7 @@ import { journalOfReader } from './handedOver';
 import { ParentExecutions } from './parentExecutions';
 import { asGatewayError } from '../../core/errors';
 import { isOwn } from '../../core/errors/kinds';
-import { toNodeError, listIds, type BatchSummary } from '../errors/toNodeError';
+import { isUnsent, listIds, toNodeError, wereNotSent, type BatchSummary } from '../errors/toNodeError';
 
 /** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
@@ -79,7 +79,7 @@ function toError(context: IExecuteFunctions, failed: Order, orders: Order[]) {
 }
 
 /**
- * The error is stored, and a retry throws it again: so it says where the other results are.
+ * The error is stored, and a retry throws it again: so it says where the other results are, and how many items have none.
  *
  * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
  */
@@ -90,8 +90,9 @@ function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSum
 	]);
 	const hasResults = orders.some(({ end }) => end?.output !== undefined);
 	const results = hasResults && `The other results are in execution ${keptIn} (input of Results).`;
+	const unsent = orders.filter((order) => order !== failed && isUnsent(order)).length;
 	return {
-		last: [results, 'A retry changes nothing.'].filter(Boolean).join(' '),
+		last: [results, unsent > 0 && wereNotSent(unsent), 'A retry changes nothing.'].filter(Boolean).join(' '),
 		...(others.length > 0 && listIds(others, 'Other tasks')),
 	};
 }

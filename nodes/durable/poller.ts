@@ -28,7 +28,7 @@ import {
 	toOrderItems,
 	type OrderItem,
 } from './orderItems';
-import { credentialOf, journalHandedOver, rememberSaved } from './handedOver';
+import { continueAsRead, credentialOf, journalHandedOver, readAndContinue, rememberSaved } from './handedOver';
 import { isDeleted, ParentExecutions, pauseBeforeSendingMs, whileParentsWait } from './parentExecutions';
 import { NOTE_ADDRESS } from './subWorkflow';
 
@@ -61,12 +61,13 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 	const start = itemsOfStart(context);
 	const orders = (await salvageOrderItems(memory.rows)) ?? (await requireOrders(memory.rows ?? start));
 	// A person has clicked Retry: the supervisor has started another poller in the place of this one, which may have submitted all.
-	if (context.getMode() === 'retry') return await cancel(context, memory, orders, () => false);
+	if (context.getMode() === 'retry') return await cancel(context, memory, orders);
 	const handOver = handOverOf(start);
 	if (handOver === undefined) throw gatewayError('operationNotForWorkflows', {});
 	const parents = new ParentExecutions(context, memory, handOver.outermost);
+	let poller = undefined as Poller | undefined;
 	const work = async (signal: AbortSignal) => {
-		const poller = new Poller(context, { orders, handOver, memory, parents, signal });
+		poller = new Poller(context, { orders, handOver, memory, parents, signal });
 		return (await whenToReadAgain(context, handOver)) ?? (await poller.untilDue());
 	};
 	const { done: wakeAtMs, isOver } = await whileParentsWait(context, parents, work);
@@ -79,7 +80,7 @@ export async function pollTasks(context: IExecuteFunctions): Promise<INodeExecut
 		return [{ json: countsOf(orders) }];
 	}
 	if (memory.hasSlept !== true) await parents.untilAsleep();
-	return await cancel(context, memory, orders, ({ state }) => state === 'planned');
+	return await cancel(context, memory, orders, poller);
 }
 
 /** The time to wake up, where n8n cannot read the credential for now: a failure would use up one of few rounds. */
@@ -116,9 +117,11 @@ async function cancel(
 	context: IExecuteFunctions,
 	memory: PollMemory,
 	orders: Order[],
-	isUnsent: (order: Order) => boolean,
+	poller?: Poller,
 ): Promise<OrderItem[]> {
-	const items = await toOrderItems(endAll(context, orders, { isUnsent }));
+	const copies = orders.map((order) => ({ ...order }));
+	const isUnsent = (await poller?.readWhatWasSent(copies)) ?? (() => false);
+	const items = await toOrderItems(endAll(context, copies, { isUnsent }));
 	delete memory.rows;
 	if (orders.every(hasEnded)) return items;
 	Object.assign(memory, { isCanceled: true, rows: await toOrderItems(orders) });
@@ -197,6 +200,16 @@ class Poller {
 		const { failedTask } = this.journal;
 		if (handOver.stopsAtError && failedTask !== undefined)
 			this.gate.close(gatewayError('taskFailed', { id: failedTask, status: 'failed' }));
+	}
+
+	/** See `continueAsRead`: a poller before this one may have sent what still looks as if it were to be submitted. */
+	async readWhatWasSent(orders: readonly Order[]): Promise<(order: Order) => boolean> {
+		const { context, journal, ledger } = this;
+		const { run, ...handOver } = this.polled.handOver;
+		if (journal !== undefined) return await continueAsRead(context, orders, { journal, ledger });
+		// The journal was not opened, where the credential could not be read; n8n begins nothing for an execution that was stopped.
+		if (run === undefined || context.getExecutionCancelSignal()?.aborted) return () => false;
+		return await readAndContinue(context, orders, async () => await Promise.resolve({ ...handOver, run }));
 	}
 
 	private async work(): Promise<number | undefined> {

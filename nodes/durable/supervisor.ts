@@ -4,12 +4,10 @@ import { getPath } from '../../core/json';
 import { leaseOfPoller } from '../../core/journal/row';
 import type { HandOver } from '../../core/orders/handOver';
 import type { Order } from '../../core/orders/order';
-import { continueKnown } from '../../core/engine/buyOnce';
-import { accept, endBadly, endsWell, hasEnded, isOpen } from '../../core/orders/states';
+import { accept, endsWell, hasEnded, isOpen } from '../../core/orders/states';
 import { printable } from '../../core/text';
 import { realClock } from '../connection/transport';
 import { parentOf } from '../connection/subExecution';
-import { TaskLog } from '../run/taskLog';
 import {
 	endAll,
 	handOverOf,
@@ -22,7 +20,7 @@ import {
 	withHandOver,
 	type OrderItem,
 } from './orderItems';
-import { claimPoller, credentialOf, journalOfReader, mayBuy, rememberSaved, type RunHandedOver } from './handedOver';
+import { claimPoller, credentialOf, mayBuy, readAndContinue } from './handedOver';
 import { ParentExecutions, readData } from './parentExecutions';
 import { POLL_TASKS, pollWhenCalled, startsWorkflow } from './subWorkflow';
 import { wakeUp } from './wakeUp';
@@ -203,28 +201,10 @@ async function endHere(context: IExecuteFunctions, round: Round, why?: string): 
 /** Gives the orders the IDs that the rows have. The function that it returns says of an order without one that it was surely not sent. */
 async function readWhatWasSent(context: IExecuteFunctions, round: Round): Promise<(order: Order) => boolean> {
 	const { orders, handOver } = round;
-	const isKnown =
-		handOver !== undefined && mayBuy(handOver, orders) && (await replayHere(context, { ...round, handOver }));
-	return ({ state }) => isKnown && state === 'planned';
-}
-
-/** Gives the orders the IDs that the rows have. Returns false where these do not tell all: an error here would start another round. */
-async function replayHere(context: IExecuteFunctions, round: Round & { handOver: RunHandedOver }): Promise<boolean> {
-	const { orders, handOver } = round;
-	try {
-		// As for a poller: only the lease of the last one tells that the table was not cleared.
-		const claim = await claimNext(context, round);
-		const { journal, ledger } = journalOfReader(context, { ...handOver, claim });
-		await journal.takeOver(orders);
-		const ports = { ledger, writeAhead: journal, events: new TaskLog(context) };
-		for (const order of orders.filter(({ state }) => state === 'planned')) {
-			rememberSaved(order, ledger);
-			await continueKnown(order, { status: 'queued' }, ports).catch((thrown) => endBadly(order, thrown));
-		}
-		return !journal.isInDoubt;
-	} catch {
-		return false;
-	}
+	if (handOver === undefined || !mayBuy(handOver, orders)) return () => false;
+	// As for a poller: only the lease of the last one tells that the table was not cleared.
+	const claiming = async () => await claimNext(context, { ...round, handOver });
+	return await readAndContinue(context, orders, async () => ({ ...handOver, claim: await claiming() }));
 }
 
 /** The remains of an execution that has polled. */

@@ -114,11 +114,12 @@ function aboutRest(
 ): string {
 	const meetsTheSame = endsTheSame(error) || error.details.reason?.name === 'createdTaskTooLarge';
 	const wayOn = meetsTheSame ? 'pastThisItem' : error.kind === 'badInput' ? 'withChanges' : 'asItIs';
-	const count = unsent === 1 ? '1 item was' : `${unsent} items were`;
-	return [situation.others && !namesRetry(about) && retryRest[wayOn](situation), unsent > 0 && `${count} not sent.`]
+	return [situation.others && !namesRetry(about) && retryRest[wayOn](situation), unsent > 0 && wereNotSent(unsent)]
 		.filter(Boolean)
 		.join(' ');
 }
+
+export const wereNotSent = (unsent: number) => `${unsent === 1 ? '1 item was' : `${unsent} items were`} not sent.`;
 
 /** At most five lines, so that the way on is seen at once: what does not fit is under Error details. */
 function endWithIds({ label, ids }: { label: string; ids: string[] }, before: number): string {
@@ -223,7 +224,7 @@ function othersOf(
 }
 
 /** Held back, because of another item or of a stop. */
-const isUnsent = ({ state, end }: Purchase) => state === 'planned' || end?.as === 'notSubmitted';
+export const isUnsent = ({ state, end }: Purchase) => state === 'planned' || end?.as === 'notSubmitted';
 
 /** An API key that cannot be read again was created nevertheless. */
 const isUnclear = ({ acceptedAtMs, end }: Purchase) => acceptedAtMs === undefined && end?.as === 'outcomeUnknown';

@@ -75,7 +75,7 @@ export const waitField: ChoiceField<Waiting> = {
 		{
 			name: 'In Another Workflow',
 			value: 'inAnotherWorkflow',
-			description: 'Return the task IDs now. When all results are ready, another workflow starts with them.',
+			description: 'Return now. When all results are ready, another workflow starts with them.',
 		},
 		{
 			name: "Don't Wait",

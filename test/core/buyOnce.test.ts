@@ -67,6 +67,27 @@ test.each<GatewayErrorKind>(['rejected', 'outcomeUnknown', 'authentication'])(
 	},
 );
 
+test.each<[string, GatewayError]>([
+	['429', tooMany()],
+	['503', busy()],
+])(
+	'in n8n’s database, an order that wakes up after its timeout asks once more, and %s is the end',
+	async (_, answer) => {
+		const clock = sharedClock();
+		const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 60_000, wantedAtMs: clock.at - 61_000 };
+		let sent = 0;
+		const create = async (attempt: { beforeSend?: () => void }) => {
+			attempt.beforeSend?.();
+			sent++;
+			return await Promise.reject<{ id: string }>(answer);
+		};
+		const given = { clock, order: plannedOrder(0, { wait }), places: new AccountPlaces(clock).ofRun() };
+		const sleep = { signal: new AbortController().signal, waitsForOther: () => () => {} };
+		const error = await clock.run(buyWith(create, { ...given, sleep }).catch((thrown: GatewayError) => thrown));
+		expect([(error as GatewayError).kind, sent]).toEqual([answer.kind, 1]);
+	},
+);
+
 describe('an order whose row was not written, because others have found the account full', () => {
 	const HOUR_MS = 3_600_000;
 

@@ -99,6 +99,18 @@ describe('a creating request', () => {
 			'The service answered with HTTP 200',
 			{ serviceMessage: 'Failed to get user quota' },
 		],
+		...['upstream request timed out', 'socket hang up'].map((words): [string, Answer, string, object] => [
+			`a no in the words of what stands in front of another service: ${words}`,
+			json(200, { success: false, message: words, code: 500 }),
+			'The service answered with HTTP 200',
+			{ httpStatus: 200, serviceMessage: words },
+		]),
+		[
+			'a no with a code that gives no reason',
+			json(200, { success: false, code: 'internal_error', message: 'read ECONNRESET' }),
+			'The service answered with HTTP 200',
+			{ serviceMessage: 'read ECONNRESET', serviceCode: 'internal_error' },
+		],
 		['half an answer', cutOff(200, '{"na', 'ECONNRESET'), `${BROKEN} (ECONNRESET)`, {}],
 		['too much', cutOff(200, '{"na', TOO_LARGE), LARGE, {}],
 	])('that gets %s may have been accepted, and is not sent again', async (_, answer, words, more) => {
@@ -112,6 +124,23 @@ describe('a creating request', () => {
 		['429 for credits that are used up', json(429, { error: { code: 'insufficient_quota' } }), 'balance'],
 		['a redirect', json(302, '', { location: 'https://other.example/?key=1' }), 'unexpectedAnswer'],
 		['a no with 200', json(200, { success: false, message: 'w', id: 'task-1' }), 'rejected'],
+		[
+			'a no before another service is reached',
+			json(200, { success: false, message: 'connect ECONNREFUSED' }),
+			'rejected',
+		],
+		...(
+			[
+				['insufficient_quota', 'balance'],
+				['content_policy_violation', 'contentPolicy'],
+				['invalid_request', 'rejected'],
+				['rate_limit_exceeded', 'rateLimited'],
+			] as const
+		).map(([code, kind]): [string, Answer, GatewayErrorKind] => [
+			`a no with the code ${code}, whatever its words`,
+			json(200, { success: false, code, message: 'The timeout is over' }),
+			kind,
+		]),
 		['a refused certificate', new ConnectionError('CERT_HAS_EXPIRED'), 'unreachable'],
 	])('that gets %s was surely not accepted, and ends', async (_, answer, expected) => {
 		const { kind, sent } = await create([answer, done]);

@@ -125,6 +125,29 @@ describe('an answer to a creating request', () => {
 		expect(postOutcomeOfAnswer(answer)).toBe(outcome);
 	});
 
+	test.each([
+		...['socket hang up', 'read ECONNRESET', 'ECONNABORTED', 'write EPIPE', 'read ETIMEDOUT', '上游请求超时'],
+		...['Post "http://10.0.0.7/v1": context deadline exceeded', 'DEADLINE_EXCEEDED', 'context canceled'],
+		...['unexpected EOF', 'Post "http://10.0.0.7/v1": EOF', 'write: use of closed network connection'],
+		...['upstream prematurely closed connection while reading response header', 'no response from upstream'],
+		...['lost connection', 'Connection lost', 'other side closed'],
+	])('a 503 whose words show that a service behind may have got the request is not sent again: %s', (words) => {
+		for (const body of [{ success: false, message: words }, { error: words }, { error: { code: words } }])
+			expect(postOutcomeOfAnswer(json(503, body))).toBe('unknown');
+		const headers = { 'retry-after': '2', 'content-type': 'text/plain' };
+		expect(postOutcomeOfAnswer(json(503, words, headers))).toBe('unknown');
+	});
+
+	test.each([
+		...['connect ECONNREFUSED 10.0.0.7:80', 'getaddrinfo ENOTFOUND backend', 'connect EHOSTUNREACH 10.0.0.7'],
+		...['dial tcp 10.0.0.7:80: connect: connection refused', 'no healthy upstream', 'The model is overloaded'],
+		...['Down for maintenance', 'Service unavailable: no worker', 'Request cancelled because the queue is full'],
+		...['The imagePipeline is busy', 'No capacity'],
+	])('a 503 whose words show that nothing behind has got the request may be sent again: %s', (words) => {
+		for (const body of [{ success: false, message: words }, { error: words }, { error: { code: words } }])
+			expect(postOutcomeOfAnswer(json(503, body))).toBe('tryAgain');
+	});
+
 	describe.each(['令牌名称过长', 'Authentication failed', 'No Authorization header'])(
 		'"%s" ends a request before anything is created',
 		(message) => {

@@ -47,6 +47,17 @@ describe('rows that are written and not sent', () => {
 		expect(given).toHaveLength(count);
 	});
 
+	test('while as many as may be are under way, the next one waits for them, and looks again seldom', async () => {
+		const { take, given, clock } = makeBudget({ spacingMs: 10 });
+		const slept = jest.spyOn(clock, 'sleep');
+		for (let count = 0; count < 51; count++) void take();
+		await clock.runUntil(clock.at + 10_000);
+		expect([given.length, slept.mock.calls.length]).toEqual([50, 1]);
+		given[0]?.end();
+		await clock.runUntil(clock.at + 100);
+		expect(given).toHaveLength(51);
+	});
+
 	test('none is written while its turn is more than half a second away', async () => {
 		const { take, pace, clock } = makeBudget();
 		const beganMs = clock.at;

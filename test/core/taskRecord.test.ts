@@ -237,6 +237,16 @@ test.each<[object, string | undefined]>([
 	[{ data: [{ id: 'a' }, { id: 'b' }] }, undefined],
 	[{ jobs: [{ task_id: 'a' }, { task_id: 'b' }] }, undefined],
 	[{ id: '', task_id: null, data: [] }, undefined],
+	[{ id: 'req_1', error: { code: 'insufficient_quota', message: 'w' } }, undefined],
+	[{ id: 'req_1', error: 'w' }, undefined],
+	[{ id: 'req_1', data: { error: 'w' } }, undefined],
+	[{ id: 'req_1', error: 'w', task_id: 'a' }, 'a'],
+	[{ id: 'req_1', error: 'w', task: { id: 'a' } }, 'a'],
+	[{ id: 'a', error: 'w', status: 'queued' }, 'a'],
+	[{ id: 17, error: 'w', task_status: 'PENDING' }, '17'],
+	[{ id: 'a', object: 'generation.task', error: 'w' }, 'a'],
+	[{ id: 'a', error: null, fail_reason: '', error_code: 0 }, 'a'],
+	[{ id: 'a', error: { code: 0, message: 'success' } }, 'a'],
 ])('the ID of a new task is that of the task, not of the request or of a user: %j', (answer, id) => {
 	expect(createdTaskId(answer)?.id).toBe(id);
 });
@@ -247,6 +257,7 @@ test.each<[object, string | undefined]>([
 	[{ data: { groupId: 'a', id: 'x' } }, 'a'],
 	[{ group: { id: 'a' }, user: { id: 'x' } }, 'a'],
 	[{ data: { user: { id: 'u1' } } }, undefined],
+	[{ id: 'req_1', error: { message: 'w' } }, undefined],
 ])('the ID of a new group is that of the group: %j', (answer, id) => {
 	expect(createdId(answer, 'group_id')?.id).toBe(id);
 });

@@ -23,7 +23,7 @@ test('every code has a next step, in few words, and no other code has', () => {
 test.each([
 	['outcome_unknown', 'unknown'],
 	['task_failed', 'again'],
-	['timed_out', 'paid'],
+	['timed_out', 'free or paid'],
 	['balance_too_low', 'free'],
 	['content_declined', 'free or again'],
 ])('%s costs: %s', (code, cost) => {

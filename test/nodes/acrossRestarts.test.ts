@@ -117,6 +117,30 @@ test('with Split Files Into Items, the first file of each item keeps its place, 
 	]);
 });
 
+test('with Stop Workflow, the error says how many items were not sent, and where the other results are', async () => {
+	const { handed } = await run(on, prompts('a', 'b', 'c', 'd'), asleep);
+	const [a, b, c, d] = handed[0]?.items as INodeExecutionData[];
+	const unsent = (item: INodeExecutionData) =>
+		withOrder(item, {
+			...orderOf(item),
+			...{
+				state: 'ended',
+				end: { as: 'notSubmitted', error: { kind: 'notSubmitted', message: 'Not submitted', details: {} } },
+			},
+		});
+	const ended = [
+		endedRow(a, { url: 'a0', status: 'completed', urls: ['a0'] }),
+		endedRow(b, 'no luck'),
+		unsent(c),
+		unsent(d),
+	];
+	const { error } = await run({ operation: 'durableHandOutOrStop' }, ended, asleep, { kept: { executionId: '8' } });
+	expect(error?.message).toBe('no luck');
+	expect(error?.description).toContain(
+		'The other results are in execution 8 (input of Results). 2 items were not sent. A retry changes nothing.',
+	);
+});
+
 test('until the results are there, the output says what is waited for, and does not look like an error', async () => {
 	const { items } = await run(on, prompts('a'), asleep);
 	expect(items).toEqual([

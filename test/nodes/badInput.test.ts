@@ -346,6 +346,15 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		},
 	);
 
+	test.each([
+		[{ duration: 99 }, 'Change Duration (Seconds) in Additional Fields to an allowed value.'],
+		[{ prompt: null }, 'Change Prompt in Additional Fields, or remove it there.'],
+	])('the advice on a value of Additional Fields names this place: %j', async (fields, advice) => {
+		const options = { additionalFields: JSON.stringify(fields) };
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', options });
+		expect(error?.description).toContain(advice);
+	});
+
 	test('one bad item sends nothing; with continue on error only the good ones are sent', async () => {
 		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 		const items = [{ json: { prompt: 'good' } }, { json: { prompt: '' } }, { json: { prompt: 'also good' } }];

@@ -32,6 +32,16 @@ describe('what n8n gets of an error', () => {
 		expect(context).toMatchObject({ code: 'task_failed', ids: ['t1', 't2', 't3'] });
 	});
 
+	test('an unknown task may be one of the other kind: Get Result says so, in few lines', () => {
+		const unknown = gatewayError('taskUnknown', { id: 't1' }, { httpStatus: 404, serviceMessage: 'Not found' });
+		const { panel } = shown(unknown, { operation: 'getResult' });
+		expect(panel).toMatch(
+			/^Check the ID, that the node fits \(Gateway Image for images, Gateway Video for videos\), and/,
+		);
+		expect(panel.length).toBeLessThanOrEqual(FIVE_LINES);
+		expect(shown(unknown, { operation: 'get' }).panel).toMatch(/^Check the ID, and that the credential/);
+	});
+
 	test('nothing of an error is HTML or a control character', () => {
 		const { message, panel, details } = shown(refused('<i>\n'), {}, { details: '<u>' });
 		expect(`${message} ${panel} ${details.join()}`).not.toMatch(/[<>\n]/);

@@ -246,6 +246,34 @@ test.each<[string, (vault: jest.SpyInstance) => void]>([
 	expect(prompted()).toBe('ab');
 });
 
+test.each([
+	['whose journal is open', false],
+	['that cannot read the credential', true],
+])('a poller %s, and for which nothing waits any more, names what one before it has bought', async (_, isSealed) => {
+	const start = await handOver(prompts('a [[sandbox duration=60s]]', 'b', 'c'));
+	const { given, flow } = await supervise(start);
+	const step = { operation: 'durablePollTasks' };
+	const dying = { mode: 'integrated' as const, kept: { executionId: '102' }, items: given.slice(0, 2) };
+	await runs.crash(step, dying, () => runs.tables.rows.filter(({ state }) => state === 'accepted').length === 2);
+	const next = await supervise(start, { flow });
+	Object.assign(handOverIn(next.given) ?? {}, { concurrency: 1 });
+	const kept = { executionId: '103', parentExecutionId: '101' };
+	const stopped = { resultData: { runData: {}, error: { reason: 'manual' } } };
+	const { promise, additionalData } = runs.begin('image', step, { mode: 'integrated', kept, items: next.given });
+	const asleep = {
+		waitTill: new Date(4e12),
+		resultData: { runData: {} },
+		parentExecution: { executionId: '101', workflowId: 'wf' },
+	};
+	additionalData.getRunExecutionData = async (id) => await Promise.resolve((id === '101' ? stopped : asleep) as never);
+	const vault = jest.spyOn(additionalData.credentialsHelper, 'getDecrypted');
+	if (isSealed) vault.mockRejectedValue(new Error('sealed'));
+	const { data } = await promise;
+	const ended = data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [];
+	expect(endsOf(ended)).toEqual(['waitingInterrupted', 'waitingInterrupted', 'submissionStopped']);
+	expect(ended.slice(0, 2).map((item) => orderOf(item).task?.taskId)).toEqual(runs.sandbox.tasks.map(({ id }) => id));
+});
+
 /** The first try has waited in memory, and its retry hands over what it submits, after the canary. */
 describe('a retry that hands its orders over goes by what n8n has saved of the first try', () => {
 	const items = prompts('a', 'b [[sandbox poll=404*all]]', 'c [[sandbox poll=404*all]]', 'd [[sandbox poll=404*all]]');

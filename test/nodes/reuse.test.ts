@@ -110,6 +110,26 @@ test('the same item gets the same task each time', async () => {
 	expect((await execute({ items: prompts('a', 'a', 'a') })).ids).toEqual(ids);
 });
 
+test.each(['submitting', 'unknown'])(
+	'a request that was left %s is not bought again without a word: the option has to be off',
+	async (state) => {
+		await execute({ items: prompts('a', 'b') });
+		const [first, ...others] = tables.rows.filter((row) => row.state !== 'lease' && row.item === 0);
+		for (const row of others) Object.assign(row, { state: state === 'unknown' ? state : 'lease' });
+		const createdAt = new Date(Date.now() - MAY_BE_UNDER_WAY_MS - 1_000).toISOString();
+		for (const row of tables.rows) Object.assign(row, { createdAt });
+		const { error, json } = await execute({ items: prompts('b', 'a') });
+		expect([error?.message, json]).toEqual([
+			`The service may or may not have accepted the same request, which execution ${first?.execution} has sent`,
+			[],
+		]);
+		expect(error?.description).toContain('turn off Reuse While Building');
+		expect((await execute({ ...off, items: prompts('a') })).error).toBeUndefined();
+		expect((await execute({ items: prompts('a') })).json[0]?.reused).toBe(true);
+		expect(sandbox.tasks).toHaveLength(3);
+	},
+);
+
 test('a request of an execution that was stopped is not bought again while its answer may come', async () => {
 	await execute();
 	const [submitting, accepted] = tables.rows.filter(({ state }) => state !== 'lease');
@@ -120,8 +140,8 @@ test('a request of an execution that was stopped is not bought again while its a
 	);
 	expect(sandbox.tasks).toHaveLength(1);
 	Object.assign(submitting ?? {}, { createdAt: new Date(Date.now() - MAY_BE_UNDER_WAY_MS - 1_000).toISOString() });
-	expect((await execute()).error).toBeUndefined();
-	expect(sandbox.tasks).toHaveLength(2);
+	expect((await execute()).error?.message).toMatch(/may or may not have accepted the same request/);
+	expect(sandbox.tasks).toHaveLength(1);
 });
 
 test('a round of a loop takes nothing that an earlier one has handed over', async () => {

@@ -166,7 +166,7 @@ describe('orders', () => {
 	const everyFact = (): Required<HandOver> => {
 		const runOf: Required<NonNullable<HandOver['run']>> = {
 			...{ workflow: 'wf', node: 'Node', nodeId: '1', establishedAtMs: beganAtMs(), runIndex: 0, first: '1', by: '1' },
-			...{ nextNumber: 1, isMarked: true, lease: '1-lease0', table: 'log' },
+			...{ nextNumber: 1, isMarked: true, lease: '1-lease1', ignored: ['1-lease0'], table: 'log' },
 			ledger: { 3: { hash: 'h', executionId: '1', acceptedAtMs: beganAtMs(), run: '1.0' } },
 		};
 		const claim: Required<PollerClaim> = {
@@ -428,7 +428,8 @@ describe('what a node remembers with its execution', () => {
 		files.expect('memories.json', { ledger: scope.store });
 		const store = readStored('memories.json').ledger as Record<string, Record<string, LedgerEntry | number>>;
 		const found = new OrderLedger({ ...scope, store: structuredClone(store), executionId: '2' });
-		for (const [at, entry] of Object.entries(store.generationGatewayTasks ?? {}).slice(0, -1)) {
+		const ofItems = ([key]: [string, unknown]) => /^0\.\d+$/.test(key);
+		for (const [at, entry] of Object.entries(store.generationGatewayTasks ?? {}).filter(ofItems)) {
 			expect(found.find(Number(at.split('.')[1]), 'hash')).toEqual({ ...(entry as LedgerEntry), executionId: '2' });
 		}
 		expect(found.knownTries).toBe(1);

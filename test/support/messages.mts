@@ -44,6 +44,7 @@ const OF_REASONS: Missing<{ [R in Reason]: DataOf<R> }> = {
 	tokenKeyGone: NAMED_RUN,
 	noVerificationLink: { status: true },
 	fieldEmpty: { enter: true },
+	valueNotAllowed: { place: true },
 	textTooLong: { model: true },
 	fileUnreadable: { label: true },
 	assetNotAccepted: { takers: true },

@@ -76,7 +76,10 @@ export const CODE_TEXTS: Record<string, Texts> = {
 	created_task_elsewhere: ['The credential was changed after the purchase.', 'Enter the earlier Base URL, then retry.'],
 	created_task_not_shown: ['For minutes, no answer was the status of this task.', FETCH],
 	task_failed: ['The task failed at the gateway, which the description quotes.', 'Retry: it buys a new task.'],
-	timed_out: ['It may still be running.', 'Raise Timeout, then retry with the saved workflow.'],
+	timed_out: [
+		'It may still be running. Assets and verifications are free.',
+		'Raise Timeout, then retry with the saved workflow; for a verification, create a new one.',
+	],
 	stored_by_other_version: ['', 'Install that version again, or Get Result.'],
 	waiting_not_started: ['', 'Fix what the description quotes, then retry.'],
 	waiting_interrupted: ['n8n was stopped, restarted again and again, or damaged what it saved.', GET],

@@ -17,6 +17,9 @@ const KNOWN: Partial<Record<Reason, string>> = {
 	// It may come after the task was accepted.
 	packageBug: 'free or paid',
 	tokenKeyGone: 'free',
+	// Of an asset or a verification.
+	timedOut: 'free or paid',
+	timedOutAlone: 'free or paid',
 };
 
 /** Kinds of what happens to a task that is bought. */

@@ -89,7 +89,11 @@ const LIMITS: Array<[group: string, rows: Array<[what: string, limit: string]>]>
 			['Slowest speed', `${FILE_LIMITS.bytesPerSecond / 1000} KB per second, in every ${span(FILE_LIMITS.graceMs)}`],
 			['All files', span(FILE_LIMITS.taskMs)],
 			['Tries of a file', `${DOWNLOAD_TRIES}, within ${span(FILE_LIMITS.triesMs)}`],
-			['Tasks that download in parallel', String(DELIVERIES_IN_PARALLEL)],
+			// The 12 are `limitSlowDeliveries` in core/processMemory.ts.
+			[
+				'Tasks of a run that download in parallel',
+				`${DELIVERIES_IN_PARALLEL}, and up to 12 slow ones (over ${span(FILE_LIMITS.turnMs)}) of all runs in the process`,
+			],
 		],
 	],
 	[

@@ -7,8 +7,8 @@ const NOT_SET = ['pollIntervalSeconds', 'dailyLimit', 'monthlyLimit'];
 interface Row {
 	label: string;
 	meaning: string;
-	/** The value that applies where the option is not added, by the nodes that have it. */
-	values: Map<string, string[]>;
+	/** The values that apply where the option is not added, with where they do. */
+	values: Map<string, Found[]>;
 	places: Map<string, string[]>;
 }
 
@@ -62,12 +62,12 @@ function note(rows: Map<string, Row>, { node, place, option }: Found): void {
 	const { displayName: label, description, hint } = option;
 	const text = (description ?? hint ?? '').replace(/([^.])$/, '$1.').replaceAll('|', '\\|');
 	const row = rows.get(`${label}${text}`) ?? { label, meaning: text, values: new Map(), places: new Map() };
-	add(row.values, valueOf(option), node);
+	add(row.values, valueOf(option), { node, place, option });
 	add(row.places, node, place);
 	rows.set(`${label}${text}`, row);
 }
 
-function add(map: Map<string, string[]>, key: string, value: string): void {
+function add<T>(map: Map<string, T[]>, key: string, value: T): void {
 	const values = map.get(key) ?? [];
 	map.set(key, values.includes(value) ? values : [...values, value]);
 }
@@ -78,15 +78,26 @@ function valueOf({ name, type, default: value }: INodeProperties): string {
 	return `\`${String(value)}\``;
 }
 
-/** The places of a value, where there are several. */
-function describeValues(values: Map<string, string[]>): string {
+/** Where a value applies, if there are several: the nodes, or of one node the operations. */
+function describeValues(values: Map<string, Found[]>): string {
 	if (values.size === 1) return [...values.keys()].join('');
-	return [...values].map(([value, nodes]) => `${value} (${nodes.join(', ')})`).join(', ');
+	const nodes = new Set([...values.values()].flat().map(({ node }) => node));
+	const namesOf = (found: Found[]) =>
+		nodes.size === 1 ? listed(found.map(({ place }) => place)) : [...new Set(found.map(({ node }) => node))].join(', ');
+	return [...values].map(([value, found]) => `${value} (${namesOf(found)})`).join(', ');
+}
+
+/** "Asset → Upload, Get": the resource once. */
+function listed(places: string[]): string {
+	const resourceOf = (place?: string) => place?.split(' → ').slice(0, -1).join();
+	return places
+		.map((place, index) => (resourceOf(place) === resourceOf(places[index - 1]) ? place.replace(/.* → /, '') : place))
+		.join(', ');
 }
 
 /** Nodes with the same operations together: "Gateway Image, Gateway Video: Generate". */
 function describePlaces(places: Map<string, string[]>): string {
 	const byOperations = new Map<string, string[]>();
-	for (const [node, operations] of places) add(byOperations, operations.join(', '), node.replace('Gateway ', ''));
+	for (const [node, operations] of places) add(byOperations, listed(operations), node.replace('Gateway ', ''));
 	return [...byOperations].map(([operations, nodes]) => `${nodes.join(', ')}: ${operations}`).join('; ');
 }

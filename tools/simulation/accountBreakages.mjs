@@ -70,6 +70,22 @@ export const account = [
 		title: 'the runs take turns with each request',
 	},
 	{
+		promise: 'an order that sleeps asks until its timeout, and not for ever',
+		file: 'core/engine/buyOnce.ts',
+		find: 'if (this.ports.sleep !== undefined && this.timeLeftMs <= 0) return undefined;',
+		becomes: '',
+		noticedBy: 'test/core/buyOnce.test.ts',
+		title: 'an order that wakes up after its timeout asks once more',
+	},
+	{
+		promise: 'n8n does not look again each millisecond while its database does not answer',
+		file: 'core/account/rowBudget.ts',
+		find: 'isForOthers ? LONGEST_PAUSE_MS : ',
+		becomes: '',
+		noticedBy: 'test/core/rowBudget.test.ts',
+		title: 'the next one waits for them, and looks again seldom',
+	},
+	{
 		promise: 'an order that sleeps does not end because others have found the account full for two minutes',
 		file: 'core/engine/buyOnce.ts',
 		find: "if (!this.isSent && error.kind === 'rateLimited') return this.pauseOfSleeper();",

@@ -75,6 +75,24 @@ const played = [
 		title: 'of a creating request whose answer is',
 	},
 	{
+		promise: 'a retry after a crash buys no changed item again that the run had bought when it was handed over',
+		file: 'core/orders/ledger.ts',
+		find: "lost || this.entries()[this.key('handedOver')] === true",
+		becomes: 'lost',
+	},
+	{
+		promise: 'a lease that comes late does not stop what its execution has handed the run to',
+		file: 'core/journal/fence.ts',
+		find: '[...leases, ...ignored, lease]',
+		becomes: '[...ignored, lease]',
+	},
+	{
+		promise: 'a try that hears late of its rows leaves no number out',
+		file: 'core/journal/journal.ts',
+		find: 'this.memory.nextNumber = Math.max(this.memory.nextNumber, 1 + (rows.at(-1)?.number ?? -1));',
+		becomes: 'this.memory.nextNumber += left.length;',
+	},
+	{
 		promise: 'the pause that the service asks for is kept',
 		file: 'core/engine/buyOnce.ts',
 		find: 'this.ports.client.holdBack?.(pauseMs);',

@@ -52,7 +52,7 @@ export const pollers = [
 	{
 		promise: 'a retry by a person of an execution that polls sends nothing',
 		file: 'nodes/durable/poller.ts',
-		find: "if (context.getMode() === 'retry') return await cancel(context, memory, orders, () => false);",
+		find: "if (context.getMode() === 'retry') return await cancel(context, memory, orders);",
 		becomes: '',
 	},
 	{
@@ -81,7 +81,7 @@ export const pollers = [
 	},
 	{
 		promise: 'what a supervisor ends names a task that had failed, and was replaced before a death',
-		file: 'nodes/durable/supervisor.ts',
+		file: 'nodes/durable/handedOver.ts',
 		find: 'rememberSaved(order, ledger);',
 		becomes: 'delete order.task;',
 	},

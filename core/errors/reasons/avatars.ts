@@ -90,7 +90,7 @@ export const AVATARS = {
 		kind: 'taskFailed',
 		message: ({ id }: Thing) => `The service could not process the asset ${id}`,
 		advice: ({ status }: { status: string }) =>
-			`The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
+			`The status of the asset is "${status}", and it cannot be used. Check the file, then upload it again.`,
 		serviceFirst: true,
 	},
 } satisfies Record<string, CatalogueEntry>;

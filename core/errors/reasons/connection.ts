@@ -7,8 +7,11 @@ const GIVES_AN_ID = /^get(Result)?$/;
 
 const IN_BETWEEN = 'Something in front of the service, such as a firewall or a proxy,';
 
+/** The form of Get Result is the same for images and videos, and each asks at a place of its own. */
+const NODE_FITS = 'that the node fits (Gateway Image for images, Gateway Video for videos), and ';
+
 const idUnknown = (_: unknown, { operation }: Situation) =>
-	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service usually keeps results for a limited time.`;
+	`Check ${GIVES_AN_ID.test(operation) ? `the ID, ${operation === 'getResult' ? NODE_FITS : 'and '}` : ''}that the credential belongs to the account that created it. The service usually keeps results for a limited time.`;
 const usuallyTemporary = (_: unknown, situation: Situation) => `This is usually temporary. ${tryLater(situation)}`;
 
 const CHECK_ADDRESS = 'Check the Base URL in the credential and the network of the n8n host.';

@@ -50,7 +50,8 @@ export const FORM = {
 	valueNotAllowed: {
 		message: ({ label, value, model, allowed }: OfModel & { allowed: string }) =>
 			`${label} is ${value}: ${model} allows ${allowed}`,
-		advice: ({ label }: Field) => `Change ${label} to an allowed value.`,
+		advice: ({ label, place }: Field & { place?: string }) =>
+			`Change ${label}${place === undefined ? '' : ` in ${place}`} to an allowed value.`,
 	},
 	assetNotAccepted: {
 		message: ({ label, value, model }: OfModel) =>

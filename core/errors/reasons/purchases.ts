@@ -59,6 +59,15 @@ export const PURCHASES = {
 			`Nothing was bought: only the log tells what this node has bought before. The reason: ${why}. Try again. To buy without checking, turn off Reuse While Building in the options.`,
 		created: 'nothing',
 	},
+	reuseUnclear: {
+		kind: 'badInput',
+		code: 'purchase_key_unclear',
+		message: ({ execution }: Omit<Earlier, 'id'>) =>
+			`The service may or may not have accepted the same request, which execution ${execution} has sent`,
+		advice: ({ time }: Omit<Earlier, 'id'>) =>
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Result. If there is none, turn off Reuse While Building in the options, and run this node once more.`,
+		created: 'nothing',
+	},
 	reusedTaskExpired: {
 		kind: 'noResult',
 		code: 'created_task_not_found',

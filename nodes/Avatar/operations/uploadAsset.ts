@@ -97,7 +97,11 @@ const sourceUrlFields: INodeProperties[] = [
 		...sourceUrlField,
 		displayOptions: { hide: { ...notPrivate, source: [...whenUrl.hide.source, isExpression] } },
 	},
-	{ ...realSourceUrlField, displayOptions: { show: { avatarKind: ['real'] }, ...whenUrl } },
+	{
+		...realSourceUrlField,
+		description: 'A public URL of the file. Needed unless Additional Fields give it.',
+		displayOptions: { show: { avatarKind: ['real'] }, ...whenUrl },
+	},
 	{ ...realSourceUrlField, displayOptions: { show: { source: [isExpression] }, hide: notPrivate } },
 ];
 

@@ -150,7 +150,7 @@ function endsByPost({ answer, task: { directives, polls, further } }: PostPlan):
 	if (!RIDDEN_OUT.test(answer)) return Infinity;
 	const isMended = MENDED_END.test(directives);
 	if ((!isMended && NOT_MENDED.test(directives)) || polls.includes('404')) return Infinity;
-	if (further !== undefined || polls.length > MOST_POLLS || hasLongRun(polls) || isNeverNamed(directives))
+	if (further !== undefined || polls.length > MOST_POLLS || hasLongRun(polls) || isNeverNamed(directives, polls))
 		return Infinity;
 	const isAlone = (index: number) => ![polls[index - 1], polls[index + 1]].some((poll = '') => MENDED_POLL.test(poll));
 	const isPassing = (poll: string, index: number) => poll !== '400' && LOCKED.includes(poll) && isAlone(index);
@@ -167,12 +167,13 @@ function hasLongRun(polls: readonly string[]): boolean {
 }
 
 /**
- * The end of the task may have an ID that no record before had. A long task is seen before, and then its failure counts, too.
+ * The end of the task may have an ID that no record before had. A long task is seen before, and then its failure counts, too: but with
+ * long pauses between the checks, only once, and that may be the one with another answer.
  */
-function isNeverNamed(directives: string): boolean {
+function isNeverNamed(directives: string, polls: readonly string[]): boolean {
 	if (/ids=(behind_end|none)/.test(directives))
 		return directives.includes('fail=') || directives.includes('behind_end');
-	return directives.includes('ids=behind') && !/duration=(45|100|300|1000)s/.test(directives);
+	return directives.includes('ids=behind') && (polls.length > 0 || !/duration=(45|100|300|1000)s/.test(directives));
 }
 
 /** Nobody is told that a try was interrupted when none was. */

@@ -201,7 +201,11 @@ function tooManyWhileFull({ origins, service }: N8n, attempts: Attempt[]): strin
 				.filter(isFullFrom)
 				.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + MINUTE_MS).length),
 		);
-		return most > MOST_A_MINUTE ? [`${most} rows were written within a minute, while the account was full`] : [];
+		// Each try asks anew.
+		const tries = origins.reduce((sum, { drawn, executions }) => sum + drawn.maxTries * executions.length, 0);
+		return most > Math.max(MOST_A_MINUTE, tries)
+			? [`${most} rows were written within a minute, while the account was full`]
+			: [];
 	});
 }
 
@@ -302,8 +306,8 @@ function idsMissing({ family, drawn }: Origin, { tables, service }: N8n): string
 
 function isHeardInTime({ isHeard, heardAtMs, owner }: Post): boolean {
 	if (!isHeard || heardAtMs === undefined) return false;
-	const { diedAtMs = Infinity } = owner as Process;
-	return diedAtMs - heardAtMs > LOGGED_WITHIN_MS;
+	const { diedAtMs, silentAtMs = Infinity } = owner as Process;
+	return diedAtMs === undefined || Math.min(diedAtMs, silentAtMs) - heardAtMs > LOGGED_WITHIN_MS;
 }
 
 /** A retry goes on with every ID that the log had when it began. */

@@ -696,4 +696,91 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 322115776,
 		},
 	},
+	{
+		name: 'an order in n8n’s database that finds no place asks until its timeout, and not for ever',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{
+								answer: 'ok',
+								task: { directives: 'duration=0s created=wrapped_task_id duration=never', polls: ['503', '502'] },
+							},
+						],
+						files: [],
+					},
+				},
+			],
+			rounds: 3,
+			sameBodies: true,
+			retryExecutions: 1,
+			retryOf: 'first',
+			concurrentTasks: 3,
+			timeoutMinutes: 60,
+			wait: 'acrossRestarts',
+			executions: 2,
+			accountSlots: 1,
+			randomness: 306084217,
+			table: { events: [{ does: 'clear half', afterUses: 7 }], isSqlite: true },
+			pollIntervalSeconds: undefined,
+		},
+	},
+	{
+		name: 'a retry after a crash does not buy a changed item again that a run in n8n’s database has bought',
+		drawn: {
+			...PLAIN,
+			items: [{ copies: 1, plan: { posts: [], files: [] } }],
+			rounds: 2,
+			volatilePrompt: true,
+			onError: 'continueErrorOutput',
+			retryExecutions: 2,
+			pollIntervalSeconds: 70,
+			wait: 'acrossRestarts',
+			crashes: [
+				{ afterSteps: 4, downMs: 100000, silentMs: 80053 },
+				{ afterSteps: 2, during: 'before a poller is woken', downMs: 1000 },
+			],
+			randomness: 766684616,
+		},
+	},
+	{
+		name: 'a lease that comes late does not stop the poller to which its execution has handed the run',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 2, plan: { posts: [], files: [] } },
+				{ copies: 1, plan: { posts: [], files: [] } },
+			],
+			retryExecutions: 2,
+			concurrentTasks: 1,
+			pollIntervalSeconds: 200,
+			wait: 'acrossRestarts',
+			crashes: [{ afterSteps: 5, downMs: 1000 }],
+			randomness: 676353257,
+			table: { slow: [5, 4] },
+			retriesAtOnce: true,
+		},
+	},
+	{
+		name: 'a try that hears late of its rows leaves no number out',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 1, plan: { posts: [], files: [] } },
+				{ copies: 2, plan: { posts: [], files: ['500', 'html', 'reset', 'html'] } },
+				{
+					copies: 1,
+					plan: { posts: [{ answer: 'ok', task: { directives: 'fail=internal_error', polls: [] } }], files: [] },
+				},
+			],
+			maxTries: 5,
+			concurrentTasks: 3,
+			downloadResult: true,
+			randomness: 264921402,
+			table: { slow: [6, 7] },
+		},
+	},
 ];
