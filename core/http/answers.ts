@@ -244,10 +244,14 @@ function refusalOfCreation(response: HttpResponse, thing: CreatedThing): Gateway
 	const refusal = refusalOf(response, thing);
 	const ofTask = taskBeside(refusal, response, thing);
 	if (ofTask !== undefined) return ofTask;
-	const mayBeCreated = whatWasCreated(response.body) === 'maybe' || (!saysWhy(refusal) && isPassedOn(response));
+	const isLost = !saysWhy(refusal) && !ABOUT_INPUT.test(refusal.details.serviceMessage ?? '') && isPassedOn(response);
+	const mayBeCreated = whatWasCreated(response.body) === 'maybe' || isLost;
 	if (!mayBeCreated || refusal.kind === 'outcomeUnknown') return refusal;
 	return unknownOutcome(thing, `The service answered with HTTP ${response.status}`, refusal);
 }
+
+/** A connection to the host of an input broke, or it is the account that has ended: nothing was made. */
+const ABOUT_INPUT = /download|fetch|account|subscription|图片下载/i;
 
 /** False for a no without a reason, or whose reason is that something went wrong inside. */
 const saysWhy = ({ kind, details }: GatewayError) => details.permanent !== false && kind !== 'unavailable';

@@ -74,7 +74,7 @@ function refusesByCode({ code }: ServiceRefusal, status: number): boolean {
 
 /** Words of what has passed a request on, and got no answer to it: of proxies, and of gateways in Node and Go. */
 const PASSED_ON = [
-	/time(d)?[ _-]?out|超时|deadline[ _-]?exceeded|context cancell?ed|no response/i,
+	/time(d)?[ _-]?out|超时|deadline[ _-]?exceeded|context cancell?ed|no response|do[ _]request[ _]failed/i,
 	/disconnect|terminat(ed|ion)|broken pipe|socket hang up|other side closed|reset (reason|by|before)|premature/i,
 	/(connection|stream)[ _-](was )?(reset|closed|aborted|lost)|(closed|lost) ((the|network) )?connection/i,
 	/\b(ECONNRESET|ECONNABORTED|EPIPE|EOF)\b/i,

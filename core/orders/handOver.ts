@@ -34,8 +34,8 @@ const runSchema = z.object({
 	isMarked: z.boolean(),
 	/** Its lease, where it has written one: as long as that is there, the table was not cleared. */
 	lease: z.string().max(2000).optional(),
-	/** As `ignored` of a claim, of the execution of the node. */
-	ignored: z.array(z.string().max(2000)).max(20).optional(),
+	/** As `ignored` of a claim, of the execution of the node. Of more, none: a hand-over that cannot be read would be worse. */
+	ignored: z.array(z.string().max(2000)).max(20).optional().catch(undefined),
 	/** The ID of the table with its rows. */
 	table: z.string().max(200).optional(),
 	/** The entries of the ledger about orders that are still to be submitted, by item: a retry has those of the tries before. */

@@ -125,6 +125,11 @@ describe('a creating request', () => {
 		['a redirect', json(302, '', { location: 'https://other.example/?key=1' }), 'unexpectedAnswer'],
 		['a no with 200', json(200, { success: false, message: 'w', id: 'task-1' }), 'rejected'],
 		[
+			'a no about an input that cannot be fetched',
+			json(200, { success: false, message: 'Failed to download image: timeout' }),
+			'rejected',
+		],
+		[
 			'a no before another service is reached',
 			json(200, { success: false, message: 'connect ECONNREFUSED' }),
 			'rejected',

@@ -69,7 +69,7 @@ export const CODE_TEXTS: Record<string, Texts> = {
 		'Turn on Purchase Log, then retry.',
 	],
 	purchase_key_conflict: ['', 'Use another key for each request.'],
-	purchase_key_unclear: ['The outcome of the first purchase with this key is unknown.', LOOK],
+	purchase_key_unclear: ['The outcome of the first purchase is unknown.', LOOK],
 	purchase_key_expired: ['', 'To buy again, use another key.'],
 
 	created_task_not_found: ['The result has expired, or credential or path are others now.', 'Check both, then retry.'],

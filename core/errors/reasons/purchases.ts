@@ -65,7 +65,7 @@ export const PURCHASES = {
 		message: ({ execution }: Omit<Earlier, 'id'>) =>
 			`The service may or may not have accepted the same request, which execution ${execution} has sent`,
 		advice: ({ time }: Omit<Earlier, 'id'>) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Result. If there is none, turn off Reuse While Building in the options, and run this node once more.`,
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time, 'around')}. If there is one, use Get Result. If there is none, turn off Reuse While Building in the options, and run this node with this item only: other items would be bought again.`,
 		created: 'nothing',
 	},
 	reusedTaskExpired: {
