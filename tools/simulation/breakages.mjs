@@ -2,6 +2,7 @@ import { journal } from './journalBreakages.mjs';
 import { pollers } from './pollerBreakages.mjs';
 import { account } from './accountBreakages.mjs';
 import { avatars } from './avatarBreakages.mjs';
+import { answers } from './answerBreakages.mjs';
 import { unplayed } from './unplayed.mjs';
 
 /**
@@ -542,4 +543,4 @@ const played = [
 ];
 
 /** @type {Breakage[]} */
-export const breakages = [...played, ...journal, ...pollers, ...account, ...avatars, ...unplayed];
+export const breakages = [...played, ...journal, ...pollers, ...account, ...answers, ...avatars, ...unplayed];
